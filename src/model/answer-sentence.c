@@ -295,6 +295,11 @@ static void append_value(struct buffer *out, const struct answer_class *class,
 	if (class->tensor) {
 		buffer_append_string(out, "a tensor, ");
 		tensortext_append_head(out, class->tensor);
+		if (class->tensor->has_mask && class->tensor->has_statistics) {
+			buffer_append_string(out, ", ");
+			tensortext_append_masked(out,
+						 &class->tensor->statistics);
+		}
 		return;
 	}
 	text_append_line(&line, class->text, strcspn(class->text, "\n"));

@@ -2,11 +2,12 @@
 and probetui/parameters.
 
 PROBETUI_TORCH_PYTHON names a Python with torch; numpy is tried where it, or
-this Python, has it.
+this Python, or that which PROBETUI_ARRAYS_PYTHON names, has it.
 """
 import base64
 import math
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -19,7 +20,9 @@ from sessions import HERE, SOURCE
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
+import tensor_tests  # noqa: E402
 
+ARRAYS = os.environ.get("PROBETUI_ARRAYS_PYTHON") or None
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON") or None
 # Memory that a request may take, whatever it is about.
 MEMORY = 64 << 20
@@ -35,7 +38,7 @@ def has(python, library):
 
 
 def find_numpy():
-    return next((python for python in (sys.executable, TORCH)
+    return next((python for python in (ARRAYS, sys.executable, TORCH)
                  if has(python, "numpy")), None)
 
 
@@ -338,6 +341,50 @@ class TestNumpy(Case):
         self.check_all("arrays()", 60)
         told = self.tensor("numpy.array([object()])", hash=True)
         self.assertIn("objects of Python", told["unread"])
+
+    def test_what_is_read_from_outside_as_well(self):
+        """Masks, and the types of ml_dtypes where they are there."""
+        parts = []
+        for name in ("truths.py", "numpy_target.py"):
+            with open(os.path.join(SOURCE, "tests", "backend", name)) as file:
+                parts.append(file.read().replace("truths.serve()", ""))
+        self.target.run(
+            "import types; __file__ = '/nowhere/target.py'; truths = "
+            "sys.modules['truths'] = types.ModuleType('truths'); "
+            "exec(%r, truths.__dict__); exec(%r)" % tuple(parts))
+        rows = self.target.ask("truths.ROWS")
+        self.assertGreater(sum("masked" in (row.get("stats") or ())
+                               for row in rows), 15)
+        for row in rows:
+            told = self.tensor("truths.KEPT[%d]" % row["at"], hash=True,
+                               statistics="whole", timeout=30)
+            if row["data"] is not None:
+                self.assertEqual(tensor_tests.compare_values(row, told), [],
+                                 row["name"])
+                self.assertEqual(told["dtype"], row["dtype"])
+            elif "unread" in row:
+                self.assertIn(row["unread"], told["unread"], row["name"])
+
+    def test_masks(self):
+        self.do("masked = numpy.ma.array(numpy.arange(1000.0) % 50, "
+                "mask=numpy.arange(1000) % 50 > 47)")
+        told = self.ask("masked", statistics="whole", hash=True, blocks=10,
+                        bins=4, find="max", slice={
+                            "index": [0], "columnDimension": 0, "column": 47,
+                            "columns": 2})
+        self.assertEqual(told["slice"]["numbers"], [47.0, {"text": "--"}])
+        self.assertEqual(told["found"], 47)
+        tensor = told["tensor"]
+        self.assertEqual((tensor["stats"]["max"], tensor["stats"]["masked"],
+                          tensor["stats"]["count"], tensor["share"]),
+                         (47, 40, 960, 1))
+        self.assertEqual(sum(tensor["histogram"]["bins"]), 960)
+        values = [0 if at % 50 > 47 else at % 50 for at in range(100)]
+        self.assertEqual(tensor["blocks"], ["%08x" % zlib.crc32(
+            struct.pack("<100d", *values) + bytes(
+                at % 50 > 47 for at in range(100)))] * 10)
+        self.assertIn("it has a mask", self.refusal(
+            "masked", data={"start": 0, "count": 4}))
 
     def test_long_elements(self):
         self.do("wide = numpy.zeros(100, 'S1000000')")

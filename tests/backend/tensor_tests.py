@@ -88,6 +88,9 @@ def compare(target, row, answer):
 
 
 def is_near(got, wanted):
+    if isinstance(got, dict):
+        # The agent's, where not all readers of JSON would keep it.
+        got = int(got["$"][4:])
     if isinstance(wanted, float) and isinstance(got, (int, float)):
         return math.isclose(got, wanted, rel_tol=1e-9, abs_tol=1e-12)
     if isinstance(got, str) and got.startswith("u:"):

@@ -499,8 +499,9 @@ class TestModules(Ranks):
             "tensor", "masked", "--rank", "0")[1])
         # What is hidden is another number on each rank, once a NaN.
         self.check("masked", 0, "masked is the same on ranks 0-1")
-        found = self.check("moved", 1, "moved has 2 values: rank 0 float32 "
-                           "[3]; rank 1 float32 [3]")
+        found = self.check("moved", 1, "moved has 2 values: rank 0 a tensor, "
+                           "float32 [3], 2 of 3 masked, norm 0; rank 1 a "
+                           "tensor, float32 [3], 1 of 3 masked, norm 0")
         self.assertEqual([one["ranks"] for one in found["classes"]],
                          ["0", "1"])
         status, found = self.run_json("compare", "--difference", "moved")

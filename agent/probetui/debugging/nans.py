@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import inspection
 from ..objects import loaded
-from ..tensors import dtypes, of_torch, parameters
+from ..tensors import dtypes, facts, of_torch, parameters
 from ..values import ancestors, class_name
 from .changes import REASON, stamp
 from .engine import Engine
@@ -95,7 +95,10 @@ def _of_torch(value: Any) -> Optional[str]:
 
 def _of_numpy(value: Any) -> Optional[str]:
     numpy = sys.modules["numpy"]
-    if value.dtype.kind not in "fc":
+    dtype = value.dtype
+    if dtype.kind not in "fc" and not (
+            dtype.type.__module__ == "ml_dtypes" and
+            "int" not in dtype.type.__name__):
         return None
     is_finite = numpy.isfinite(value)
     if is_finite.all():
@@ -134,7 +137,14 @@ def describe(value: Any) -> Optional[str]:
     if loaded("numpy", "ndarray") in kinds:
         # A view that is not of a class of the program's.
         numpy = sys.modules["numpy"]
-        return _of_numpy(numpy.ndarray.view(value, numpy.ndarray))
+        plain = numpy.ndarray.view(value, numpy.ndarray)
+        mask = facts.mask_of(value)
+        if mask is None:
+            return _of_numpy(plain)
+        if mask.dtype != numpy.bool_ or mask.shape != plain.shape:
+            raise ValueError("its mask is not one bool for each element")
+        # What is masked does not count.
+        return _of_numpy(plain[~mask])
     if loaded("numpy", "generic") in kinds and \
             class_name(kind).startswith("numpy."):
         return _of_numpy(sys.modules["numpy"].asarray(value))

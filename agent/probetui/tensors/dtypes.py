@@ -21,10 +21,20 @@ class Dtype(NamedTuple):
     swap: int  # bytes that are turned around together
     base: str = ""
     fold: str = ""  # how its bytes become those of base
+    bits: int = 0xff  # of each byte that count, of ml_dtypes
 
 
-def _eighth(name: str) -> Dtype:
-    return Dtype(name, FLOAT, 1, 1, "f4", name)
+def _eighth(name: str, bits: int = 0xff) -> Dtype:
+    return Dtype(name, FLOAT, 1, 1, "f4", name, bits)
+
+
+def _narrow(name: str) -> Dtype:
+    """Whole numbers of less than a byte. torch has types of these names, too,
+    of which it does not say what their bytes mean."""
+    width = int(name.lstrip("uint"))
+    return Dtype("ml_dtypes." + name, SIGNED if name[0] == "i" else UNSIGNED,
+                 1, 1, "i1" if name[0] == "i" else "u1", name,
+                 (1 << width) - 1)
 
 
 _ROWS = [
@@ -44,6 +54,12 @@ _ROWS = [
     _eighth("float8_e5m2"), _eighth("float8_e4m3fn"),
     _eighth("float8_e5m2fnuz"), _eighth("float8_e4m3fnuz"),
     _eighth("float8_e8m0fnu"),
+    _eighth("float8_e3m4"), _eighth("float8_e4m3"),
+    _eighth("float8_e4m3b11fnuz"), _eighth("float6_e2m3fn", 0x3f),
+    _eighth("float6_e3m2fn", 0x3f), _eighth("float4_e2m1fn", 0x0f),
+    _narrow("int1"), _narrow("int2"), _narrow("int4"),
+    _narrow("uint1"), _narrow("uint2"), _narrow("uint4"),
+    Dtype("bcomplex32", COMPLEX, 4, 2, "f4", "bfloat16"),
     Dtype("datetime64", TIME, 8, 8, "i8"),
     Dtype("timedelta64", TIME, 8, 8, "i8"),
     Dtype("str", TEXT, 0, 4), Dtype("bytes", BYTES, 0, 1),
@@ -61,12 +77,18 @@ _ROWS = [
 ]
 _BY_NAME: Dict[str, Dtype] = {row.name: row for row in _ROWS}
 # Exponent bits, mantissa bits, bias, whether there are infinities, and what
-# is NaN: "ieee", "all ones", "minus zero".
+# is NaN: "ieee", "all ones", "minus zero", "none".
 _EIGHTHS = {
     "float8_e5m2": (5, 2, 15, True, "ieee"),
     "float8_e4m3fn": (4, 3, 7, False, "all ones"),
     "float8_e5m2fnuz": (5, 2, 16, False, "minus zero"),
     "float8_e4m3fnuz": (4, 3, 8, False, "minus zero"),
+    "float8_e3m4": (3, 4, 3, True, "ieee"),
+    "float8_e4m3": (4, 3, 7, True, "ieee"),
+    "float8_e4m3b11fnuz": (4, 3, 11, False, "minus zero"),
+    "float6_e2m3fn": (2, 3, 1, False, "none"),
+    "float6_e3m2fn": (3, 2, 3, False, "none"),
+    "float4_e2m1fn": (2, 1, 1, False, "none"),
 }
 
 
@@ -79,7 +101,7 @@ def _eighth_value(name: str, bits: int) -> float:
     if name == "float8_e8m0fnu":
         return float("nan") if bits == 255 else 2.0 ** (bits - 127)
     exponents, mantissas, bias, has_infinity, nan = _EIGHTHS[name]
-    sign = -1.0 if bits & 0x80 else 1.0
+    sign = -1.0 if bits >> exponents + mantissas & 1 else 1.0
     exponent = bits >> mantissas & (1 << exponents) - 1
     mantissa = bits & (1 << mantissas) - 1
     if nan == "minus zero" and bits == 0x80 or \
@@ -98,6 +120,15 @@ def _planes(name: str) -> Tuple[bytes, ...]:
     rows = [struct.pack("<f", _eighth_value(name, bits))
             for bits in range(256)]
     return tuple(bytes(row[k] for row in rows) for k in range(4))
+
+
+@functools.lru_cache(maxsize=None)
+def _numbers(name: str) -> bytes:
+    """For each byte the byte that has the number of its lowest bits."""
+    width = int(name.lstrip("uint"))
+    highest = 1 << width - 1 if name[0] == "i" else 0
+    return bytes(((bits & (1 << width) - 1 ^ highest) - highest) & 0xff
+                 for bits in range(256))
 
 
 def _unfold_long(data: bytes) -> bytes:
@@ -134,6 +165,8 @@ def unfold(dtype: Dtype, data: bytes) -> bytes:
         made = bytearray(2 * len(data))
         made[2::4], made[3::4] = data[0::2], data[1::2]
         return bytes(made)
+    if dtype.kind in (SIGNED, UNSIGNED):
+        return bytes(data).translate(_numbers(dtype.fold))
     made = bytearray(4 * len(data))
     for k, plane in enumerate(_planes(dtype.fold)):
         made[k::4] = data.translate(plane)

@@ -18,6 +18,10 @@ _CODES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16",
           "q": "int64", "Q": "uint64", "f": "float32", "d": "float64",
           "e": "float16", "?": "bool", "c": "bytes", "n": "int64",
           "N": "uint64", "P": "uint64"}
+# Types that numpy itself numbers.
+_BUILTIN_TYPES = 24
+# Bytes of an element that has a mask, at most.
+MASKED_ITEM = 4096
 _KINDS = {"O": "object", "M": "datetime64", "m": "timedelta64", "U": "str",
           "S": "bytes", "V": "void", "T": "StringDType"}
 
@@ -52,15 +56,88 @@ def _of_numpy(value: Any) -> Known:
         name = _KINDS.get(kind) or {
             "i": "int%d", "u": "uint%d", "f": "float%d", "c": "complex%d"
             }.get(kind, "?%d") % (8 * item)
+    if not 0 <= dtype.num < _BUILTIN_TYPES and kind != "T":
+        name = _added(dtype)
     known = _known(value, name, tuple(get("shape")), tuple(get("strides")),
                    item, get("__array_interface__")["data"][0],
                    dtype.byteorder == ">")
-    # A masked array; its nomask is a number.
-    if numpy.ndarray in ancestors(type(instance_names(value).get("_mask"))):
-        known.told["unread"] = "it is a masked array: its mask is not " \
-            "applied to its elements here"
-        return known._replace(layout=None)
-    return known
+    return _masked(value, known)
+
+
+def _added(dtype: Any) -> str:
+    """What a library added to numpy, by the name of its class of numbers: those
+    of ml_dtypes are known."""
+    kind = dtype.type
+    if kind.__module__ == "ml_dtypes":
+        name = str(kind.__qualname__)
+        for each in ("ml_dtypes." + name, name):
+            found = dtypes.find(each)
+            if found is not None and found.size == dtype.itemsize:
+                return each
+    return "%s.%s" % (kind.__module__, kind.__qualname__)
+
+
+def _refuse(known: Known, why: str) -> Known:
+    known.told.setdefault("unread", why)
+    return known._replace(layout=None)
+
+
+def _masked(value: Any, known: Known) -> Known:
+    """With the mask of a masked array, if it has one."""
+    numpy = sys.modules["numpy"]
+    kinds = ancestors(type(value))
+    mask = instance_names(value).get("_mask")
+    is_array = numpy.ndarray in ancestors(type(mask))
+    if loaded("numpy.ma", "MaskedArray") not in kinds:
+        return known if not is_array else _refuse(
+            known, "its class has a mask of its own: what that hides is not "
+            "known here")
+    if type(mask) is not numpy.bool_ and not is_array:
+        return _refuse(known, "its mask is no array")
+    mask = mask_of(value)
+    return known if mask is None else mask_by(known, mask)
+
+
+_ALL_MASKED: Any = memoryview(b"\1").cast("?", shape=[])
+
+
+def mask_of(value: Any) -> Any:
+    """The mask of a masked array of numpy, as an array without a class of the
+    program's; None: it has none, or is none."""
+    numpy = sys.modules["numpy"]
+    if loaded("numpy.ma", "MaskedArray") not in ancestors(type(value)):
+        return None
+    mask = instance_names(value).get("_mask")
+    if numpy.ndarray in ancestors(type(mask)):
+        return numpy.ndarray.view(mask, numpy.ndarray)
+    return numpy.broadcast_to(
+        _ALL_MASKED, numpy.ndarray.__dict__["shape"].__get__(value)) \
+        if type(mask) is numpy.bool_ and mask else None
+
+
+def mask_by(known: Known, mask: Any) -> Known:
+    """With this array of bool as its mask."""
+    numpy = sys.modules["numpy"]
+    names = numpy.ndarray.__dict__
+    dtype = names["dtype"].__get__(mask)
+    shape = names["shape"].__get__(mask)
+    if dtype.kind != "b" or dtype.itemsize != 1:
+        return _refuse(known, "its mask is not of bool: one with a field for "
+                       "each of its own is not applied to its elements here")
+    if list(shape) != known.told["shape"]:
+        return _refuse(known, "its mask has another shape than its elements")
+    if known.told["itemsize"] > MASKED_ITEM:
+        return _refuse(known, "an element that has a mask has %d bytes at "
+                       "most" % MASKED_ITEM)
+    if known.layout is None:
+        return known
+    bool_dtype: Any = dtypes.find("bool")
+    layout = Layout(bool_dtype, 1, tuple(shape),
+                    tuple(names["strides"].__get__(mask)),
+                    names["__array_interface__"].__get__(mask)["data"][0])
+    known.told["has_mask"] = True
+    return known._replace(mask=layout,
+                          identity=known.identity + layout[2:5])
 
 
 def _of_bytes(value: Any, base: Any) -> Known:

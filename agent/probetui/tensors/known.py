@@ -19,6 +19,8 @@ class Known(NamedTuple):
     device: Any = None
     # A built-in class, slices of which are copies.
     plain: Any = None
+    # Of the same shape, a byte for each: where it is not 0 it does not count.
+    mask: Optional[Layout] = None
 
 
 def tell(value: Any, dtype: str, shape: Sequence[int],

@@ -120,10 +120,17 @@ def _read_box(memory: Memory, address: int, sizes: Sequence[int],
                            item)
 
 
+def _cut(bits: int, data: Any) -> Any:
+    """Without what stands above the bits of each byte that count."""
+    return data if bits == 0xff else bytes(data).translate(
+        bytes(byte & bits for byte in range(256)))
+
+
 def _logical(layout: Layout, data: Any) -> Any:
     """What a lazy conjugation or negation stands for, little-endian."""
     if layout.is_swapped:
         data = swap(bytes(data), layout.dtype.swap)
+    data = _cut(layout.dtype.bits, data)
     if not (layout.is_conjugated or layout.is_negated):
         return data
     part = layout.dtype.swap

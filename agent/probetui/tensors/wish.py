@@ -140,6 +140,9 @@ def check(wish: Wish, known: Known) -> None:
             raise Failure("there are %d elements" % told["numel"])
         if count * told["itemsize"] > DATA_MAXIMUM:
             raise Failure("data has %d bytes at most" % DATA_MAXIMUM)
+        if known.mask is not None:
+            raise Failure("it has a mask, which the bytes of its elements "
+                          "would lack")
     dtype = known.layout.dtype if known.layout is not None else None
     if wish.find and dtype is not None:
         if dtype.kind not in dtypes.NUMBERS:

@@ -7,7 +7,7 @@ import zlib
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import deadline
-from . import by_python, dtypes, engines, sources, statistics
+from . import by_python, dtypes, engines, masks, sources, statistics
 from . import wish as wishes
 from .known import Known
 from .wish import Slice, Wish
@@ -16,6 +16,7 @@ CHUNK_BYTES = 4 << 20
 CHUNK_ELEMENTS = 1 << 20
 # Where Python itself computes, which holds the GIL for each step of that.
 CHUNK_OF_PYTHON = 1 << 16
+_TRUTHS = bytes([0]) + bytes([1]) * 255
 # Below this Python itself is quicker.
 FEW = 64
 
@@ -74,6 +75,24 @@ class _Hash:
             self._left -= len(part)
             view = view[len(part):]
 
+    def end(self, masks: Iterator[bytes]) -> None:
+        """Behind the values, which are 0 where they are masked, comes their
+        mask, in each part where any is."""
+        at = 0
+        crc, is_any = 0, False
+        for mask in masks:
+            self.whole = zlib.crc32(mask, self.whole)
+            while self.elements and mask:
+                number, first = divmod(at, self.elements)
+                if not first:
+                    crc, is_any = self.blocks[number], False
+                part = mask[:self.elements - first]
+                crc, is_any = zlib.crc32(part, crc), is_any or any(part)
+                if is_any:
+                    self.blocks[number] = crc
+                mask = mask[len(part):]
+                at += len(part)
+
 
 class _Work:
     def __init__(self, source: Any, known: Known, wish: Wish) -> None:
@@ -84,6 +103,23 @@ class _Work:
         self.told: Dict[str, Any] = {}
         self.is_number = self.dtype.kind in dtypes.NUMBERS
         self.part = statistics.Part()
+        self.masked = 0
+
+    def _mask(self, start: int, count: int) -> Any:
+        """A byte for each element, 1 where it is masked; None: none has
+        one."""
+        if self.known.mask is None:
+            return None
+        return bytes(self.source.read(start, count, self.known.mask)
+                     ).translate(_TRUTHS)
+
+    def _values(self, start: int, count: int, mask: Any = None) -> Any:
+        """Of those that are not masked."""
+        data = self.source.read(start, count)
+        if mask is None:
+            mask = self._mask(start, count)
+        return data if mask is None or not any(mask) else masks.kept(
+            data, mask, self.known.told["itemsize"])
 
     def survey(self) -> None:
         """Statistics, histogram and hashes."""
@@ -92,19 +128,30 @@ class _Work:
         hashed = _Hash(wish, known)
         is_hashed = wish.is_hashed() and is_whole
         is_counted = self.is_number and bool(wish.statistics)
+        item = known.told["itemsize"]
         seen = 0
         for start, count in _pieces(known, is_whole):
             data = self.source.read(start, count)
+            mask = self._mask(start, count)
             seen += count
-            if is_hashed:
+            if mask is not None and any(mask):
+                self.masked += sum(mask)
+                if is_hashed:
+                    hashed.add(masks.shown(data, mask, item))
+                data = masks.kept(data, mask, item)
+            elif is_hashed:
                 hashed.add(data)
-            if is_counted:
+            if is_counted and data:
                 self.part = statistics.merge(
                     self.part, _engine(count).part(self.dtype, data))
+        if is_hashed and self.masked:
+            hashed.end(self._mask(*each) for each in _pieces(known, True))
         if is_counted:
             self.told["share"] = 1.0 if is_whole else \
                 seen / known.told["numel"]
             self.told["stats"] = statistics.tell(self.part, self.dtype)
+            if known.mask is not None:
+                self.told["stats"]["masked"] = self.masked
         if is_hashed:
             self.told["hash"] = "%08x" % hashed.whole
         if hashed.elements and is_hashed:
@@ -117,13 +164,22 @@ class _Work:
         low, high = float(self.part.low), float(self.part.high)
         counts = [0] * self.wish.bins
         for start, count in _pieces(self.known, is_whole):
-            _engine(count).bins(self.dtype, self.source.read(start, count),
-                                low, high, counts)
+            data = self._values(start, count)
+            if data:
+                _engine(count).bins(self.dtype, data, low, high, counts)
         self.told["histogram"] = {"low": dtypes.real(low),
                                   "high": dtypes.real(high), "bins": counts}
 
     def slice(self, part: Slice) -> Dict[str, Any]:
         layout: Any = self.known.layout
+        numbers = self._numbers(part, layout)
+        if self.known.mask is not None:
+            hidden = self._numbers(part, self.known.mask)
+            numbers = [{"text": "--"} if is_hidden else number
+                       for number, is_hidden in zip(numbers, hidden)]
+        return dict(part.tell(), numbers=numbers)
+
+    def _numbers(self, part: Slice, layout: Any) -> List[Any]:
         index = list(part.index)
         sizes, strides = [], []
         for dimension, first, count in (
@@ -139,19 +195,19 @@ class _Work:
         data = self.source.read(0, count, layout._replace(
             shape=tuple(sizes), strides=tuple(strides), address=address)) \
             if count else b""
-        return dict(part.tell(), numbers=dtypes.numbers(
-            self.dtype, bytes(data), layout.item_size))
+        return dtypes.numbers(layout.dtype, bytes(data), layout.item_size)
 
     def find(self) -> Optional[int]:
         wanted = None
         after = self.wish.after
         if self.wish.find != "nan":
-            if self.part.count != self.known.told["numel"]:
+            if self.part.count + self.masked != self.known.told["numel"]:
                 self.part = statistics.Part()
                 for start, count in _pieces(self.known, True):
-                    self.part = statistics.merge(self.part, _engine(
-                        count).part(self.dtype,
-                                    self.source.read(start, count)))
+                    data = self._values(start, count)
+                    self.part = statistics.merge(
+                        self.part, _engine(count).part(self.dtype, data)
+                    ) if data else self.part
             wanted = self.part.low if self.wish.find == "min" \
                 else self.part.high
             if wanted is None:
@@ -169,10 +225,12 @@ class _Work:
         step = _chunk(self.known)
         for first in range(start, end, step):
             count = min(step, end - first)
-            at = _engine(count).first(
-                self.dtype, self.source.read(first, count), wanted)
+            mask = self._mask(first, count)
+            data = self._values(first, count, mask)
+            at = _engine(count).first(self.dtype, data, wanted) \
+                if data else None
             if at is not None:
-                return first + int(at)
+                return first + masks.place(mask, int(at))
         return None
 
     def data(self) -> str:
