@@ -356,6 +356,8 @@ class TestNumpy(Case):
         self.assertGreater(sum("masked" in (row.get("stats") or ())
                                for row in rows), 15)
         for row in rows:
+            if row["name"] == "released":
+                continue
             told = self.tensor("truths.KEPT[%d]" % row["at"], hash=True,
                                statistics="whole", timeout=30)
             if row["data"] is not None:
