@@ -521,6 +521,24 @@ static void set_owner(struct pyreader *reader, const struct pyvalue *object,
 						&place->is_count);
 }
 
+/* What __getattr__ would be asked. */
+static bool is_unknown(struct pyevaluation *evaluation,
+		       const struct pyvalue *object, const char *name)
+{
+	struct class_attribute has;
+	struct error unused = ERROR_INIT;
+	struct error *error = evaluation->error;
+	struct pyname found;
+	bool is_known;
+
+	evaluation->error = &unused;
+	is_known = find_in_classes(evaluation, object->type, name, &has) ||
+		   has.has != CLASS_NOTHING ||
+		   find_in_instance(evaluation->reader, object, name, &found);
+	evaluation->error = error;
+	return !is_known;
+}
+
 int pyattribute_get(struct pyevaluation *evaluation,
 		    const struct pyvalue *object, const char *name,
 		    struct pyvalue *value, struct pyexpression_place *place)
@@ -530,6 +548,13 @@ int pyattribute_get(struct pyevaluation *evaluation,
 
 	if (object->kind == PYVALUE_TENSOR || object->kind == PYVALUE_ARRAY)
 		result = pyelement_attribute(evaluation, object, name, value);
+	if (!result && object->kind == PYVALUE_SERIES)
+		result = pyseries_attribute(evaluation, object, name, false,
+					    value);
+	if (!result && object->kind == PYVALUE_OBJECT)
+		result = pyseries_attribute(evaluation, object, name,
+					    is_unknown(evaluation, object, name),
+					    value);
 	if (result)
 		return result < 0 ? -1 : 0;
 	if (!object->address)

@@ -485,6 +485,7 @@ static int contains(struct pyevaluation *evaluation,
 	case PYVALUE_BUFFER:
 	case PYVALUE_TENSOR:
 	case PYVALUE_ARRAY:
+	case PYVALUE_SERIES:
 	case PYVALUE_ELEMENT:
 		break;
 	}

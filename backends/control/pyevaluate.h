@@ -56,6 +56,17 @@ int pyattribute_get(struct pyevaluation *evaluation,
 int pymodule_index(struct pyevaluation *evaluation,
 		   const struct pyvalue *object, const struct pyvalue *index,
 		   struct pyvalue *value);
+/*
+ * frame[name] and frame.name of pandas' DataFrame, series.values; 1: value is
+ * set, 0: it is none of those, -1 and a sentence.
+ */
+int pyseries_index(struct pyevaluation *evaluation,
+		   const struct pyvalue *object, const struct pyvalue *index,
+		   struct pyvalue *value);
+/* is_unknown: no class of the object has the name, nor itself. */
+int pyseries_attribute(struct pyevaluation *evaluation,
+		       const struct pyvalue *object, const char *name,
+		       bool is_unknown, struct pyvalue *value);
 /* In a dict: how many keys there are. Written after all else when one comes
  * or goes, so also when the table has grown. */
 #define PYINDEX_DICT_USED 16

@@ -11,6 +11,7 @@
 #include "backends/control/pysyntax.h"
 #include "backends/control/pyvalue.h"
 #include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pytensor-pandas.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -43,14 +44,18 @@ static int read_tensor(struct pyevaluation *evaluation,
 	value->address = from->address;
 	value->source = object;
 	value->is_unseen = from->is_unseen;
+	value->is_column = from->kind == PYVALUE_SERIES;
+	value->column = from->column;
 	value->has_tensor =
 		from->view || (object && pytensor_is(reader, object));
 	if (!value->has_tensor)
 		return 0;
-	if (value->is_unseen ? pytensor_read_unseen(reader, object,
-						    &value->whole)
-			     : pytensor_read(reader, object, &value->whole,
-					     evaluation->error))
+	if (value->is_column ? pandas_read_column(reader, object, value->column,
+						  &value->whole)
+	    : value->is_unseen
+		    ? pytensor_read_unseen(reader, object, &value->whole)
+		    : pytensor_read(reader, object, &value->whole,
+				    evaluation->error))
 		return -1;
 	value->tensor = from->view ? *from->view : value->whole;
 	return 0;
@@ -59,6 +64,9 @@ static int read_tensor(struct pyevaluation *evaluation,
 int pyexpression_read_again(const struct pyexpression_value *value,
 			    struct pyreader *reader, struct pytensor *whole)
 {
+	if (value->is_column)
+		return pandas_read_column(reader, value->source, value->column,
+					  whole);
 	if (value->is_unseen)
 		return pytensor_read_unseen(reader, value->source, whole);
 	return pytensor_read(reader, value->source, whole, NULL);

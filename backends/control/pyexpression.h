@@ -55,6 +55,8 @@ struct pyexpression_value {
 	/* What is read again to see whether tensor is what it was. */
 	uint64_t source; /* the object that tensor is a part of */
 	bool is_unseen;	 /* or of its gradient */
+	bool is_column;	 /* or one of a DataFrame's */
+	int64_t column;
 	struct pytensor whole;
 };
 int pyexpression_read(const struct pyexpression *expression,

@@ -219,6 +219,9 @@ int pyindex_get(struct pyevaluation *evaluation,
 		int result =
 			pymodule_index(evaluation, container, index, value);
 
+		if (!result)
+			result = pyseries_index(evaluation, container, index,
+						value);
 		if (result)
 			return result < 0 ? -1 : 0;
 	}
@@ -249,6 +252,7 @@ int pyindex_get(struct pyevaluation *evaluation,
 	case PYVALUE_SET:
 	case PYVALUE_TENSOR:
 	case PYVALUE_ARRAY:
+	case PYVALUE_SERIES:
 	case PYVALUE_ELEMENT:
 		break;
 	}

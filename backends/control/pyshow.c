@@ -106,6 +106,7 @@ void pyvalue_write(struct pyevaluation *evaluation,
 	case PYVALUE_DEQUE:
 	case PYVALUE_BUFFER:
 	case PYVALUE_ARRAY:
+	case PYVALUE_SERIES:
 		break;
 	}
 	if (value->view)

@@ -205,7 +205,7 @@ static const char *const computed_names[] = {
 	[PYVALUE_STRING] = "str",    [PYVALUE_BYTES] = "bytes",
 	[PYVALUE_TUPLE] = "tuple",   [PYVALUE_LIST] = "list",
 	[PYVALUE_SET] = "set",	     [PYVALUE_TENSOR] = "torch.Tensor",
-	[PYVALUE_ARRAY] = "numpy.ndarray",
+	[PYVALUE_ARRAY] = "numpy.ndarray", [PYVALUE_SERIES] = "pandas.Series",
 };
 
 static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
@@ -322,6 +322,7 @@ static int64_t read_length(struct pyreader *reader,
 			       : length;
 	case PYVALUE_TENSOR:
 	case PYVALUE_ARRAY:
+	case PYVALUE_SERIES:
 		return pyelement_length(reader, value);
 	case PYVALUE_OBJECT:
 	case PYVALUE_NONE:
@@ -389,7 +390,8 @@ int pyvalue_truth(struct pyevaluation *evaluation,
 
 	if (value->kind == PYVALUE_OBJECT)
 		return object_truth(evaluation, value);
-	if (value->kind == PYVALUE_TENSOR || value->kind == PYVALUE_ARRAY)
+	if (value->kind == PYVALUE_TENSOR || value->kind == PYVALUE_ARRAY ||
+	    value->kind == PYVALUE_SERIES)
 		return error_set(evaluation->error,
 				 "The truth of a whole %s is not told from "
 				 "outside: compare its .item() or an element.",

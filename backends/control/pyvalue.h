@@ -40,6 +40,7 @@ enum pyvalue_kind {
 	PYVALUE_BUFFER,	 /* bytearray, array.array */
 	PYVALUE_TENSOR,	 /* torch's */
 	PYVALUE_ARRAY,	 /* numpy's */
+	PYVALUE_SERIES,	 /* a column of pandas' DataFrame; computed */
 	PYVALUE_ELEMENT, /* of one of them, or a scalar of numpy */
 };
 
@@ -64,6 +65,7 @@ struct pyvalue {
 	const struct pytensor *view; /* of a tensor that is made here; NULL */
 	uint64_t whole;		     /* the object that it is a part of */
 	bool is_unseen; /* of its gradient, which Python never saw */
+	int64_t column; /* of a Series, in the whole */
 };
 
 /* One evaluation: what it reads, and what it has allocated. */

@@ -463,7 +463,10 @@ int pyview_attribute(struct pyevaluation *evaluation,
 void pyview_write(const struct pytensor *view, struct buffer *text)
 {
 	buffer_printf(text, "%s %s [",
-		      view->family == PYTENSOR_TORCH ? "tensor" : "ndarray",
+		      view->family == PYTENSOR_TORCH ? "tensor"
+		      : strcmp(view->type, "pandas.Series") == 0
+			      ? "Series"
+			      : "ndarray",
 		      pytensor_dtype(view));
 	for (int i = 0; i < view->dimension_count; i++)
 		buffer_printf(text, "%s%" PRId64, i ? ", " : "",

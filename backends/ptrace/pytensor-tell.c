@@ -8,6 +8,7 @@
 #include "backends/ptrace/pykind.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pyreader.h"
+#include "backends/ptrace/pytensor-pandas.h"
 #include "backends/ptrace/pytype.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -42,11 +43,20 @@ static const struct family {
 	  "This memoryview cannot be read, or it changed while it was read." },
 };
 
+/* What is written in Python, by its classes. */
+static const struct family series = {
+	"", pandas_read_series,
+	"What this Series has its values in is not known, or it changed while "
+	"it was read."
+};
+
 static const struct family *find_family(struct pyreader *reader,
 					uint64_t object, struct pytype *type)
 {
-	if (pytype_of(reader, object, type) || !type->kind)
+	if (pytype_of(reader, object, type))
 		return NULL;
+	if (!type->kind)
+		return pandas_is_series(reader, type) ? &series : NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(families); i++)
 		if (strcmp(families[i].kind, type->kind->name) == 0)
 			return &families[i];

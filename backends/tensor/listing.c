@@ -8,6 +8,7 @@
 #include "backends/ptrace/connection.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pytensor-pandas.h"
 #include "backends/tensor/asks.h"
 #include "backends/tensor/finding.h"
 #include "backends/tensor/layout.h"
@@ -164,6 +165,22 @@ static int64_t bytes_of(const struct pytensor *raw)
 	return raw->element_count * raw->item_size;
 }
 
+/* What one of the walk is now; -1 and a sentence. */
+static int read_item(const struct listing_ask *ask, struct pyreader *reader,
+		     const struct tensor_walk_item *item, struct pytensor *raw,
+		     struct error *error)
+{
+	if (item->column < 0)
+		return pytensor_read_this(reader, item->object,
+					  ask->has_gradients, raw, error);
+	if (ask->has_gradients)
+		return error_set(error, "it has no gradient");
+	return pandas_read_column(reader, item->object, item->column, raw)
+		       ? error_set(error, "what the DataFrame has this column "
+					  "in is not known")
+		       : 0;
+}
+
 /* What is told of one of the walk, without its elements. */
 static void fill(struct listing_ask *ask, struct pyreader *reader,
 		 const struct tensor_walk_item *item, struct pytensor *raw)
@@ -179,8 +196,7 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		*raw = (struct pytensor){ .object = 0 };
 		return;
 	}
-	if (pytensor_read_this(reader, item->object, ask->has_gradients,
-			       raw, &error)) {
+	if (read_item(ask, reader, item, raw, &error)) {
 		complain(parameter, error.message);
 		*raw = (struct pytensor){ .object = 0 };
 		return;
@@ -304,8 +320,7 @@ static int look_again(struct listing_work *place, struct pytensor *now)
 		return -1;
 	memory_begin(connection->memory, false);
 	pyreader_init(&reader, connection->memory, &connection->python);
-	if (pytensor_read_this(&reader, ask->walk.items[item].object,
-			       ask->has_gradients, now, &unused))
+	if (read_item(ask, &reader, &ask->walk.items[item], now, &unused))
 		return -1;
 	return pytensor_is_same(&ask->raw[place->index], now);
 }
@@ -361,6 +376,7 @@ static bool has_same_name(const struct tensor_walk *walk,
 {
 	return at < again->count &&
 	       again->items[at].object == walk->items[at].object &&
+	       again->items[at].column == walk->items[at].column &&
 	       strcmp(again->items[at].name, walk->items[at].name) == 0;
 }
 

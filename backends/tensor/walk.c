@@ -10,6 +10,7 @@
 #include "backends/ptrace/pycontainer.h"
 #include "backends/ptrace/pykind.h"
 #include "backends/ptrace/pyobject.h"
+#include "backends/ptrace/pytensor-pandas.h"
 #include "backends/ptrace/pytype.h"
 #include "backends/ptrace/pywriter.h"
 #include "base/alloc.h"
@@ -45,6 +46,7 @@ enum kind {
 	KIND_LIST,
 	KIND_TUPLE,
 	KIND_DICT,
+	KIND_FRAME,
 };
 
 struct walker {
@@ -98,6 +100,10 @@ static enum kind judge(struct walker *walker, const struct pytype *type)
 		return KIND_DICT;
 	if (!(type->flags & PYTYPE_HEAP))
 		return KIND_OTHER;
+	if (pandas_is_series(&walker->reader, type))
+		return KIND_TENSOR;
+	if (pandas_is_frame(&walker->reader, type))
+		return KIND_FRAME;
 	if (pytype_derives(&walker->reader, type, MODULE))
 		return KIND_MODULE;
 	return pytype_derives(&walker->reader, type, OPTIMIZER)
@@ -237,6 +243,7 @@ static struct tensor_walk_item *add_item(struct walker *walker)
 	*item = (struct tensor_walk_item){
 		.name = xstrdup(walker->name.length ? walker->name.data
 						    : walker->text),
+		.column = -1,
 	};
 	return item;
 }
@@ -467,6 +474,36 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 	return result;
 }
 
+/* What is no number, or cannot be read, says so when it is asked for. */
+static int walk_frame(struct walker *walker, uint64_t frame)
+{
+	size_t length = walker->name.length;
+	int64_t count = pandas_count_columns(&walker->reader, frame);
+	int result = count < 0 ? refuse(walker) : 0;
+
+	for (int64_t i = 0; !result && i < count; i++) {
+		struct tensor_walk_item *item;
+		struct buffer text = BUFFER_INIT;
+
+		if (i % 100 == 99)
+			renew(walker);
+		if (pandas_append_name(&walker->reader, frame, i, &text))
+			result = refuse(walker);
+		else
+			buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM,
+				      text.data);
+		buffer_clear(&text);
+		item = result ? NULL : add_item(walker);
+		if (item) {
+			item->object = frame;
+			item->column = i;
+		}
+		result = item ? 0 : -1;
+		buffer_truncate(&walker->name, length);
+	}
+	return result;
+}
+
 /*
  * Optimizers
  */
@@ -608,6 +645,8 @@ static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
 		return walk_sequence(walker, object, false);
 	case KIND_DICT:
 		return walk_dict(walker, object);
+	case KIND_FRAME:
+		return walk_frame(walker, object);
 	case KIND_OTHER:
 		return walker->wants_values ? add_value(walker, object) : 0;
 	}
@@ -643,8 +682,9 @@ static int walk_root(struct walker *walker, uint64_t object, const char *text)
 	kind = kind_of(walker, object);
 	if (kind == KIND_OTHER && !walker->wants_values)
 		return error_set(walker->error,
-				 "%s is no module, no optimizer, no tensor and "
-				 "no list, tuple or dict of such.",
+				 "%s is no module, no optimizer, no tensor, no "
+				 "DataFrame and no list, tuple or dict of "
+				 "such.",
 				 text);
 	if (kind == KIND_TENSOR || kind == KIND_OTHER)
 		buffer_append_string(&walker->name, text);

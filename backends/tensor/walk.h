@@ -8,6 +8,7 @@
  *	fc.weight			of a module, running_mean: a buffer
  *	[0].weight, ['head'].bias	of modules in a list or dict
  *	[0], ['loss']			of tensors in a list or dict
+ *	['loss']			of a DataFrame's columns
  *	param_groups[0].params[1]	of an optimizer
  *	state[1].exp_avg		of the same, a buffer: by the number of the
  *					parameter, as in its state_dict()
@@ -35,6 +36,7 @@ struct tensor_walk_item {
 	char *name;
 	bool is_buffer;
 	uint64_t object; /* 0: it is no tensor */
+	int64_t column;	 /* of the DataFrame that object is; -1: of none */
 	char *value;	 /* NULL: it is no plain value */
 	char *error;	 /* why it is neither; NULL: it is */
 };

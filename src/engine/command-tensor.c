@@ -96,6 +96,14 @@ static int look(struct looking *looking, struct error *error)
 	if (looking->told.has_tensor)
 		return 0;
 	looking->context->status = STATUS_FINDING;
+	if (value->type && strncmp(value->type, "pandas.", 7) == 0 &&
+	    strcmp(strrchr(value->type, '.'), ".DataFrame") == 0)
+		return error_set(error,
+				 "rank %d: that is no tensor but a DataFrame: "
+				 "ask for a column (%.100s['NAME']), or compare "
+				 "all of them (diff-params %.100s)",
+				 looking->rank, looking->expression,
+				 looking->expression);
 	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s",
 			 looking->rank,
 			 value->type ? value->type : "a value", value->value);

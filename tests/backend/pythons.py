@@ -8,6 +8,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 
@@ -92,6 +93,38 @@ def find_old():
     root = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
     paths = glob.glob(root + "/versions/[23].[0-7].*/bin/python")
     return [[path] for path in sorted(paths)]
+
+
+def _imports(argv, environment, library):
+    return subprocess.run(argv + ["-c", "import " + library],
+                          env=dict(os.environ, **environment),
+                          stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+@functools.lru_cache(maxsize=None)
+def find_library(library):
+    """(a Python that imports it, what its environment has besides), or None:
+    what PROBETUI_ARRAYS_PYTHON names, this one with what scripts/check has
+    fetched, this one, or what PROBETUI_TORCH_PYTHON names."""
+    fetched = os.path.join(os.environ.get("PROBETUI_ARRAYS", ""),
+                           "%d.%d" % sys.version_info[:2])
+    for python, environment in (
+            (os.environ.get("PROBETUI_ARRAYS_PYTHON"), {}),
+            (sys.executable, {"PYTHONPATH": fetched}),
+            (sys.executable, {}),
+            (os.environ.get("PROBETUI_TORCH_PYTHON"), {})):
+        if python and _imports([python], environment, library):
+            return python, environment
+    return None
+
+
+def why_no_library(library):
+    """A reason to skip what needs it; None: it is there."""
+    return None if find_library(library) else (
+        "no Python here has %s: PROBETUI_ARRAYS_PYTHON may name one, or "
+        "PROBETUI_ARRAYS a folder with it for Python %d.%d"
+        % (library, *sys.version_info[:2]))
 
 
 NO_TORCHRUN = "torchrun of this torch starts no ranks on this Python"

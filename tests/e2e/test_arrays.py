@@ -1,0 +1,205 @@
+"""Arrays of other libraries than torch and numpy alone: Series and DataFrames
+of pandas, arrays of jax, the numbers of ml_dtypes; read from outside, and
+refused with the reason where that cannot be."""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import test_tensors  # noqa: E402
+import jobs  # noqa: E402
+sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
+import pythons  # noqa: E402
+
+PANDAS = r"""
+import sys
+import numpy, pandas
+class Own(pandas.DataFrame):
+    def __getitem__(self, name): raise RuntimeError("its code ran")
+def train(rank):
+    df = pandas.DataFrame({
+        "loss": [0.5, 1.5, float("nan") if rank else 2.5], "n": [1, 2, 3],
+        "text": ["a", "b", "c"], "acc": [0.25, 0.5, 1.0], "size": [7, 8, 9]})
+    df["missing"] = pandas.array([1, None, 3], dtype="Int64")
+    df["part"] = pandas.array([0.5, None, 99 if rank else 2.0],
+                              dtype="Float64")
+    df["flag"] = pandas.array([True, None, False], dtype="boolean")
+    df["time"] = pandas.to_datetime(["2020-01-01", None, "2020-01-03"])
+    df["zone"] = pandas.to_datetime(["2020-01-01"] * 3, utc=True)
+    df["kind"] = pandas.Categorical(["a", "b", "a"])
+    df["late"] = numpy.arange(3, dtype="f4")
+    df["sparse"] = pandas.arrays.SparseArray([0, 0, 1])
+    df["many words"] = [4.0, 5.0, 6.0]
+    wide = pandas.DataFrame(numpy.arange(12.0).reshape(3, 4))
+    mixed = pandas.DataFrame({"a": [1.0, 2.0], "b": [3, 4], "c": [5.0, 6.0],
+                              "d": [7, 8], 3: [9.0, 9.5]})
+    back = wide.iloc[:, ::-1]
+    picked = mixed[["c", "a"]]
+    twice = pandas.concat([mixed["a"], mixed["a"]], axis=1)
+    levels = pandas.DataFrame([[1.0, 2.0]], columns=pandas.MultiIndex
+                              .from_tuples([("x", "a"), ("x", "b")]))
+    plain = pandas.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
+    drifted = pandas.DataFrame({"a": [1.0, 2.0 + rank], "b": [3, 4]})
+    words = pandas.DataFrame({"a": [1.0], "w": ["x"]})
+    series = pandas.Series(numpy.arange(6, dtype="i2"), index=range(10, 16))
+    rows = series[1::2]
+    nothing = pandas.Series([], dtype="f8")
+    empty = pandas.DataFrame()
+    own = Own({"a": [1.0]})
+    # Consolidated or not, and after it lost a column.
+    del mixed["b"]
+    holder = {"frame": plain, "series": series}
+    print("ready", flush=True)
+    sys.stdin.read()
+train(int(sys.argv[1]))
+"""
+
+
+class Arrays(test_tensors.Ranks):
+    """Ranks of a Python that has the library."""
+    library = None
+    count = 2
+
+    @classmethod
+    def setUpClass(cls):
+        why = pythons.why_no_library(cls.library)
+        if why:
+            raise unittest.SkipTest(why)
+        cls.python, cls.more = pythons.find_library(cls.library)
+        super().setUpClass()
+
+    @classmethod
+    def environment(cls):
+        return cls.more
+
+    def tensor(self, expression, status=0, rank=0):
+        got, found = self.run_json("tensor", expression, "--rank", str(rank),
+                                   "--slice", "[0:3]")
+        self.assertEqual(got, status, (expression, found))
+        return found
+
+    def numbers(self, expression, status=0, rank=0):
+        return self.tensor(expression, status, rank)["slice"]["numbers"]
+
+    def unread(self, expression, why):
+        with self.subTest(expression):
+            status, found = self.run_json("tensor", expression, "--rank", "0")
+            self.assertEqual(status, 4, found)
+            self.assertIn(why, found["unread"])
+            self.assertIsNone(found["stats"])
+            status, found = self.run_json("compare", expression)
+            self.assertEqual(status, 4)
+            self.assertIn(why, found["sentence"])
+
+    def refused(self, expression, why, status=3):
+        with self.subTest(expression):
+            got, _, error = self.run_text("tensor", expression, "--rank", "0")
+            self.assertIn(why, error)
+            self.assertEqual(got, status, error)
+
+
+class TestPandas(Arrays):
+    library = "pandas"
+    code = PANDAS
+
+    def test_columns_are_found_by_their_names(self):
+        for expression, numbers in (
+                ("df['n']", [1, 2, 3]), ("df.n", [1, 2, 3]),
+                ("df['acc']", [0.25, 0.5, 1.0]), ("df.acc", [0.25, 0.5, 1.0]),
+                ("df['many words']", [4.0, 5.0, 6.0]),
+                ("df['size']", [7, 8, 9]),
+                ("df.late", [0.0, 1.0, 2.0]),
+                ("df['n'].values", [1, 2, 3]), ("df.acc.values",
+                                                [0.25, 0.5, 1.0]),
+                ("wide[2]", [2.0, 6.0, 10.0]),
+                ("back[3]", [3.0, 7.0, 11.0]), ("back[0]", [0.0, 4.0, 8.0]),
+                ("series", [0, 1, 2]), ("series.values", [0, 1, 2]),
+                ("rows", [1, 3, 5]), ("rows.values[1:]", [3, 5]),
+                ("holder['series']", [0, 1, 2])):
+            with self.subTest(expression):
+                found = self.run_json(
+                    "tensor", expression, "--rank", "0", "--slice",
+                    "[0:%d]" % len(numbers))
+                self.assertEqual((found[0], found[1]["slice"]["numbers"]),
+                                 (0, numbers))
+        for expression, numbers in (
+                ("mixed['a']", [1.0, 2.0]), ("mixed['d']", [7, 8]),
+                ("mixed['c']", [5.0, 6.0]), ("mixed[3]", [9.0, 9.5]),
+                ("picked['a']", [1.0, 2.0]), ("picked.c", [5.0, 6.0]),
+                ("holder['frame']['b']", [3, 4])):
+            with self.subTest(expression):
+                status, found = self.run_json("tensor", expression, "--rank",
+                                              "0", "--slice", "[0:2]")
+                self.assertEqual((status, found["slice"]["numbers"]),
+                                 (0, numbers))
+        self.assertEqual(self.tensor("df['n']")["type"], "pandas.Series")
+        self.assertEqual(self.tensor("df.acc.values")["type"],
+                         "numpy.ndarray")
+        status, found = self.run_json("tensor", "nothing", "--rank", "0")
+        self.assertEqual((status, found["shape"]), (0, [0]))
+
+    def test_what_is_missing_is_masked(self):
+        found = self.tensor("df['missing']")
+        self.assertEqual(found["slice"]["numbers"], [1, {"text": "--"}, 3])
+        self.assertEqual((found["dtype"], found["stats"]["masked"],
+                          found["stats"]["mean"]), ("int64", 1, 2.0))
+        self.assertEqual(self.numbers("df.part"), [0.5, {"text": "--"}, 2.0])
+        self.assertEqual(self.numbers("df.flag"),
+                         [True, {"text": "--"}, False])
+        found = self.tensor("df.time", 1)
+        self.assertTrue(found["dtype"].startswith("datetime64"))
+        self.assertEqual(found["stats"]["nan"], 1)
+
+    def test_what_is_no_plain_array_says_why(self):
+        for expression, why in (
+                ("df['text']", "its elements are"),
+                ("df['zone']", "its times have a time zone"),
+                ("df['kind']", "it is categorical"),
+                ("df['sparse']", "it is sparse")):
+            self.unread(expression, why)
+
+    def test_what_cannot_be_told_is_refused(self):
+        for expression, why in (
+                ("df['nope']", "has no such column"),
+                ("twice['a']", "Several columns have this name"),
+                ("levels['x']", "cannot be read from outside"),
+                ("df[['n']]", "would run code"),
+                ("df['n'][0]", "not looked up from outside"),
+                ("df['missing'].values", "an array of pandas"),
+                ("own['a']", "not looked up from outside"),
+                ("df.size", "would have to run")):
+            self.refused(expression, why)
+        self.refused("df", "ask for a column (df['NAME'])", 1)
+
+    def test_columns_are_compared(self):
+        status, found = self.run_json("compare", "df['n']")
+        self.assertEqual((status, found["sentence"]),
+                         (0, "df['n'] is the same on ranks 0-1"))
+        status, found = self.run_json("compare", "df.loss")
+        self.assertEqual((status, found["sentence"]),
+                         (1, "rank 1 has 1 NaN in df.loss; rank 0 has none"))
+        status, found = self.run_json("compare", "df['part']")
+        self.assertEqual((status, len(found["classes"])), (1, 2))
+
+    def test_a_frame_is_compared_by_its_columns(self):
+        for command in ("diff-params", "compare"):
+            status, found = self.run_json(command, "plain")
+            self.assertEqual(status, 0)
+            self.assertIn("the same on ranks 0-1", found["sentence"])
+            status, found = self.run_json(command, "drifted")
+            self.assertEqual(status, 1)
+            self.assertIn("['a'] has 2 values", found["sentence"])
+            status, found = self.run_json(command, "words")
+            self.assertEqual(status, 4)
+            self.assertRegex(found["sentence"],
+                             r"1 could not be read|not compared: \['w'\]")
+        status, found = self.run_json("compare", "holder")
+        self.assertEqual((status, found["sentence"]), (
+            0, "3 tensors of holder are the same on ranks 0-1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
