@@ -125,6 +125,18 @@ static int name_dtype(struct pyreader *reader, struct pytensor *tensor,
 	return -1;
 }
 
+int pytensor_set_dtype(struct pyreader *reader, uint64_t address,
+		       struct pytensor *tensor)
+{
+	struct descriptor descriptor;
+
+	return pyreader_read(reader, address + PYREADER_HEAD, &descriptor,
+			     sizeof(descriptor)) ||
+			       name_dtype(reader, tensor, &descriptor)
+		       ? -1
+		       : 0;
+}
+
 /* The number of elements; -1: no such shape. */
 static int64_t count_elements(const struct pytensor *tensor)
 {
@@ -155,7 +167,6 @@ static int read_array(struct pyreader *reader, uint64_t object,
 		      struct pytensor *tensor)
 {
 	struct array array;
-	struct descriptor descriptor;
 
 	*tensor = (struct pytensor){ .family = PYTENSOR_NUMPY,
 				     .device_index = -1,
@@ -167,9 +178,7 @@ static int read_array(struct pyreader *reader, uint64_t object,
 			  sizeof(array)) ||
 	    array.dimension_count < 0 ||
 	    array.dimension_count > PYTENSOR_DIMENSIONS ||
-	    pyreader_read(reader, array.descriptor + PYREADER_HEAD, &descriptor,
-			  sizeof(descriptor)) ||
-	    name_dtype(reader, tensor, &descriptor) ||
+	    pytensor_set_dtype(reader, array.descriptor, tensor) ||
 	    read_words(reader, array.dimensions, array.dimension_count,
 		       tensor->shape) ||
 	    read_words(reader, array.strides, array.dimension_count,

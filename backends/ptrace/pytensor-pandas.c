@@ -16,8 +16,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Bytes of an object of C: members behind them are not looked for. */
-#define MEMBERS_MAXIMUM 512
 #define COLUMNS_MAXIMUM 100000
 #define NAME_MAXIMUM 1000
 
@@ -135,25 +133,6 @@ static bool is_zone(struct pyreader *reader, uint64_t object)
 	       is_of(reader, object, "pandas.core.dtypes.dtypes.DatetimeTZDtype");
 }
 
-/* The first member of an object that is such. */
-static int find_member(struct pyreader *reader, uint64_t object,
-		       bool (*is)(struct pyreader *reader, uint64_t object),
-		       uint64_t *member)
-{
-	struct pytype type;
-	int64_t size;
-
-	if (pytype_of(reader, object, &type))
-		return -1;
-	size = type.basic_size < MEMBERS_MAXIMUM ? type.basic_size
-						 : MEMBERS_MAXIMUM;
-	for (int64_t at = PYREADER_HEAD; at + 8 <= size; at += 8)
-		if (!pyreader_pointer(reader, object + (uint64_t)at, member) &&
-		    *member && is(reader, *member))
-			return 0;
-	return -1;
-}
-
 /*
  * Values
  */
@@ -251,9 +230,9 @@ static int read_extension(struct pyreader *reader, uint64_t array,
 		result = read_with_mask(reader, array, tensor);
 	else if (!is_backed(last))
 		refuse(tensor, last, find_reason(last));
-	else if (!find_member(reader, array, is_zone, &data))
+	else if (!pytensor_find_member(reader, array, is_zone, &data))
 		refuse(tensor, last, ZONE);
-	else if (find_member(reader, array, is_array, &data))
+	else if (pytensor_find_member(reader, array, is_array, &data))
 		result = -1;
 	else
 		result = pytensor_read_numpy(reader, data, tensor);
@@ -267,7 +246,7 @@ static int read_values(struct pyreader *reader, uint64_t block,
 {
 	uint64_t values;
 
-	if (find_member(reader, block, is_values, &values) ||
+	if (pytensor_find_member(reader, block, is_values, &values) ||
 	    (is_array(reader, values)
 		     ? pytensor_read_numpy(reader, values, tensor)
 		     : read_extension(reader, values, tensor)))
@@ -284,7 +263,7 @@ static int find_manager(struct pyreader *reader, uint64_t object,
 		return -1;
 	if (!pyobject_attribute(reader, *manager, "blocks", blocks))
 		return is_blocks(reader, *blocks) ? 0 : -1;
-	return find_member(reader, *manager, is_blocks, blocks);
+	return pytensor_find_member(reader, *manager, is_blocks, blocks);
 }
 
 int pandas_read_series(struct pyreader *reader, uint64_t object,
@@ -346,11 +325,11 @@ static int read_placement(struct pyreader *reader, uint64_t block,
 	uint64_t object, part;
 
 	*placement = (struct placement){ .step = 0 };
-	if (find_member(reader, block, is_placement, &object))
+	if (pytensor_find_member(reader, block, is_placement, &object))
 		return -1;
-	if (!find_member(reader, object, is_slice, &part))
+	if (!pytensor_find_member(reader, object, is_slice, &part))
 		return read_slice(reader, part, placement);
-	return find_member(reader, object, is_array, &part) ||
+	return pytensor_find_member(reader, object, is_array, &part) ||
 			       pytensor_read_numpy(reader, part,
 						   &placement->array) ||
 			       !is_row(&placement->array, "int64")
@@ -476,7 +455,7 @@ static int read_names(struct pyreader *reader, uint64_t frame,
 	*names = (struct names){ .step = 0 };
 	if (find_manager(reader, frame, &manager, &blocks) ||
 	    (pyobject_attribute(reader, manager, "axes", &axes) &&
-	     find_member(reader, manager, is_list, &axes)) ||
+	     pytensor_find_member(reader, manager, is_list, &axes)) ||
 	    pylist_item(reader, axes, 0, &index))
 		return -1;
 	if (!pyobject_attribute(reader, index, "_range", &data))
@@ -486,7 +465,7 @@ static int read_names(struct pyreader *reader, uint64_t frame,
 	/* Text is an extension array over one of objects. */
 	if (!is_array(reader, data) &&
 	    (!is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
-	     find_member(reader, data, is_array, &data)))
+	     pytensor_find_member(reader, data, is_array, &data)))
 		return -1;
 	if (pytensor_read_numpy(reader, data, &names->array) ||
 	    (!is_row(&names->array, "object") &&

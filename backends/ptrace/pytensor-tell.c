@@ -17,6 +17,8 @@
 #include "base/error.h"
 #include "protocol/tensor.h"
 
+/* Bytes of an object of C: members behind them are not looked for. */
+#define MEMBERS_MAXIMUM 512
 #define REFERENCES_MAXIMUM (UINT64_C(1) << 40)
 
 /* By the row of pykind.c that an object of the class is shown by. */
@@ -50,11 +52,17 @@ static const struct family series = {
 	"it was read."
 };
 
+static const struct family jax = {
+	"", pytensor_read_jax, "What this array of jax is cannot be told."
+};
+
 static const struct family *find_family(struct pyreader *reader,
 					uint64_t object, struct pytype *type)
 {
 	if (pytype_of(reader, object, type))
 		return NULL;
+	if (!type->kind && pytensor_is_jax(reader, type))
+		return &jax;
 	if (!type->kind)
 		return pandas_is_series(reader, type) ? &series : NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(families); i++)
@@ -82,6 +90,24 @@ bool pytensor_is(struct pyreader *reader, uint64_t object)
 	struct pytype type;
 
 	return find_family(reader, object, &type) != NULL;
+}
+
+int pytensor_find_member(struct pyreader *reader, uint64_t object,
+			 bool (*is)(struct pyreader *reader, uint64_t object),
+			 uint64_t *member)
+{
+	struct pytype type;
+	int64_t size;
+
+	if (pytype_of(reader, object, &type))
+		return -1;
+	size = type.basic_size < MEMBERS_MAXIMUM ? type.basic_size
+						 : MEMBERS_MAXIMUM;
+	for (int64_t at = PYREADER_HEAD; at + 8 <= size; at += 8)
+		if (!pyreader_pointer(reader, object + (uint64_t)at, member) &&
+		    *member && is(reader, *member))
+			return 0;
+	return -1;
 }
 
 static void name_type(struct pyreader *reader, const struct pytype *type,

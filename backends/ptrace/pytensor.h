@@ -22,6 +22,7 @@
 
 struct error;
 struct pyreader;
+struct pytype;
 struct pywriter;
 struct tensor;
 struct tensor_layout;
@@ -89,6 +90,17 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
 int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
+/* Whether objects of the class are arrays of jax, or stand for one. */
+bool pytensor_is_jax(struct pyreader *reader, const struct pytype *type);
+int pytensor_read_jax(struct pyreader *reader, uint64_t object,
+		      struct pytensor *tensor);
+/* The first member of an object of C for which is() says so; 0 found. */
+int pytensor_find_member(struct pyreader *reader, uint64_t object,
+			 bool (*is)(struct pyreader *reader, uint64_t object),
+			 uint64_t *member);
+/* The type of its elements, from numpy's descriptor; -1: it is none. */
+int pytensor_set_dtype(struct pyreader *reader, uint64_t descriptor,
+		       struct pytensor *tensor);
 /* The array there hides elements of it; NULL, or why that cannot be. */
 const char *pytensor_set_mask(struct pyreader *reader, uint64_t object,
 			      struct pytensor *tensor);

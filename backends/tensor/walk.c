@@ -11,6 +11,7 @@
 #include "backends/ptrace/pykind.h"
 #include "backends/ptrace/pyobject.h"
 #include "backends/ptrace/pytensor-pandas.h"
+#include "backends/ptrace/pytensor.h"
 #include "backends/ptrace/pytype.h"
 #include "backends/ptrace/pywriter.h"
 #include "base/alloc.h"
@@ -100,7 +101,8 @@ static enum kind judge(struct walker *walker, const struct pytype *type)
 		return KIND_DICT;
 	if (!(type->flags & PYTYPE_HEAP))
 		return KIND_OTHER;
-	if (pandas_is_series(&walker->reader, type))
+	if (pandas_is_series(&walker->reader, type) ||
+	    pytensor_is_jax(&walker->reader, type))
 		return KIND_TENSOR;
 	if (pandas_is_frame(&walker->reader, type))
 		return KIND_FRAME;

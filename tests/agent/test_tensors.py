@@ -450,6 +450,123 @@ class TestNumpy(Case):
                                      statistics="whole")["torn"])
 
 
+class LibraryCase(Case):
+    """Of a Python that has it."""
+    library = ""
+    begins = ""
+
+    @classmethod
+    def setUpClass(cls):
+        why = pythons.why_no_library(cls.library)
+        if why:
+            raise unittest.SkipTest(why)
+        python, environment = pythons.find_library(cls.library)
+        cls.start(["env", *map("=".join, environment.items()), python],
+                  cls.begins)
+
+    def numbers(self, expression, count=3):
+        return self.ask(expression, slice={
+            "index": [0], "columnDimension": 0, "columns": count})["slice"][
+                "numbers"]
+
+    def nan_of(self, expression):
+        return self.target.ask(
+            "probetui.debugging.nans.describe(%s)" % expression)
+
+
+class TestPandas(LibraryCase):
+    library = "pandas"
+    begins = """
+import numpy, pandas
+frame = pandas.DataFrame({"loss": [0.5, float("nan"), 1.5], "n": [1, 2, 3],
+                          "text": ["a", "b", "c"], "more": [1.0, 2.0, 3.0]})
+frame["part"] = pandas.array([0.5, None, 2.0], dtype="Float64")
+frame["zone"] = pandas.to_datetime(["2020-01-01"] * 3, utc=True)
+series = pandas.Series(numpy.arange(6))[1::2]
+"""
+
+    def test_series(self):
+        self.assertEqual(self.numbers("series"), [1, 3, 5])
+        self.assertEqual(self.numbers("frame['n']"), [1, 2, 3])
+        self.assertEqual(self.numbers("frame['part']"),
+                         [0.5, {"text": "--"}, 2.0])
+        told = self.tensor("frame['part']", statistics="whole", hash=True)
+        self.assertEqual((told["stats"]["masked"], told["type"]),
+                         (1, "pandas.Series"))
+        for name, why in (("text", "its elements are"), ("zone", "time zone")):
+            told = self.tensor("frame[%r]" % name, hash=True)
+            self.assertIn(why, told["unread"])
+
+    def test_frame(self):
+        answer = self.viewer.ask("probetui/parameters", expression="frame",
+                                 hash=True)
+        rows = {row["name"]: row["tensor"] for row in answer["parameters"]}
+        self.assertEqual(list(rows), ["['%s']" % name for name in (
+            "loss", "n", "text", "more", "part", "zone")])
+        self.assertEqual(rows["['more']"]["hash"], "%08x" % zlib.crc32(
+            struct.pack("<3d", 1, 2, 3)))
+        self.assertIn("unread", rows["['text']"])
+        # No view of it was made that would have the next write copy.
+        self.assertFalse(self.target.ask(
+            "any(block.refs.has_reference() for block in frame._mgr.blocks)"))
+
+    def test_nan(self):
+        self.do("import probetui.debugging.nans")
+        self.assertEqual(self.nan_of("frame['loss']"), "1 NaN of 3")
+        self.assertIsNone(self.nan_of("frame['n']"))
+        self.assertIsNone(self.nan_of("frame['part']"))
+
+
+class TestJax(LibraryCase):
+    library = "jax"
+    begins = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+import jax, numpy
+import jax.numpy as jnp
+x = (jnp.arange(12, dtype="float32").reshape(3, 4) + 1).block_until_ready()
+turned = jax.jit(lambda a: a.T)(x).block_until_ready()
+half = jnp.array([1.5, 2.5, float("nan")], dtype="bfloat16")
+small = jnp.array([1, -2, 3], dtype="int4")
+gone = jnp.ones(3)
+gone.delete()
+mesh = jax.sharding.Mesh(jax.devices(), ("d",))
+sharded = jax.device_put(jnp.arange(4.0), jax.sharding.NamedSharding(
+    mesh, jax.sharding.PartitionSpec("d")))
+traced = []
+jax.jit(lambda a: traced.append(a) or a)(x)
+tree = {"w": x, "b": [half]}
+"""
+
+    def test_values(self):
+        for expression, code in (("x", "numpy.asarray(x)"),
+                                 ("turned", "numpy.asarray(turned)")):
+            told = self.tensor(expression, statistics="whole", hash=True)
+            truth = self.target.ask(
+                "[__import__('zlib').crc32(%s.tobytes()), list(%s.shape)]"
+                % (code, code))
+            self.assertEqual((told["hash"], told["shape"]),
+                             ("%08x" % truth[0], truth[1]))
+        self.assertEqual(self.numbers("half"), [1.5, 2.5, "nan"])
+        answer = self.viewer.ask("probetui/parameters", expression="tree",
+                                 hash=True)
+        self.assertEqual([row["name"] for row in answer["parameters"]],
+                         ["['w']", "['b'][0]"])
+
+    def test_what_cannot_be_read(self):
+        for expression, why in (
+                ("gone", "it was deleted"), ("small", "packed"), ("sharded", "over 2 devices"),
+                ("traced[0]", "jax traces a function")):
+            told = self.tensor(expression, hash=True)
+            self.assertIn(why, told["unread"])
+            self.assertNotIn("hash", told)
+
+    def test_nan(self):
+        self.do("import probetui.debugging.nans")
+        self.assertEqual(self.nan_of("half"), "1 NaN of 3")
+        self.assertIsNone(self.nan_of("x"))
+
+
 MODEL = """
 import sys
 if not WITH_NUMPY: sys.modules["numpy"] = None

@@ -198,7 +198,96 @@ class TestPandas(Arrays):
                              r"1 could not be read|not compared: \['w'\]")
         status, found = self.run_json("compare", "holder")
         self.assertEqual((status, found["sentence"]), (
-            0, "3 tensors of holder are the same on ranks 0-1"))
+            0, "3 parameters and buffers of holder are the same "
+            "on ranks 0-1"))
+
+
+JAX = r"""
+import sys
+import jax, numpy
+import jax.numpy as jnp
+def train(rank):
+    x = jnp.arange(12.0).reshape(3, 4) + rank
+    small = jnp.ones(3, dtype="int4")
+    held = numpy.asarray(x)
+    tree = {"w": x}
+    traced = []
+    jax.jit(lambda a: traced.append(a) or a)(x)
+    tracer = traced[0]
+    print("ready", flush=True)
+    sys.stdin.read()
+train(int(sys.argv[1]))
+"""
+
+
+class TestJax(Arrays):
+    library = "jax"
+    code = JAX
+
+    def test_what_only_the_library_knows_says_so(self):
+        self.unread("x", "numpy.asarray() of it")
+        self.unread("tree['w']", "numpy.asarray() of it")
+        self.unread("tracer", "jax traces a function")
+        found = self.run_json("tensor", "x", "--rank", "0")[1]
+        self.assertEqual((found["dtype"], found["shape"]),
+                         ("float32", [3, 4]))
+        self.assertEqual(self.run_json("tensor", "small", "--rank", "0")[1][
+            "dtype"], "ml_dtypes.int4")
+        status, found = self.run_json("compare", "tree")
+        self.assertEqual(status, 4)
+        self.assertIn("not compared: ['w']", found["sentence"])
+
+    def test_what_is_held_by_numpy_is_read(self):
+        status, found = self.run_json("tensor", "held", "--rank", "1")
+        self.assertEqual((status, found["stats"]["max"]), (0, 12.0))
+
+
+BITS = r"""
+import sys
+import ml_dtypes, numpy
+def train(rank):
+    half = numpy.arange(6).astype(ml_dtypes.bfloat16)
+    eighth = numpy.array([0.5, 448, -1], ml_dtypes.float8_e4m3fn)
+    if rank:
+        eighth[1] = float("nan")
+    nibbles = numpy.array([7, -8, 3], ml_dtypes.int4)
+    # The same numbers, whatever stands above them.
+    noisy = (nibbles.view("u1") | (0xf0 if rank else 0)).view(ml_dtypes.int4)
+    print("ready", flush=True)
+    sys.stdin.read()
+train(int(sys.argv[1]))
+"""
+
+
+class TestMlDtypes(Arrays):
+    library = "ml_dtypes"
+    code = BITS
+
+    def test_numbers(self):
+        for expression, dtype, numbers in (
+                ("half", "bfloat16", [0.0, 1.0, 2.0]),
+                ("eighth", "float8_e4m3fn", [0.5, 448.0, -1.0]),
+                ("nibbles", "ml_dtypes.int4", [7, -8, 3])):
+            with self.subTest(expression):
+                found = self.tensor(expression)
+                self.assertEqual((found["dtype"], found["slice"]["numbers"]),
+                                 (dtype, numbers))
+        status, found = self.run_json("compare", "eighth")
+        self.assertEqual((status, found["sentence"]), (
+            1, "rank 1 has 1 NaN in eighth; rank 0 has none"))
+
+    def test_what_is_above_the_bits_is_no_difference(self):
+        status, found = self.run_json("compare", "noisy")
+        self.assertEqual((status, found["sentence"]),
+                         (0, "noisy is the same on ranks 0-1"))
+
+    def test_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.npy")
+            status, out, _ = self.run_text("tensor", "eighth", "--rank", "0",
+                                           "--npy", path)
+            self.assertEqual(status, 0)
+            self.assertIn("as float32", out)
 
 
 if __name__ == "__main__":

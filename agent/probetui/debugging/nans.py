@@ -17,7 +17,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import inspection
 from ..objects import loaded
-from ..tensors import dtypes, facts, of_torch, parameters
+from ..tensors import dtypes, facts, of_jax, of_pandas, of_torch, \
+    parameters
 from ..values import ancestors, class_name
 from .changes import REASON, stamp
 from .engine import Engine
@@ -107,6 +108,20 @@ def _of_numpy(value: Any) -> Optional[str]:
     return _counted(nans, int((~is_finite).sum()) - nans, value.size)
 
 
+def _of_jax(value: Any) -> Optional[str]:
+    import ctypes
+
+    numpy = sys.modules["numpy"]
+    known: Any = facts.find(value)
+    if known.layout is None:
+        raise ValueError(known.told["unread"])
+    if not value.size:
+        return None
+    return _of_numpy(numpy.frombuffer(
+        (ctypes.c_char * value.nbytes).from_address(known.layout.address),
+        value.dtype))
+
+
 def _of_array(value: Any) -> Optional[str]:
     if array.array.__dict__["typecode"].__get__(value) not in _FLOATS:
         return None
@@ -145,6 +160,14 @@ def describe(value: Any) -> Optional[str]:
             raise ValueError("its mask is not one bool for each element")
         # What is masked does not count.
         return _of_numpy(plain[~mask])
+    if of_pandas.is_series(value):
+        found = of_pandas.opened(value)
+        if found.array is None:
+            return None
+        return _of_numpy(found.array if found.mask is None
+                         else found.array[~found.mask])
+    if of_jax.is_array(value):
+        return _of_jax(value)
     if loaded("numpy", "generic") in kinds and \
             class_name(kind).startswith("numpy."):
         return _of_numpy(sys.modules["numpy"].asarray(value))

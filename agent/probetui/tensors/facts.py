@@ -7,8 +7,8 @@ from typing import Any, Optional, Tuple
 
 from ..dap.children import instance_names
 from ..objects import loaded
-from ..values import ancestors
-from . import dtypes, of_torch
+from ..values import ancestors, type_name
+from . import dtypes, of_jax, of_pandas, of_torch
 from .buffers import buffer_of
 from .known import Known, contiguous, tell
 from .layout import Layout
@@ -41,14 +41,8 @@ def _known(value: Any, name: str, shape: Tuple[int, ...],
     return Known(told, layout[1:5], layout, None, plain)
 
 
-def _of_numpy(value: Any) -> Known:
-    numpy = sys.modules["numpy"]
-    names = numpy.ndarray.__dict__
-
-    def get(name: str) -> Any:
-        return names[name].__get__(value)
-
-    dtype = get("dtype")
+def _name(dtype: Any) -> str:
+    """Of numpy's dtype."""
     kind, item = dtype.kind, int(dtype.itemsize)
     name = {"f16": "longdouble", "c32": "clongdouble", "b1": "bool"}.get(
         "%s%d" % (kind, item))
@@ -56,12 +50,49 @@ def _of_numpy(value: Any) -> Known:
         name = _KINDS.get(kind) or {
             "i": "int%d", "u": "uint%d", "f": "float%d", "c": "complex%d"
             }.get(kind, "?%d") % (8 * item)
-    if not 0 <= dtype.num < _BUILTIN_TYPES and kind != "T":
-        name = _added(dtype)
-    known = _known(value, name, tuple(get("shape")), tuple(get("strides")),
-                   item, get("__array_interface__")["data"][0],
+    return name if 0 <= dtype.num < _BUILTIN_TYPES or kind == "T" \
+        else _added(dtype)
+
+
+def _of_numpy(value: Any) -> Known:
+    names = sys.modules["numpy"].ndarray.__dict__
+
+    def get(name: str) -> Any:
+        return names[name].__get__(value)
+
+    dtype = get("dtype")
+    known = _known(value, _name(dtype), tuple(get("shape")),
+                   tuple(get("strides")), int(dtype.itemsize),
+                   get("__array_interface__")["data"][0],
                    dtype.byteorder == ">")
     return _masked(value, known)
+
+
+def _unread(value: Any, dtype: str, why: str) -> Known:
+    """What has no shape that is known."""
+    return Known({"type": type_name(value), "dtype": dtype, "shape": [],
+                  "strides": [], "device": None, "unread": why}, (), None)
+
+
+def _of_pandas(value: Any) -> Known:
+    found = of_pandas.opened(value)
+    if found.array is None:
+        return _unread(value, found.name, found.why)
+    known = _of_numpy(found.array)
+    known.told["type"] = found.name
+    return known if found.mask is None else mask_by(known, found.mask)
+
+
+def _of_jax(value: Any) -> Known:
+    address, why = of_jax.place(value)
+    if of_jax.is_tracer(value):
+        return _unread(value, "?", why)
+    shape, item = tuple(value.shape), int(value.dtype.itemsize)
+    known = _known(value, _name(value.dtype), shape, contiguous(shape, item),
+                   item, address)
+    if known.layout is not None and known.layout.dtype.bits != 0xff:
+        why = why or "its elements are packed, less than a byte each"
+    return _refuse(known, why) if why else known
 
 
 def _added(dtype: Any) -> str:
@@ -178,6 +209,10 @@ def find(value: Any) -> Optional[Known]:
     ndarray = loaded("numpy", "ndarray")
     if ndarray is not None and ndarray in kinds:
         return _of_numpy(value)
+    if of_pandas.is_series(value):
+        return _of_pandas(value)
+    if of_jax.is_array(value):
+        return _of_jax(value)
     for base in (bytes, bytearray):
         if base in kinds:
             return _of_bytes(value, base)

@@ -10,7 +10,7 @@ from .. import deadline
 from ..dap.children import instance_names
 from ..objects import loaded
 from ..values import Kinds, ancestors, cut, describe, type_name
-from . import facts, of_torch
+from . import facts, of_jax, of_pandas, of_torch
 
 DEPTH_MAXIMUM = 100
 FOUND_MAXIMUM = 1000000
@@ -39,10 +39,12 @@ def _is_a(value: Any, module: str, name: str) -> bool:
     return kind is not None and kind in ancestors(type(value))
 
 
-def _is_tensor(kinds: Any) -> bool:
+def _is_tensor(value: Any) -> bool:
+    kinds = ancestors(type(value))
     ndarray = loaded("numpy", "ndarray")
     return of_torch.is_tensor(kinds) or \
-        ndarray is not None and ndarray in kinds
+        ndarray is not None and ndarray in kinds or \
+        of_pandas.is_series(value) or of_jax.is_array(value)
 
 
 def _pairs(names: Any) -> List[Tuple[Any, Any]]:
@@ -148,13 +150,13 @@ class _Walk:
         besides: a list of that name, or, without one, tensors."""
         for name, value in names if self._wants_values else ():
             if type(name) is str and name != but and not (
-                    but is None and _is_tensor(ancestors(type(value)))):
+                    but is None and _is_tensor(value)):
                 self.walk(value, before + name)
 
     def _tensors(self, names: List[Tuple[Any, Any]], before: str,
                  kind: str) -> None:
         for name, value in names:
-            if type(name) is str and _is_tensor(ancestors(type(value))):
+            if type(name) is str and _is_tensor(value):
                 self._add(before + name, kind, value)
 
     def _module(self, module: Any, before: str) -> None:
@@ -208,7 +210,7 @@ class _Walk:
 
     def walk(self, value: Any, name: str) -> None:
         kinds = ancestors(type(value))
-        if _is_tensor(kinds):
+        if _is_tensor(value):
             self._add(name, "parameter", value)
             return
         if not _has_parts(value, kinds):
@@ -220,7 +222,10 @@ class _Walk:
         self._depth += 1
         before = name + "." if name else ""
         is_owner = True
-        if _is_a(value, *_MODULE):
+        if of_pandas.is_frame(value):
+            for text, column in of_pandas.columns(value):
+                self._put(name + text, "parameter", column)
+        elif _is_a(value, *_MODULE):
             self._owner(self._module, value, before)
         elif _is_a(value, *_OPTIMIZER):
             self._owner(self._optimizer, value, before)
@@ -235,15 +240,16 @@ class _Walk:
 
 def _has_parts(value: Any, kinds: Any) -> bool:
     return any(base in kinds for base in (list, tuple, dict)) or \
-        _is_a(value, *_MODULE) or _is_a(value, *_OPTIMIZER)
+        _is_a(value, *_MODULE) or _is_a(value, *_OPTIMIZER) or \
+        of_pandas.is_frame(value)
 
 
 def find(value: Any, text: str, wants_values: bool
          ) -> Optional[List[Found]]:
     """`text`: what it is called. None: there can be none in it."""
     kinds = ancestors(type(value))
-    is_leaf = _is_tensor(kinds) or not _has_parts(value, kinds)
-    if not _is_tensor(kinds) and is_leaf and not (
+    is_leaf = _is_tensor(value) or not _has_parts(value, kinds)
+    if not _is_tensor(value) and is_leaf and not (
             wants_values and _plain(value)):
         return None
     walk = _Walk(text, wants_values)

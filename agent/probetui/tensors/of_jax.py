@@ -1,0 +1,56 @@
+"""Where the elements of an array of jax lie: those that are there, on a
+processor, and of one device. jax is never asked to compute, copy or wait."""
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+from ..objects import loaded
+from ..values import ancestors
+
+_MODULES = ("jaxlib._jax", "jaxlib.xla_extension")
+
+
+def is_array(value: Any) -> bool:
+    kinds = ancestors(type(value))
+    return any(loaded(module, "ArrayImpl") in kinds for module in _MODULES
+               if loaded(module, "ArrayImpl") is not None) or \
+        is_tracer(value)
+
+
+def is_tracer(value: Any) -> bool:
+    kind = loaded("jax._src.core", "Tracer")
+    return kind is not None and kind in ancestors(type(value))
+
+
+def _is_in_order(value: Any) -> bool:
+    """The last index fastest, without gaps."""
+    if value.ndim < 2:
+        return True
+    layout = value.format.layout
+    return tuple(layout.major_to_minor) == tuple(range(value.ndim)) and \
+        not layout.tiling
+
+
+def place(value: Any) -> Tuple[int, str]:
+    """(the address, "") or (0, why it is not told)."""
+    if is_tracer(value):
+        return 0, "jax traces a function: it stands for an array, and has " \
+            "no elements"
+    if value.is_deleted():
+        return 0, "it was deleted, or given away (donate_argnums)"
+    if len(value.sharding.device_set) != 1:
+        return 0, "it is sharded over %d devices: ask for the data of one " \
+            "of its addressable_shards" % len(value.sharding.device_set)
+    device = next(iter(value.sharding.device_set))
+    if device.platform != "cpu":
+        return 0, "it lies on %s: numpy.asarray() of it would copy it" % device
+    if not value.is_ready():
+        return 0, "it is still being computed"
+    try:
+        if not _is_in_order(value):
+            return 0, "its elements lie in an order of their own (its layout)"
+        if value.on_device_size_in_bytes() != value.nbytes:
+            return 0, "its elements are packed, or have gaps"
+    except (AttributeError, RuntimeError):
+        return 0, "this jax does not tell in which order its elements lie"
+    return int(value.unsafe_buffer_pointer()), ""

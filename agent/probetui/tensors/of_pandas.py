@@ -1,0 +1,109 @@
+"""Where pandas keeps the values of a Series, or of a column of a DataFrame.
+No method of theirs runs: a view that pandas makes would have the program's
+next write copy the whole column."""
+from __future__ import annotations
+
+import sys
+from typing import Any, Iterator, NamedTuple, Optional, Tuple
+
+from ..dap.children import instance_names
+from ..objects import loaded
+from ..values import ancestors, describe, type_name
+
+_OBJECTS = "its elements are objects of Python, each of which lies elsewhere"
+_ARROW = "its elements are text in memory of Arrow"
+_UNREAD = {
+    "Categorical": "it is categorical: its elements are the numbers of "
+                   "categories",
+    "PeriodArray": "its elements are periods, of which only numbers lie "
+                   "there",
+    "StringArray": _OBJECTS, "StringArrayNumpySemantics": _OBJECTS,
+    "ArrowStringArray": _ARROW, "ArrowStringArrayNumpySemantics": _ARROW,
+    "ArrowExtensionArray": "its elements lie in memory of Arrow",
+    "SparseArray": "it is sparse: its elements are in its sp_values and "
+                   "sp_index",
+    "IntervalArray": "its elements are intervals: its left and right",
+}
+_BACKED = ("DatetimeArray", "TimedeltaArray", "NumpyExtensionArray",
+           "PandasArray")
+
+
+class Column(NamedTuple):
+    """Of a DataFrame: a row of one of its blocks."""
+
+    frame: Any
+    values: Any
+    row: int
+
+
+class Opened(NamedTuple):
+    """array is None: why. mask: of what is missing, or None."""
+
+    array: Any
+    mask: Any
+    name: str
+    why: str = ""
+
+
+def _is_a(value: Any, name: str) -> bool:
+    kind = loaded("pandas", name)
+    return kind is not None and kind in ancestors(type(value))
+
+
+def is_series(value: Any) -> bool:
+    return type(value) is Column or _is_a(value, "Series")
+
+
+def is_frame(value: Any) -> bool:
+    return _is_a(value, "DataFrame")
+
+
+def _manager(value: Any) -> Any:
+    return instance_names(value)["_mgr"]
+
+
+def columns(frame: Any) -> Iterator[Tuple[str, Column]]:
+    """By their names, as "['loss']", in their order."""
+    manager = _manager(frame)
+    found = {}
+    for block in manager.blocks:
+        for row, number in enumerate(block._mgr_locs):
+            found[int(number)] = block.values, row
+    names = list(manager.axes[0])
+    for number, name in enumerate(names):
+        values, row = found[number]
+        yield "[%s]" % describe(name), Column(frame, values, row)
+
+
+def _values(value: Any) -> Tuple[Any, Optional[int]]:
+    """(the array of numpy or of pandas, which of its rows)"""
+    if type(value) is Column:
+        return value.values, value.row
+    return _manager(value).blocks[0].values, None
+
+
+def _row(numpy: Any, array: Any, row: Optional[int]) -> Any:
+    return array if row is None or array.ndim == 1 else \
+        numpy.ndarray.__getitem__(array, row)
+
+
+def opened(value: Any) -> Opened:
+    numpy = sys.modules["numpy"]
+    values, row = _values(value)
+    mask = None
+    kind = type(values).__name__
+    if any(base.__name__ == "BaseMaskedArray"
+           for base in ancestors(type(values))):
+        names = instance_names(values)
+        values, mask = names["_data"], names["_mask"]
+    elif kind in _BACKED:
+        if type(values.dtype).__name__ == "DatetimeTZDtype":
+            return Opened(None, None, kind, "its times have a time zone, "
+                          "which is not applied to them here")
+        values = values._ndarray
+    elif numpy.ndarray not in ancestors(type(values)):
+        return Opened(None, None, kind, _UNREAD.get(
+            kind, "it is an extension array of pandas that is not read"))
+    return Opened(_row(numpy, values, row), None if mask is None
+                  else _row(numpy, mask, row), "pandas.Series"
+                  if type(value) is Column else type_name(value))
