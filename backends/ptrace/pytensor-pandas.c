@@ -307,7 +307,11 @@ static int read_slice(struct pyreader *reader, uint64_t slice,
 						 &placement->stop)) ||
 			       pyobject_integer(reader, parts[2],
 						&placement->step) ||
-			       placement->step == 0
+			       placement->step == 0 ||
+			       placement->start < 0 ||
+			       placement->start > COLUMNS_MAXIMUM ||
+			       placement->step > COLUMNS_MAXIMUM ||
+			       placement->step < -COLUMNS_MAXIMUM
 		       ? -1
 		       : 0;
 }
@@ -341,7 +345,8 @@ static int read_number(struct pyreader *reader, const struct pytensor *array,
 		       int64_t at, int64_t *number)
 {
 	return pyreader_read(reader,
-			     array->data + (uint64_t)(at * array->strides[0]),
+			     array->data +
+				     (uint64_t)at * (uint64_t)array->strides[0],
 			     number, sizeof(*number));
 }
 
@@ -379,8 +384,8 @@ static int take_row(struct pytensor *tensor, int64_t row)
 		return 0;
 	if (tensor->dimension_count != 2 || row >= tensor->shape[0])
 		return -1;
-	tensor->data += (uint64_t)(row * tensor->strides[0]);
-	tensor->mask += (uint64_t)(row * tensor->mask_strides[0]);
+	tensor->data += (uint64_t)row * (uint64_t)tensor->strides[0];
+	tensor->mask += (uint64_t)row * (uint64_t)tensor->mask_strides[0];
 	tensor->shape[0] = tensor->shape[1];
 	tensor->strides[0] = tensor->strides[1];
 	tensor->mask_strides[0] = tensor->mask_strides[1];
@@ -482,7 +487,8 @@ static int read_name(struct pyreader *reader, const struct names *names,
 	int64_t word;
 
 	*object = 0;
-	*number = names->start + column * names->step;
+	*number = (int64_t)((uint64_t)names->start +
+			    (uint64_t)column * (uint64_t)names->step);
 	if (names->step)
 		return 0;
 	if (read_number(reader, &names->array, column, &word))

@@ -281,6 +281,32 @@ static void a_map_has_two_colours_in_a_cell(void **state)
 	buffer_clear(&drawn);
 }
 
+/* An element that is masked is shown as numpy shows it. */
+static void what_is_masked_is_counted(void **state)
+{
+	struct stage *stage = *state;
+	struct tensorview *known = known_of(stage);
+	json_t *tensor = tensor_of(8, 32, 0);
+	struct tensor_slice slice;
+	json_t *told;
+
+	show_numbers(stage);
+	stage_check_hides(stage, "masked");
+	json_object_set_new(tensor, "has_mask", json_true());
+	json_object_set_new(json_object_get(tensor, "stats"), "count",
+			    json_integer(253));
+	json_object_set_new(json_object_get(tensor, "stats"), "masked",
+			    json_integer(3));
+	slice = slice_at(&known->tensor, 0, 0, 8, 32);
+	told = slice_of(&slice, 32, -1);
+	json_array_set_new(json_object_get(told, "numbers"), 0,
+			   json_pack("{s:s}", "text", "--"));
+	tensorview_begin_reading(known);
+	take(stage, TENSOR_WORK_SLICE, tensor, told);
+	stage_check_shows(stage, "3 of 256 masked");
+	stage_check_shows(stage, "[0, 0] --");
+}
+
 static void the_cursor_moves(void **state)
 {
 	struct stage *stage = *state;
@@ -480,6 +506,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_STAGE(draws_the_picture),
 		ON_STAGE(a_map_has_two_colours_in_a_cell),
+		ON_STAGE(what_is_masked_is_counted),
 		ON_STAGE(the_cursor_moves),
 		ON_STAGE(a_click_chooses_an_element),
 		ON_STAGE(slices_are_typed),

@@ -72,6 +72,35 @@ static void what_is_sent_arrives(void **state)
 	tensor_clear(&copy);
 }
 
+/* 2 of 6; of one without a mask nothing is told of it. */
+static void a_mask_is_told(void **state)
+{
+	const char *text =
+		"{\"dtype\":\"float32\",\"offset\":0,\"numel\":6,"
+		"\"nbytes\":24,\"has_mask\":true,\"shape\":[6],\"strides\":"
+		"[4],\"device\":null,\"requires_grad\":null,\"stats\":{"
+		"\"min\":1.0,\"max\":1.0,\"mean\":1.0,\"std\":0.0,\"norm\":"
+		"2.0,\"nan\":0,\"inf\":0,\"zeros\":0,\"count\":4,"
+		"\"masked\":2},\"hash\":null,\"share\":1.0}";
+	struct tensor tensor, copy;
+
+	(void)state;
+	assert_int_equal(read_text(&tensor, text), 0);
+	assert_true(tensor.has_mask);
+	assert_int_equal(tensor.statistics.masked_count, 2);
+	assert_same(&tensor, text);
+	tensor_copy(&copy, &tensor);
+	tensor_clear(&tensor);
+	assert_false(tensor.has_mask);
+	assert_same(&copy, text);
+	tensor_clear(&copy);
+	assert_int_equal(read_text(&tensor, "{\"dtype\":\"int8\",\"numel\":1,"
+					    "\"shape\":[],\"strides\":[],"
+					    "\"stats\":{\"masked\":-1}}"),
+			 -1);
+	tensor_clear(&tensor);
+}
+
 static void what_is_not_known_is_null(void **state)
 {
 	const char *text =
@@ -283,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_sent_arrives),
+		cmocka_unit_test(a_mask_is_told),
 		cmocka_unit_test(what_is_not_known_is_null),
 		cmocka_unit_test(one_without_a_shape_has_a_reason),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
