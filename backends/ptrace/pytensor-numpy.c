@@ -220,7 +220,8 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object,
 	size_t bytes = (size_t)tensor->dimension_count * 8;
 	struct pytensor mask;
 
-	if (!is_array(reader, object) || read_array(reader, object, &mask))
+	if (!pytensor_is_alive(reader, object) || !is_array(reader, object) ||
+	    read_array(reader, object, &mask))
 		return "its mask is no array";
 	if (strcmp(mask.dtype_text, "bool") != 0)
 		return "its mask is not of bool: one with a field for each of "

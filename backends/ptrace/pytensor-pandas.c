@@ -247,6 +247,7 @@ static int read_values(struct pyreader *reader, uint64_t block,
 	uint64_t values;
 
 	if (pytensor_find_member(reader, block, is_values, &values) ||
+	    !pytensor_is_alive(reader, values) ||
 	    (is_array(reader, values)
 		     ? pytensor_read_numpy(reader, values, tensor)
 		     : read_extension(reader, values, tensor)))
@@ -400,7 +401,8 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 	uint64_t manager, blocks, block;
 	int64_t count;
 
-	if (find_manager(reader, frame, &manager, &blocks))
+	if (!pytensor_is_alive(reader, frame) ||
+	    find_manager(reader, frame, &manager, &blocks))
 		return -1;
 	count = pytuple_count(reader, blocks);
 	for (int64_t i = 0; i < count && i < COLUMNS_MAXIMUM; i++) {

@@ -75,7 +75,7 @@ static const struct family *find_family(struct pyreader *reader,
  * What was freed has no references, or a pointer to another free one where
  * their number was. From 3.14 on the uppermost bits are flags.
  */
-static bool is_alive(struct pyreader *reader, uint64_t object)
+bool pytensor_is_alive(struct pyreader *reader, uint64_t object)
 {
 	uint64_t count;
 
@@ -128,7 +128,7 @@ int pytensor_read(struct pyreader *reader, uint64_t object,
 
 	if (!family)
 		return error_set(error, "This is no tensor and no array.");
-	if (!is_alive(reader, object))
+	if (!pytensor_is_alive(reader, object))
 		return error_set(error, "It was freed.");
 	if (family->read(reader, object, tensor))
 		return error_set(error, "%s", family->complaint);

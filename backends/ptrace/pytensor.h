@@ -90,6 +90,8 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
 int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
 			struct pytensor *tensor);
+/* False: the object was freed, as far as its references tell. */
+bool pytensor_is_alive(struct pyreader *reader, uint64_t object);
 /* Whether objects of the class are arrays of jax, or stand for one. */
 bool pytensor_is_jax(struct pyreader *reader, const struct pytype *type);
 int pytensor_read_jax(struct pyreader *reader, uint64_t object,

@@ -491,8 +491,8 @@ series = pandas.Series(numpy.arange(6))[1::2]
         self.assertEqual(self.numbers("frame['part']"),
                          [0.5, {"text": "--"}, 2.0])
         told = self.tensor("frame['part']", statistics="whole", hash=True)
-        self.assertEqual((told["stats"]["masked"], told["type"]),
-                         (1, "pandas.Series"))
+        self.assertEqual((told["stats"]["masked"],
+                          told["type"].split(".")[-1]), (1, "Series"))
         for name, why in (("text", "its elements are"), ("zone", "time zone")):
             told = self.tensor("frame[%r]" % name, hash=True)
             self.assertIn(why, told["unread"])
@@ -508,7 +508,8 @@ series = pandas.Series(numpy.arange(6))[1::2]
         self.assertIn("unread", rows["['text']"])
         # No view of it was made that would have the next write copy.
         self.assertFalse(self.target.ask(
-            "any(block.refs.has_reference() for block in frame._mgr.blocks)"))
+            "any(block.refs.has_reference() for block in frame._mgr.blocks "
+            "if hasattr(block, 'refs'))"))
 
     def test_nan(self):
         self.do("import probetui.debugging.nans")
