@@ -11,6 +11,7 @@
 #include "backends/ptrace/elffile.h"
 #include "backends/ptrace/maps.h"
 #include "backends/ptrace/progress.h"
+#include "backends/ptrace/symbol-cache.h"
 #include "backends/ptrace/symbols.h"
 #include "backends/ptrace/unwinder.h"
 #include "backends/rootfile.h"
@@ -36,14 +37,19 @@ struct image {
 	struct symbols *symbols;	   /* NULL: not read yet */
 	const struct elffile *symbol_file; /* elf or debug */
 	struct elffile debug;		   /* fd -1: there is none */
+	bool is_debug_opened;
 	struct unwind_file *rules;
 	bool is_rules_opened;
 	struct unwind_file *lines;
 	struct map *names; /* address -> struct place_name */
+	struct symbol_key key;
+	bool has_key;	 /* its names are kept for the next run */
+	bool is_unsaved; /* and there are new ones */
 };
 
 struct images {
 	const struct unwind_module *module;
+	const struct symbol_cache *cache;
 	const atomic_bool *is_cancelled;
 	struct progress *progress;
 	struct image **items;
@@ -80,12 +86,14 @@ static void image_free(const struct images *images, struct image *image)
 }
 
 struct images *images_new(const struct unwind_module *module,
+			  const struct symbol_cache *cache,
 			  const atomic_bool *is_cancelled,
 			  struct progress *progress)
 {
 	struct images *images = xcalloc(1, sizeof(*images));
 
 	images->module = module;
+	images->cache = cache;
 	images->is_cancelled = is_cancelled;
 	images->progress = progress;
 	return images;
@@ -139,6 +147,26 @@ void images_tidy(struct images *images)
 		forget_all(images);
 }
 
+bool images_are_unsaved(const struct images *images)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (images->items[i]->is_unsaved)
+			return true;
+	return false;
+}
+
+void images_save(struct images *images)
+{
+	for (size_t i = 0; i < images->count; i++) {
+		struct image *image = images->items[i];
+
+		if (image->is_unsaved)
+			symbol_cache_save(images->cache, &image->key,
+					  image->names);
+		image->is_unsaved = false;
+	}
+}
+
 unsigned images_generation(const struct images *images)
 {
 	return images->generation;
@@ -159,13 +187,22 @@ static bool is_same(const struct image *a, const struct image *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
+static struct image *find_same(struct images *images,
+			       const struct image *image)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (is_same(images->items[i], image))
+			return images->items[i];
+	return NULL;
+}
+
 static struct image *keep(struct images *images, struct image *owned_image)
 {
-	for (size_t i = 0; i < images->count; i++) {
-		if (!is_same(images->items[i], owned_image))
-			continue;
+	struct image *same = find_same(images, owned_image);
+
+	if (same) {
 		image_free(images, owned_image);
-		return images->items[i];
+		return same;
 	}
 	ARRAY_GROW(images->items, images->count, images->capacity);
 	return images->items[images->count++] = owned_image;
@@ -232,6 +269,94 @@ static struct image *open_vdso(struct images *images,
 	return keep(images, image);
 }
 
+/*
+ * What `strip` took away, where the system keeps it for debuggers. A process
+ * may have a root of its own with files of its own, and what is found serves
+ * all processes that run the image: so it is root's, or its owner's.
+ */
+static int find_debug(const struct image *image, pid_t pid)
+{
+	char path[sizeof(DEBUG_FOLDER) + 2 * ELFFILE_ID_BYTES + 16];
+	size_t at;
+	int found;
+	int fd = -1;
+
+	if (image->elf.id_length < 2)
+		return -1;
+	at = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
+			      image->elf.id[0]);
+	for (size_t i = 1; i < image->elf.id_length; i++)
+		at += (size_t)snprintf(path + at, sizeof(path) - at, "%02x",
+				       image->elf.id[i]);
+	snprintf(path + at, sizeof(path) - at, ".debug");
+	found = rootfile_find(pid, "root", path);
+	if (found < 0)
+		return -1;
+	struct stat about;
+	if (fstat(found, &about) == 0 && S_ISREG(about.st_mode) &&
+	    (about.st_uid == 0 || about.st_uid == image->owner))
+		fd = rootfile_open(found);
+	close(found);
+	return fd;
+}
+
+static void open_debug(struct image *image, pid_t pid)
+{
+	int fd;
+
+	if (image->is_debug_opened)
+		return;
+	image->is_debug_opened = true;
+	fd = find_debug(image, pid);
+	if (fd >= 0 && elffile_read(&image->debug, fd) == 0 &&
+	    image->debug.id_length == image->elf.id_length &&
+	    memcmp(image->debug.id, image->elf.id, image->elf.id_length) == 0)
+		return;
+	if (fd >= 0)
+		close(fd);
+	image->debug.fd = -1;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Of a file that names no function there; free() it. */
+static char *make_place(const struct image *image, uint64_t address)
+{
+	return xasprintf("%s+0x%llx", base_name(image->path),
+			 (unsigned long long)address);
+}
+
+/* What is the same in all copies of a file is kept without its path. */
+static void complete(uint64_t address, void *value, void *data)
+{
+	struct place_name *name = value;
+	const struct image *image = data;
+
+	if (!name->func)
+		name->func = make_place(image, address);
+	if (!name->file)
+		name->file = xstrdup(image->path);
+}
+
+/* The names that runs before this one have found. */
+static void recall_names(struct images *images, struct image *image, pid_t pid)
+{
+	open_debug(image, pid);
+	image->has_key =
+		symbol_key_set(&image->key, &image->elf,
+			       image->debug.fd >= 0 ? &image->debug : NULL) == 0;
+	if (!image->has_key)
+		return;
+	images->name_count +=
+		symbol_cache_load(images->cache, &image->key, image->names);
+	map_each(image->names, complete, image);
+}
+
 static struct image *open_file(struct images *images,
 			       const struct mapping *mapping, pid_t pid)
 {
@@ -250,6 +375,8 @@ static struct image *open_file(struct images *images,
 	}
 	image->size = about.st_size;
 	image->owner = about.st_uid;
+	if (!find_same(images, image))
+		recall_names(images, image, pid);
 	return keep(images, image);
 }
 
@@ -291,60 +418,10 @@ struct unwind_file *image_rules(struct images *images, struct image *image)
 	return image->rules;
 }
 
-bool image_is_unread(const struct image *image)
+bool image_is_unread(const struct image *image, uint64_t address)
 {
-	return !image->symbols && !image->bytes;
-}
-
-/*
- * What `strip` took away, where the system keeps it for debuggers. A process
- * may have a root of its own with files of its own, and what is found serves
- * all processes that run the image: so it is root's, or its owner's.
- */
-static int find_debug(const struct image *image, pid_t pid)
-{
-	char path[sizeof(DEBUG_FOLDER) + 2 * ELFFILE_ID_BYTES + 16];
-	size_t at;
-	int found;
-	int fd = -1;
-
-	if (image->elf.id_length < 2)
-		return -1;
-	at = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
-			      image->elf.id[0]);
-	for (size_t i = 1; i < image->elf.id_length; i++)
-		at += (size_t)snprintf(path + at, sizeof(path) - at, "%02x",
-				       image->elf.id[i]);
-	snprintf(path + at, sizeof(path) - at, ".debug");
-	found = rootfile_find(pid, "root", path);
-	if (found < 0)
-		return -1;
-	struct stat about;
-	if (fstat(found, &about) == 0 && S_ISREG(about.st_mode) &&
-	    (about.st_uid == 0 || about.st_uid == image->owner))
-		fd = rootfile_open(found);
-	close(found);
-	return fd;
-}
-
-static void open_debug(struct image *image, pid_t pid)
-{
-	int fd = find_debug(image, pid);
-
-	if (fd >= 0 && elffile_read(&image->debug, fd) == 0 &&
-	    image->debug.id_length == image->elf.id_length &&
-	    memcmp(image->debug.id, image->elf.id, image->elf.id_length) == 0)
-		return;
-	if (fd >= 0)
-		close(fd);
-	image->debug.fd = -1;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return !image->symbols && !image->bytes &&
+	       !map_find(image->names, address);
 }
 
 static void read_symbols(const struct images *images, struct image *image,
@@ -357,7 +434,7 @@ static void read_symbols(const struct images *images, struct image *image,
 
 void image_index(struct images *images, struct image *image, pid_t pid)
 {
-	if (!image_is_unread(image))
+	if (image->symbols || image->bytes)
 		return;
 	progress_say(images->progress, base_name(image->path));
 	open_debug(image, pid);
@@ -430,12 +507,13 @@ static struct place_name *make_name(struct images *images, struct image *image,
 	if (symbol)
 		take_symbol(images, name, symbol);
 	else
-		name->func = xasprintf("%s+0x%llx", base_name(image->path),
-				       (unsigned long long)address);
+		name->func = make_place(image, address);
 	if (lines && !image->bytes)
 		name->lineno = images->module->line(lines, address, path,
 						    sizeof(path));
 	name->file = xstrdup(name->lineno > 0 ? path : image->path);
+	name->is_lasting = lines && image->symbols &&
+			   symbols_are_whole(image->symbols);
 	return name;
 }
 
@@ -448,6 +526,7 @@ const struct place_name *image_name(struct images *images, struct image *image,
 		return name;
 	name = make_name(images, image, address);
 	map_put(image->names, address, name);
+	image->is_unsaved |= image->has_key && name->is_lasting;
 	images->name_count++;
 	return name;
 }

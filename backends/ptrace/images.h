@@ -16,6 +16,7 @@ struct image;
 struct images;
 struct mapping;
 struct progress;
+struct symbol_cache;
 struct unwind_file;
 struct unwind_module;
 
@@ -26,10 +27,12 @@ struct place_name {
 	char *file;	/* source file, else the library's */
 	int lineno;	/* 0: unknown */
 	bool has_symbol;
+	bool is_lasting; /* of a file that was read whole */
 };
 
 /* Borrows all for its life. */
 struct images *images_new(const struct unwind_module *module,
+			  const struct symbol_cache *cache,
 			  const atomic_bool *is_cancelled,
 			  struct progress *progress);
 void images_free(struct images *images);
@@ -38,6 +41,10 @@ void images_free(struct images *images);
  * what mappings point to.
  */
 void images_tidy(struct images *images);
+/* Whether names were found that images_save() would keep. */
+bool images_are_unsaved(const struct images *images);
+/* Keeps the names for the next run. */
+void images_save(struct images *images);
 /* How often images_tidy() has forgotten, to know what is void. */
 unsigned images_generation(const struct images *images);
 
@@ -46,12 +53,12 @@ struct image *images_open(struct images *images, struct mapping *mapping,
 			  pid_t pid);
 /* Address in the process less that in the file. */
 uint64_t image_bias(const struct image *image, const struct mapping *mapping);
-/* Whether images_name() on it would read its symbols first. */
-bool image_is_unread(const struct image *image);
+/* Whether the symbols have to be read before image_name(). */
+bool image_is_unread(const struct image *image, uint64_t address);
 struct unwind_file *image_rules(struct images *images, struct image *image);
 /* Reads the symbols. */
 void image_index(struct images *images, struct image *image, pid_t pid);
-/* Lends what is at the file's address; the symbols have been read. */
+/* Lends what is at the file's address; it is not unread. */
 const struct place_name *image_name(struct images *images, struct image *image,
 				    uint64_t address);
 

@@ -11,15 +11,18 @@
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/capture.h"
 #include "backends/ptrace/images.h"
+#include "backends/ptrace/symbol-cache.h"
 #include "backends/ptrace/unwinder.h"
 #include "backends/ptrace/unwinding.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/loop.h"
 
 #define WORK_NICENESS 10
 #define SAY_SECONDS 0.1
+#define CACHE_FOLDER "symbols"
 #define JOB_SECONDS 20.0 /* what takes longer stays without names */
 
 struct native {
@@ -27,6 +30,7 @@ struct native {
 	void (*say)(const struct progress_state *state, void *data);
 	void *data;
 	const struct unwind_module *module; /* NULL: not opened yet */
+	struct symbol_cache *cache;
 	struct images *images;
 	struct progress progress;
 	atomic_bool is_cancelled;
@@ -34,6 +38,7 @@ struct native {
 	size_t waiting_count;
 	size_t waiting_capacity;
 	struct native_process *running; /* NULL: none */
+	bool is_saving;			/* in the place of one that runs */
 	struct loop_timer *timer;	/* while one runs */
 	bool has_said;
 	bool is_closed;
@@ -66,6 +71,7 @@ struct native *native_new(struct loop *loop,
 static void free_now(struct native *native)
 {
 	images_free(native->images);
+	symbol_cache_free(native->cache);
 	progress_clear(&native->progress);
 	free(native->waiting);
 	free(native);
@@ -85,7 +91,7 @@ void native_free(struct native *native)
 	stop_timer(native);
 	atomic_store(&native->is_cancelled, true);
 	native->is_closed = true;
-	if (!native->running)
+	if (!native->running && !native->is_saving)
 		free_now(native);
 }
 
@@ -99,8 +105,9 @@ int native_open(struct native *native, struct error *error)
 	native->module = unwinder_open(error);
 	if (!native->module)
 		return -1;
-	native->images = images_new(native->module, &native->is_cancelled,
-				    &native->progress);
+	native->cache = symbol_cache_new(file_cache_folder(CACHE_FOLDER));
+	native->images = images_new(native->module, native->cache,
+				    &native->is_cancelled, &native->progress);
 	return 0;
 }
 
@@ -201,11 +208,38 @@ static void on_say(void *data)
 	native->say(&state, native->data);
 }
 
+static void run_saving(void *data)
+{
+	struct native *native = data;
+
+	images_save(native->images);
+}
+
+static void end_saving(void *data)
+{
+	struct native *native = data;
+
+	native->is_saving = false;
+	if (native->is_closed)
+		free_now(native);
+	else
+		start_next(native);
+}
+
+/* Only once nobody waits for a stack. */
+static void save(struct native *native)
+{
+	if (!images_are_unsaved(native->images))
+		return;
+	native->is_saving = true;
+	loop_work(native->loop, run_saving, end_saving, native);
+}
+
 static void start_next(struct native *native)
 {
 	struct native_process *next = NULL;
 
-	if (native->running)
+	if (native->running || native->is_saving)
 		return;
 	while (native->waiting_count > 0 && !next) {
 		next = native->waiting[0];
@@ -216,6 +250,7 @@ static void start_next(struct native *native)
 	if (!next) {
 		on_say(native);
 		stop_timer(native);
+		save(native);
 		return;
 	}
 	native->running = next;

@@ -1,7 +1,5 @@
 #include "backends/ptrace/symbols.h"
 
-#include <stdbool.h>
-
 #include "banned.h"
 
 #include "backends/ptrace/elffile.h"
@@ -24,6 +22,7 @@ struct symbol {
 struct symbols {
 	struct symbol *items; /* by address */
 	size_t count;
+	bool is_whole;
 	Elf64_Shdr names;
 };
 
@@ -85,6 +84,7 @@ static void read_all(struct symbols *symbols, const struct elffile *file,
 		at += count * sizeof(*some);
 		left -= count;
 	}
+	symbols->is_whole = left == 0;
 	free(some);
 }
 
@@ -112,6 +112,11 @@ void symbols_free(struct symbols *symbols)
 		return;
 	free(symbols->items);
 	free(symbols);
+}
+
+bool symbols_are_whole(const struct symbols *symbols)
+{
+	return symbols->is_whole;
 }
 
 size_t symbols_count(const struct symbols *symbols)

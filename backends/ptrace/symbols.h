@@ -6,6 +6,7 @@
 #define BACKENDS_PTRACE_SYMBOLS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@ struct symbols;
 struct symbols *symbols_new(const struct elffile *file,
 			    const atomic_bool *is_cancelled);
 void symbols_free(struct symbols *symbols);
+/* False: reading ended early, so that a name may be missing. */
+bool symbols_are_whole(const struct symbols *symbols);
 size_t symbols_count(const struct symbols *symbols);
 size_t symbols_bytes(const struct symbols *symbols);
 /*

@@ -151,6 +151,12 @@ static void unwind_one(struct thread *thread)
 	}
 }
 
+static bool is_unread(const struct image *image, const struct mapping *mapping,
+		      const struct native_frame *frame)
+{
+	return image_is_unread(image, frame->pc - image_bias(image, mapping));
+}
+
 /* The files of frames whose symbols were not read yet, each once. */
 static int count_unread(const struct thread *thread, size_t count)
 {
@@ -164,7 +170,8 @@ static int count_unread(const struct thread *thread, size_t count)
 			struct image *image = find_image(
 				thread, capture->frames[j].pc, &mapping);
 			size_t k = 0;
-			if (!image || !image_is_unread(image))
+			if (!image ||
+			    !is_unread(image, mapping, &capture->frames[j]))
 				continue;
 			while (k < unread_count && unread[k] != image)
 				k++;
@@ -184,7 +191,7 @@ static void name_frame(const struct thread *thread, struct native_frame *frame)
 
 	if (!image)
 		return;
-	if (image_is_unread(image)) {
+	if (is_unread(image, mapping, frame)) {
 		image_index(unwinding->images, image, process->pid);
 		progress_step(unwinding->progress);
 	}

@@ -79,16 +79,17 @@ static void make_folders(char *path)
 }
 
 /* NULL when there is no home to keep anything in. free() it. */
-static char *state_path(const char *name)
+static char *kept_path(const char *variable, const char *below_home,
+		       const char *name)
 {
-	const char *state = getenv("XDG_STATE_HOME");
+	const char *folder = getenv(variable);
 	const char *home = getenv("HOME");
 	const char *slash = name[0] != '\0' ? "/" : "";
 
-	if (state && state[0] == '/')
-		return xasprintf("%s/probetui%s%s", state, slash, name);
+	if (folder && folder[0] == '/')
+		return xasprintf("%s/probetui%s%s", folder, slash, name);
 	if (home && home[0] == '/')
-		return xasprintf("%s/.local/state/probetui%s%s", home, slash,
+		return xasprintf("%s/%s/probetui%s%s", home, below_home, slash,
 				 name);
 	return NULL;
 }
@@ -114,7 +115,7 @@ static int check_folder(const char *path, struct error *error)
 
 char *file_state_folder(const char *name, struct error *error)
 {
-	char *path = state_path(name);
+	char *path = kept_path("XDG_STATE_HOME", ".local/state", name);
 
 	if (!path) {
 		error_set(error, "there is no home to keep anything in.");
@@ -125,6 +126,36 @@ char *file_state_folder(const char *name, struct error *error)
 		return path;
 	free(path);
 	return NULL;
+}
+
+/* Whether the last folder on the way that is there is the user's own. */
+static bool begins_in_own(const char *path)
+{
+	char *at = xstrdup(path);
+	struct stat about = { .st_uid = (uid_t)-1 };
+	char *slash;
+
+	while (stat(at, &about) < 0 && (slash = strrchr(at, '/')) &&
+	       slash != at)
+		*slash = '\0';
+	free(at);
+	return S_ISDIR(about.st_mode) && about.st_uid == geteuid();
+}
+
+int file_cache_folder(const char *name)
+{
+	char *path = kept_path("XDG_CACHE_HOME", ".cache", name);
+	struct error error = ERROR_INIT;
+	int fd = -1;
+
+	if (path && begins_in_own(path)) {
+		make_folders(path);
+		if (check_folder(path, &error) == 0)
+			fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+						O_CLOEXEC);
+	}
+	free(path);
+	return fd;
 }
 
 static int check_owner(const struct stat *status, const char *path,

@@ -34,6 +34,13 @@ char *file_config_path(const char *name);
  */
 char *file_state_folder(const char *name, struct error *error);
 /*
+ * An open folder for what can be made again: below $XDG_CACHE_HOME or
+ * ~/.cache, in "probetui"; name is a folder in that. Only the user may enter
+ * it. -1 where there is none and none can be made, and where the home is
+ * another user's: nothing is left there.
+ */
+int file_cache_folder(const char *name);
+/*
  * Appends what a regular file holds ("the theme" is what it is called), if
  * it fits in out. -1 and a sentence; errno is then why it could not be
  * opened, 0 when it was.
