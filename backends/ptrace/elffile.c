@@ -62,6 +62,8 @@ static void take_header(struct elffile *file, const Elf64_Phdr *header)
 {
 	if (header->p_type == PT_LOAD && file->segment_count < ELFFILE_SEGMENTS)
 		file->segments[file->segment_count++] = *header;
+	else if (header->p_type == PT_GNU_EH_FRAME)
+		file->frames = *header;
 	else if (header->p_type == PT_NOTE && file->id_length == 0)
 		read_notes(file, header);
 }
@@ -148,6 +150,22 @@ int elffile_address(const struct elffile *file, uint64_t offset,
 			continue;
 		*address = segment->p_vaddr - segment->p_offset + offset;
 		return 0;
+	}
+	return -1;
+}
+
+int elffile_read_at(const struct elffile *file, uint64_t address, void *out,
+		    size_t length)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segments[i];
+		uint64_t at = address - segment->p_vaddr;
+
+		if (address >= segment->p_vaddr && at <= segment->p_filesz &&
+		    length <= segment->p_filesz - at &&
+		    at <= UINT64_MAX - segment->p_offset)
+			return elffile_bytes(file, segment->p_offset + at, out,
+					     length);
 	}
 	return -1;
 }

@@ -18,6 +18,7 @@ struct elffile {
 	Elf64_Ehdr header;
 	Elf64_Phdr segments[ELFFILE_SEGMENTS]; /* those that are loaded */
 	size_t segment_count;
+	Elf64_Phdr frames; /* of PT_GNU_EH_FRAME; 0 bytes: there is none */
 	uint8_t id[ELFFILE_ID_BYTES]; /* the build id */
 	size_t id_length;	      /* 0: it has none */
 };
@@ -36,5 +37,8 @@ int elffile_address(const struct elffile *file, uint64_t offset,
 /* Reads all or nothing. */
 int elffile_bytes(const struct elffile *file, uint64_t offset, void *out,
 		  size_t length);
+/* The same at one of the file's addresses, within one segment. */
+int elffile_read_at(const struct elffile *file, uint64_t address, void *out,
+		    size_t length);
 
 #endif

@@ -13,21 +13,37 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "banned.h"
 
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/expression.h"
+#include "backends/ptrace/frametable.h"
 
 /* What is read is read whole; more than this takes too long. */
 #define LINES_MAXIMUM (UINT64_C(256) << 20)
 #define RULES_MAXIMUM (UINT64_C(64) << 20)
 #define NAMES_MAXIMUM (UINT64_C(1) << 20) /* of sections */
 
-struct unwind_file {
+#define FUNCTIONS_KEPT 256
+
+/* The rules of one function. */
+struct function_rules {
+	uint64_t entry; /* in the table; 0: none */
+	void *bytes;
+	size_t length;
 	Elf *elf;
 	Dwarf_CFI *rules;
+};
+
+struct unwind_file {
+	Elf *elf;
+	struct frametable table;
+	bool has_table;
+	struct function_rules *functions; /* by their entry's hash */
+	Dwarf_CFI *rules;		  /* of all, where there is no table */
 	Dwarf *dwarf; /* for lines */
 	bool is_rules_read;
 	bool is_dwarf_read;
@@ -62,10 +78,15 @@ static bool has_sane_header(int fd)
 
 static struct unwind_file *module_open(int fd)
 {
+	struct unwind_file *file;
+
 	elf_version(EV_CURRENT);
 	if (!has_sane_header(fd))
 		return NULL;
-	return make_file(elf_begin(fd, ELF_C_READ, NULL));
+	file = make_file(elf_begin(fd, ELF_C_READ, NULL));
+	if (file)
+		file->has_table = frametable_open(&file->table, fd) == 0;
+	return file;
 }
 
 static struct unwind_file *module_open_image(void *bytes, size_t length)
@@ -74,10 +95,23 @@ static struct unwind_file *module_open_image(void *bytes, size_t length)
 	return make_file(elf_memory(bytes, length));
 }
 
+static void clear_function(struct unwind_file *file,
+			   struct function_rules *function)
+{
+	file->size -= function->length;
+	dwarf_cfi_end(function->rules);
+	elf_end(function->elf);
+	free(function->bytes);
+	*function = (struct function_rules){ .entry = 0 };
+}
+
 static void module_close(struct unwind_file *file)
 {
 	if (!file)
 		return;
+	for (size_t i = 0; file->functions && i < FUNCTIONS_KEPT; i++)
+		clear_function(file, &file->functions[i]);
+	free(file->functions);
 	dwarf_cfi_end(file->rules);
 	dwarf_end(file->dwarf);
 	elf_end(file->elf);
@@ -146,7 +180,38 @@ static uint64_t sum_segments(Elf *elf)
 	return sum;
 }
 
-static Dwarf_CFI *find_rules(struct unwind_file *file)
+static void read_function(struct unwind_file *file,
+			  struct function_rules *function, uint64_t entry)
+{
+	clear_function(file, function);
+	function->entry = entry;
+	function->bytes = frametable_extract(&file->table, entry,
+					     &function->length);
+	file->size += function->length;
+	if (function->bytes)
+		function->elf = elf_memory(function->bytes, function->length);
+	if (function->elf)
+		function->rules = dwarf_getcfi_elf(function->elf);
+}
+
+static Dwarf_CFI *find_function(struct unwind_file *file, uint64_t address)
+{
+	uint64_t entry = frametable_find(&file->table, address);
+	struct function_rules *function;
+
+	if (!file->functions)
+		file->functions =
+			calloc(FUNCTIONS_KEPT, sizeof(*file->functions));
+	if (entry == 0 || !file->functions)
+		return NULL;
+	/* Entries are some tens of bytes long. */
+	function = &file->functions[entry / 8 % FUNCTIONS_KEPT];
+	if (function->entry != entry)
+		read_function(file, function, entry);
+	return function->rules;
+}
+
+static Dwarf_CFI *find_all(struct unwind_file *file)
 {
 	uint64_t size;
 
@@ -160,6 +225,11 @@ static Dwarf_CFI *find_rules(struct unwind_file *file)
 	file->size += size;
 	file->rules = dwarf_getcfi_elf(file->elf);
 	return file->rules;
+}
+
+static Dwarf_CFI *find_rules(struct unwind_file *file, uint64_t address)
+{
+	return file->has_table ? find_function(file, address) : find_all(file);
 }
 
 static uint64_t module_size(const struct unwind_file *file)
@@ -240,7 +310,7 @@ static enum unwind_result module_step(struct unwind_file *file, uint64_t bias,
 {
 	struct expression expression = { callee, memory, bias, 0 };
 	uint64_t pc = callee->pc - (callee->is_next ? 0 : 1);
-	Dwarf_CFI *rules = find_rules(file);
+	Dwarf_CFI *rules = find_rules(file, pc - bias);
 	Dwarf_Frame *frame = NULL;
 	bool is_signal = false;
 	enum unwind_result result;

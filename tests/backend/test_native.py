@@ -87,6 +87,15 @@ def system_call(pid):
         return file.read().split()[0]
 
 
+def kept(folder):
+    """The files of names that are kept below a cache folder."""
+    place = os.path.join(folder, "probetui", "symbols")
+    if not os.path.isdir(place):
+        return []
+    return [os.path.join(place, name) for name in os.listdir(place)
+            if not name.startswith(".")]
+
+
 def is_asleep(pid):
     """It waits in a system call, and in none that writes."""
     return system_call(pid) not in ("running", "-1", str(WRITE))
@@ -257,6 +266,48 @@ class TestNative(Case):
         target.process.kill()
         self.assertTrue(self.node.answer(seq)["success"])
 
+
+    def read_bytes(self, pid, folder):
+        """What a node reads of files for one sample, and its names."""
+        with tempfile.NamedTemporaryFile() as trace:
+            self.node = nodes.Node(
+                ["strace", "-f", "-qq", "-e", "trace=pread64", "-o",
+                 trace.name, nodes.NODE],
+                env=dict(os.environ, XDG_CACHE_HOME=folder))
+            try:
+                self.node.ask("initialize", protocol=1)
+                self.node.discover(pids=[pid])
+                _, found = natives.sample(self.node, pid, natives.Stacks())
+                deadline = time.monotonic() + nodes.LIMIT
+                while not kept(folder) and time.monotonic() < deadline:
+                    self.node.read_for(0.1)
+            finally:
+                self.node.close()
+                self.node = None
+            count = sum(int(line.split()[-1]) for line in trace
+                        if b" = " in line and b"= -1" not in line)
+        return count, [repr(native) for native, _ in found.values()]
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_names_are_kept_for_the_next_run(self):
+        target = self.start(sys.executable)
+        with tempfile.TemporaryDirectory() as folder:
+            first, names = self.read_bytes(target.pid, folder)
+            files = kept(folder)
+            self.assertTrue(files)
+            for path in files:
+                self.assertEqual(os.stat(path).st_mode & 0o7777, 0o600)
+            second, again = self.read_bytes(target.pid, folder)
+            self.assertEqual(again, names)
+            # A table of symbols has a hundred times as much.
+            self.assertLess(second, 65536)
+            self.assertGreater(first, second * 4)
+            # What is not whole is as if it were not there.
+            for path in files:
+                os.truncate(path, os.stat(path).st_size - 1)
+            third, again = self.read_bytes(target.pid, folder)
+            self.assertEqual(again, names)
+            self.assertGreater(third, second * 4)
 
     def test_eight_ranks_that_run(self):
         targets = [self.start(sys.executable, code=SPIN) for _ in range(8)]

@@ -185,6 +185,100 @@ static void files_that_end_early(void **state)
 	}
 }
 
+static int read_mixed(void *data, uint64_t address, uint64_t *word)
+{
+	(void)data;
+	*word = address * UINT64_C(0x9e3779b97f4a7c15);
+	return 0;
+}
+
+/* The program header that leads to the table of rules. */
+static Elf64_Phdr *find_table(char *bytes)
+{
+	const Elf64_Ehdr *header = (const void *)bytes;
+	Elf64_Phdr *segments = (void *)(bytes + header->e_phoff);
+
+	for (size_t i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type == PT_GNU_EH_FRAME)
+			return &segments[i];
+	fail();
+	return NULL;
+}
+
+static enum unwind_result step(struct unwind_file *file, uint64_t address,
+			       struct registers *caller)
+{
+	const struct unwind_memory memory = { read_mixed, NULL };
+	struct registers callee = { .pc = address, .is_next = true };
+
+	for (int i = 0; i < 17; i++)
+		registers_set(&callee, i, 0x10000u * (unsigned)i);
+	return probetui_unwind_module.step(file, 0, &callee, caller, &memory);
+}
+
+/* libdw's own reading of all rules is what those of one are compared with. */
+static void the_table_leads_to_the_same_rules(void **state)
+{
+	const struct library *library = *state;
+	Elf64_Phdr *table = find_table(library->bytes);
+	int with = write_copy(library, library->length);
+	size_t found = 0;
+
+	table->p_type = PT_NULL;
+	int without = write_copy(library, library->length);
+	table->p_type = PT_GNU_EH_FRAME;
+	struct unwind_file *one = probetui_unwind_module.open(with);
+	struct unwind_file *all = probetui_unwind_module.open(without);
+	for (uint64_t at = 0; at < library->length; at++) {
+		struct registers caller = { .pc = 0 };
+		struct registers wanted = { .pc = 0 };
+		enum unwind_result result = step(all, at, &wanted);
+
+		assert_int_equal(step(one, at, &caller), result);
+		if (result != UNWIND_CALLER)
+			continue;
+		/* For one address, the rules of all are not read. */
+		if (found++ == 0)
+			assert_true(probetui_unwind_module.size(one) <
+				    probetui_unwind_module.size(all));
+		assert_int_equal(caller.pc, wanted.pc);
+		assert_int_equal(caller.known, wanted.known);
+		assert_memory_equal(caller.values, wanted.values,
+				    sizeof(caller.values));
+	}
+	assert_true(found > 1000);
+	probetui_unwind_module.close(one);
+	probetui_unwind_module.close(all);
+	close(with);
+	close(without);
+}
+
+static void tables_that_lie(void **state)
+{
+	const struct library *library = *state;
+	const Elf64_Phdr *table = find_table(library->bytes);
+	size_t start = table->p_offset;
+	/* The rules lie behind it, as linkers of GNU have it. */
+	size_t length = table->p_filesz * 4;
+	uint64_t seed = (uint64_t)time(NULL) * 2654435761u + 1;
+
+	printf("# seed %llu\n", (unsigned long long)seed);
+	assert_true(start + length < library->length);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct library lie = { xmalloc(library->length),
+				       library->length };
+
+		memcpy(lie.bytes, library->bytes, lie.length);
+		for (uint64_t j = 1 + random_word(&seed) % 64; j > 0; j--)
+			lie.bytes[start + random_word(&seed) % length] =
+				(char)random_word(&seed);
+		int fd = write_copy(&lie, lie.length);
+		ask_file(fd, lie.length, &seed);
+		close(fd);
+		free(lie.bytes);
+	}
+}
+
 static void a_function_is_found(void **state)
 {
 	const struct library *library = *state;
@@ -212,6 +306,8 @@ int main(void)
 		cmocka_unit_test(a_function_is_found),
 		cmocka_unit_test(files_that_lie),
 		cmocka_unit_test(files_that_end_early),
+		cmocka_unit_test(tables_that_lie),
+		cmocka_unit_test(the_table_leads_to_the_same_rules),
 	};
 
 	return cmocka_run_group_tests_name("unwind", tests, open_library,
