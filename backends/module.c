@@ -2,30 +2,35 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 
+/* Beside our own program, which is probetui perhaps, or installed; free() it. */
+static char *find_file(const char *file)
+{
+	char *folder = file_program_folder();
+	char *path = folder ? xasprintf("%s/%s", folder, file) : NULL;
+
+	free(folder);
+	if (path && access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return xasprintf(PROBETUI_LIBEXECDIR "/%s", file);
+}
+
 const void *module_open(const char *file, const char *name, const char *need,
 			struct error *error)
 {
-	char *folder = file_program_folder();
-	const void *found;
-	void *handle;
-	char *path;
+	char *path = find_file(file);
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const void *found = handle ? dlsym(handle, name) : NULL;
 
-	if (!folder) {
-		error_set(error, "The folder of probetui-node is not known.");
-		return NULL;
-	}
-	path = xasprintf("%s/%s", folder, file);
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	found = handle ? dlsym(handle, name) : NULL;
 	if (!found)
 		error_set(error, "%s: %s.", need, dlerror());
 	free(path);
-	free(folder);
 	return found;
 }

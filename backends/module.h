@@ -1,6 +1,7 @@
 /*
  * module: the parts of the node that link a heavy library, in files of their
- * own beside the program, loaded when they are first needed.
+ * own beside the program or in the folder of probetui-node, loaded when they are
+ * first needed.
  */
 #ifndef BACKENDS_MODULE_H
 #define BACKENDS_MODULE_H

@@ -12,6 +12,7 @@
 
 #include "config.h"
 
+#include "backends/program.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -292,6 +293,28 @@ static int check_theme(const struct settings *settings, struct error *error)
 	return -1;
 }
 
+/*
+ * The node of a command that only looks may be part of this program. One that
+ * stops ranks is not: who kills all that runs this file (pidof) would kill
+ * what lets them go on.
+ */
+static bool may_fork(const struct settings *settings,
+		     const struct command_table *tables, size_t table_count)
+{
+	const char *named = getenv("PROBETUI_NODE");
+	const struct command *command;
+
+	if ((named && named[0] != '\0') || settings->script ||
+	    settings->program_count > 0 || settings->record ||
+	    settings->break_count > 0)
+		return false;
+	if (settings->command_count == 0)
+		return true;
+	command = command_find(tables, table_count, settings->command[0],
+			       COMMAND_SHELL, NULL);
+	return command && (command->flags & COMMAND_LIVE);
+}
+
 static int run_shell(struct engine *engine, const struct command_table *tables,
 		     size_t table_count)
 {
@@ -307,6 +330,8 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 
 	engine->job_printed = pass_printed;
 	engine->passes_input = is_input_the_jobs(&engine->settings);
+	if (may_fork(&engine->settings, tables, table_count))
+		engine->node_program = program_run;
 	if (!is_alone(&engine->settings, tables, table_count) &&
 	    engine_start(engine, &error) < 0)
 		return fail(&engine->settings, &error, start_status(engine));

@@ -8,7 +8,7 @@
 
 #include "banned.h"
 
-#include "backends/inject/names.h"
+#include "backends/inject/callees.h"
 
 #ifdef __x86_64__
 
@@ -76,7 +76,7 @@ static void put_end(struct code *code, uint64_t address, uint64_t unmap)
 }
 
 int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
-	      const struct names *names, const char *text, bool with_gil)
+	      const struct callees *callees, const char *text, bool with_gil)
 {
 	struct code code = { page, 0 };
 	size_t length = strlen(text) + 1;
@@ -87,16 +87,16 @@ int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
 	PUT(&code, 0x53); /* push rbx: the stack is aligned by it, too */
 	if (with_gil) {
 		put_wait(&code, address);
-		put_call(&code, names->take_gil);
+		put_call(&code, callees->take_gil);
 		PUT(&code, 0x89, 0xc3); /* mov ebx, eax */
 	}
 	put_first_argument(&code, address + STUB_TEXT);
-	put_call(&code, names->run);
+	put_call(&code, callees->run);
 	if (with_gil) {
 		PUT(&code, 0x89, 0xdf); /* mov edi, ebx */
-		put_call(&code, names->leave_gil);
+		put_call(&code, callees->leave_gil);
 	}
-	put_end(&code, address, names->unmap);
+	put_end(&code, address, callees->unmap);
 	memcpy(page + STUB_TEXT, text, length);
 	return 0;
 }
@@ -104,11 +104,11 @@ int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
 #else
 
 int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
-	      const struct names *names, const char *text, bool with_gil)
+	      const struct callees *callees, const char *text, bool with_gil)
 {
 	(void)page;
 	(void)address;
-	(void)names;
+	(void)callees;
 	(void)text;
 	(void)with_gil;
 	return -1;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct names;
+struct callees;
 
 #define STUB_BYTES 4096 /* a page */
 #define STUB_TEXT 256	/* where its text begins */
@@ -22,6 +22,6 @@ struct names;
  * too long, or this processor is none we know.
  */
 int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
-	      const struct names *names, const char *text, bool with_gil);
+	      const struct callees *callees, const char *text, bool with_gil);
 
 #endif

@@ -150,7 +150,7 @@ static int fill_page(const struct visit *visit, enum inject_way way,
 {
 	uint8_t page[STUB_BYTES];
 
-	if (stub_make(page, visit->page, &visit->names, visit->text,
+	if (stub_make(page, visit->page, &visit->callees, visit->text,
 		      way == INJECT_BY_THREAD) < 0)
 		return error_set(error, "the script's name is too long");
 	if (put(visit, visit->page, page, sizeof(page)) == 0)
@@ -165,8 +165,8 @@ static int place(struct visit *visit, enum inject_way way, struct error *error)
 {
 	struct arch_call hand_over = {
 		.function = way == INJECT_BY_THREAD
-				    ? visit->names.start_thread
-				    : visit->names.add_pending,
+				    ? visit->callees.start_thread
+				    : visit->callees.add_pending,
 	};
 
 	if (map_page(visit, error) < 0)
@@ -268,7 +268,7 @@ static bool is_there(const struct visit *visit)
 
 	return memory_fetch(visit->memory, visit->page, wanted,
 			    sizeof(wanted)) == 0 &&
-	       stub_make(page, visit->page, &visit->names, "",
+	       stub_make(page, visit->page, &visit->callees, "",
 			 visit->cost.way == INJECT_BY_THREAD) == 0 &&
 	       memcmp(wanted, page, sizeof(wanted)) == 0;
 }
@@ -311,9 +311,9 @@ static int find_all(struct visit *visit, struct error *error)
 	pid_t pid = memory_pid(visit->memory);
 	char path[32];
 
-	if (names_find(&visit->names, visit->memory, visit->python, error) <
+	if (callees_find(&visit->callees, visit->memory, visit->python, error) <
 		    0 ||
-	    errand_find(&visit->places, pid, visit->names.send, error) < 0)
+	    errand_find(&visit->places, pid, visit->callees.send, error) < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	visit->file = open(path, O_WRONLY | O_CLOEXEC);

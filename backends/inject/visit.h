@@ -16,7 +16,7 @@
 
 #include "backends/inject/errand.h"
 #include "backends/inject/inject.h"
-#include "backends/inject/names.h"
+#include "backends/inject/callees.h"
 #include "backends/ptrace/hold.h"
 #include "backends/ptrace/maps.h"
 
@@ -36,7 +36,7 @@ struct visit {
 	const struct cpython *python;
 	const char *text; /* what is to be run */
 	bool is_for_main; /* in no new thread, however long it waits */
-	struct names names;
+	struct callees callees;
 	struct errand_places places;
 	struct errand errand;
 	struct errand_watch watch;

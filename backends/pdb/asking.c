@@ -29,7 +29,7 @@ void session_send_question(struct session *session)
 	if (!line)
 		return;
 	session_expect_echo(session, line);
-	prompt_forget_passed(&session->prompt);
+	pdbprompt_forget_passed(&session->prompt);
 	session_set_phase(session, PHASE_ASKING, answer_seconds(session));
 	session_send(session, line);
 }
@@ -135,28 +135,28 @@ static void show_lines(struct session *session)
 				 (size_t)(end + 1 - session->raw.data));
 }
 
-static enum prompt_kind raw_kind(const struct session *session,
-				 struct prompt *rest)
+static enum pdbprompt_kind raw_kind(const struct session *session,
+				 struct pdbprompt *rest)
 {
 	struct buffer lines = BUFFER_INIT;
 
-	prompt_init(rest);
-	prompt_learn(rest, session->prompt.learned);
-	prompt_feed(rest, session->raw.data, session->raw.length, &lines);
+	pdbprompt_init(rest);
+	pdbprompt_learn(rest, session->prompt.learned);
+	pdbprompt_feed(rest, session->raw.data, session->raw.length, &lines);
 	buffer_clear(&lines);
-	return prompt_kind(rest);
+	return pdbprompt_kind(rest);
 }
 
 bool session_has_shown_prompt(const struct session *session)
 {
-	struct prompt rest;
-	enum prompt_kind kind = raw_kind(session, &rest);
-	bool has_passed = prompt_has_passed(&rest);
+	struct pdbprompt rest;
+	enum pdbprompt_kind kind = raw_kind(session, &rest);
+	bool has_passed = pdbprompt_has_passed(&rest);
 
-	prompt_clear(&rest);
+	pdbprompt_clear(&rest);
 	/* What a new one showed before is what made us ask. */
-	return kind == PROMPT_LEARNED || kind == PROMPT_LIKELY || has_passed ||
-	       (session->stop && prompt_has_passed(&session->prompt));
+	return kind == PDBPROMPT_LEARNED || kind == PDBPROMPT_LIKELY || has_passed ||
+	       (session->stop && pdbprompt_has_passed(&session->prompt));
 }
 
 static void begin_prompt(struct session *session)
@@ -176,20 +176,20 @@ static void begin_prompt(struct session *session)
 /* RETURNING: what comes is other threads' output, then the prompt. */
 void session_look_for_prompt(struct session *session, bool is_quiet)
 {
-	struct prompt rest;
-	enum prompt_kind kind;
+	struct pdbprompt rest;
+	enum pdbprompt_kind kind;
 
 	show_lines(session);
 	/* It is looked at again with each piece that comes. */
 	if (session->raw.length > HELD_MAXIMUM)
 		session_show_raw(session, session->raw.length);
 	kind = raw_kind(session, &rest);
-	if (is_quiet && kind == PROMPT_LIKELY) {
-		prompt_learn(&session->prompt, rest.line.data);
-		prompt_learn(&rest, rest.line.data);
-		kind = prompt_kind(&rest);
+	if (is_quiet && kind == PDBPROMPT_LIKELY) {
+		pdbprompt_learn(&session->prompt, rest.line.data);
+		pdbprompt_learn(&rest, rest.line.data);
+		kind = pdbprompt_kind(&rest);
 	}
-	if (kind == PROMPT_LEARNED) {
+	if (kind == PDBPROMPT_LEARNED) {
 		if (rest.line.length == strlen(rest.learned)) {
 			buffer_reset(&session->raw);
 		} else {
@@ -198,13 +198,13 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 		}
 	}
 	/* Another thread printed behind the prompt. */
-	if (kind != PROMPT_LEARNED && (prompt_has_passed(&session->prompt) ||
-				       prompt_has_passed(&rest))) {
+	if (kind != PDBPROMPT_LEARNED && (pdbprompt_has_passed(&session->prompt) ||
+				       pdbprompt_has_passed(&rest))) {
 		session_show_raw(session, session->raw.length);
-		kind = PROMPT_LEARNED;
+		kind = PDBPROMPT_LEARNED;
 	}
-	prompt_clear(&rest);
-	if (kind == PROMPT_LEARNED)
+	pdbprompt_clear(&rest);
+	if (kind == PDBPROMPT_LEARNED)
 		begin_prompt(session);
 	else
 		session_await_quiet(session, LOST_SECONDS);
@@ -218,11 +218,11 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 void session_look_for_refusal(struct session *session)
 {
 	struct error error = ERROR_INIT;
-	struct prompt rest;
-	enum prompt_kind kind = raw_kind(session, &rest);
+	struct pdbprompt rest;
+	enum pdbprompt_kind kind = raw_kind(session, &rest);
 
-	prompt_clear(&rest);
-	if (kind != PROMPT_LEARNED) {
+	pdbprompt_clear(&rest);
+	if (kind != PDBPROMPT_LEARNED) {
 		show_lines(session);
 		return;
 	}

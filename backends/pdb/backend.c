@@ -12,7 +12,7 @@
 #include "backends/pdb/orders.h"
 #include "backends/pdb/session.h"
 #include "backends/pdb/stop.h"
-#include "backends/pdb/transcript.h"
+#include "backends/pdb/pdbtranscript.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -194,7 +194,7 @@ static int keep_breakpoints(struct session *session,
 
 static int open_terminal(struct session *session, const struct message *request)
 {
-	transcript_open(session->transcript,
+	pdbtranscript_open(session->transcript,
 			json_get_boolean(request->body, "on", true));
 	node_respond(session->base.node, request, NULL, NULL);
 	return 0;

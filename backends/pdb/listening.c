@@ -77,38 +77,38 @@ static void confirm(struct session *session)
 void session_look_at_line(struct session *session, bool is_quiet)
 {
 	bool is_first = !session->stop;
-	enum prompt_kind kind = prompt_kind(&session->prompt);
+	enum pdbprompt_kind kind = pdbprompt_kind(&session->prompt);
 
 	if (session->is_half_typed ||
 	    (session->debugger.state == DEBUGGER_FOREIGN &&
 	     session->resumed_by != RESUMED_BY_TYPING))
 		return;
-	if (kind == PROMPT_MAYBE && is_first && is_quiet)
-		kind = PROMPT_LIKELY;
+	if (kind == PDBPROMPT_MAYBE && is_first && is_quiet)
+		kind = PDBPROMPT_LIKELY;
 	switch (kind) {
-	case PROMPT_LIKELY:
-		prompt_learn_line(&session->prompt);
+	case PDBPROMPT_LIKELY:
+		pdbprompt_learn_line(&session->prompt);
 		session_probe(session);
 		return;
-	case PROMPT_LEARNED:
+	case PDBPROMPT_LEARNED:
 		session_probe(session);
 		return;
-	case PROMPT_CONFIRM:
+	case PDBPROMPT_CONFIRM:
 		confirm(session);
 		return;
-	case PROMPT_OTHER:
+	case PDBPROMPT_OTHER:
 		if (is_quiet && session->stop)
 			enter_nested(session);
 		break;
-	case PROMPT_MAYBE:
-	case PROMPT_NONE:
+	case PDBPROMPT_MAYBE:
+	case PDBPROMPT_NONE:
 		break;
 	}
 	/* Another thread printed behind the prompt, or what looks like one. */
 	if (session->phase == PHASE_LISTENING &&
-	    prompt_has_passed(&session->prompt))
+	    pdbprompt_has_passed(&session->prompt))
 		session_probe(session);
-	else if (!is_quiet && kind != PROMPT_NONE)
+	else if (!is_quiet && kind != PDBPROMPT_NONE)
 		session_await_quiet(session, QUIET_SECONDS);
 }
 

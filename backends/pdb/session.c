@@ -14,7 +14,7 @@
 #include "backends/pdb/session-private.h"
 #include "backends/pdb/socketfile.h"
 #include "backends/pdb/stop.h"
-#include "backends/pdb/transcript.h"
+#include "backends/pdb/pdbtranscript.h"
 #include "backends/pdb/wire.h"
 #include "backends/roster.h"
 #include "backends/target.h"
@@ -124,7 +124,7 @@ static void refresh(struct session *session)
 	struct debugger *debugger = &session->debugger;
 
 	outflow_flush(session->output);
-	transcript_flush(session->transcript);
+	pdbtranscript_flush(session->transcript);
 	session_weigh_leaving(session);
 	debugger->held = debugger->state == DEBUGGER_STOPPED
 				 ? loop_now() - session->stopped_at
@@ -329,12 +329,12 @@ struct session *session_new(struct node *node, const struct process *process,
 	session->debugger.backend = xstrdup("pdb");
 	session->debugger.target = xstrdup(target->text);
 	session->inspector = inspector_new();
-	session->transcript = transcript_new(node, process->pid);
+	session->transcript = pdbtranscript_new(node, process->pid);
 	session->output =
 		outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
 	if (!target->path)
 		token_expect_question(&session->token_talk);
-	prompt_init(&session->prompt);
+	pdbprompt_init(&session->prompt);
 	buffer_init(&session->raw, RAW_MAXIMUM);
 	buffer_init(&session->echo, 0);
 	buffer_init(&session->held, 0);
@@ -398,9 +398,9 @@ void session_free(struct session *session)
 		order_free(order);
 	}
 	inspector_free(session->inspector);
-	transcript_free(session->transcript);
+	pdbtranscript_free(session->transcript);
 	outflow_free(session->output);
-	prompt_clear(&session->prompt);
+	pdbprompt_clear(&session->prompt);
 	stop_free(session->stop);
 	map_free(session->addresses);
 	json_decref(session->breakpoints);

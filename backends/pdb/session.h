@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
-#include "backends/pdb/prompt.h"
+#include "backends/pdb/pdbprompt.h"
 #include "backends/pdb/token.h"
 #include "base/buffer.h"
 #include "protocol/debugger.h"
@@ -41,7 +41,7 @@ struct map;
 struct outflow;
 struct stop;
 struct target;
-struct transcript;
+struct pdbtranscript;
 struct wire;
 
 enum phase {
@@ -75,9 +75,9 @@ struct session {
 	struct debugger debugger; /* as it was told, or will be next */
 	struct wire *wire;	  /* NULL: lost */
 	struct inspector *inspector;
-	struct transcript *transcript;
+	struct pdbtranscript *transcript;
 	struct outflow *output;
-	struct prompt prompt;	/* of what is shown */
+	struct pdbprompt prompt;	/* of what is shown */
 	struct stop *stop;	/* the newest; NULL: there was none */
 	struct map *addresses;	/* of objects that were told of in this stop */
 	json_t *breakpoints;	/* wanted, not told to the debugger yet; NULL */

@@ -4,7 +4,7 @@
 
 #include "banned.h"
 #include "backends/pdb/outflow.h"
-#include "backends/pdb/transcript.h"
+#include "backends/pdb/pdbtranscript.h"
 
 /* "> /train.py(12)step()" */
 static bool is_place(const char *line, const char *end)
@@ -129,20 +129,20 @@ void session_show(struct session *session, const char *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;
 
-	transcript_add(session->transcript, bytes, length);
-	prompt_feed(&session->prompt, bytes, length, &text);
+	pdbtranscript_add(session->transcript, bytes, length);
+	pdbprompt_feed(&session->prompt, bytes, length, &text);
 	take_text(session, &text);
 	buffer_clear(&text);
 }
 
 void session_take_prompt(struct session *session)
 {
-	enum prompt_kind kind = prompt_kind(&session->prompt);
+	enum pdbprompt_kind kind = pdbprompt_kind(&session->prompt);
 	struct buffer text = BUFFER_INIT;
 
-	if (kind == PROMPT_NONE || kind == PROMPT_MAYBE)
+	if (kind == PDBPROMPT_NONE || kind == PDBPROMPT_MAYBE)
 		return;
-	prompt_take(&session->prompt, kind, &text);
+	pdbprompt_take(&session->prompt, kind, &text);
 	take_text(session, &text);
 	buffer_clear(&text);
 }

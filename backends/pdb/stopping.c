@@ -72,13 +72,13 @@ static void find_reason(struct session *session, const json_t *answer)
 static void learn_prompt(struct session *session, const char *text)
 {
 	struct buffer lines = BUFFER_INIT;
-	struct prompt plain;
+	struct pdbprompt plain;
 
-	prompt_init(&plain);
-	prompt_feed(&plain, text, strlen(text), &lines);
+	pdbprompt_init(&plain);
+	pdbprompt_feed(&plain, text, strlen(text), &lines);
 	if (plain.line.length > 0)
-		prompt_learn(&session->prompt, plain.line.data);
-	prompt_clear(&plain);
+		pdbprompt_learn(&session->prompt, plain.line.data);
+	pdbprompt_clear(&plain);
 	buffer_clear(&lines);
 }
 

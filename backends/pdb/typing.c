@@ -5,7 +5,7 @@
 #include "banned.h"
 #include "backends/pdb/inspector.h"
 #include "backends/pdb/orders.h"
-#include "backends/pdb/transcript.h"
+#include "backends/pdb/pdbtranscript.h"
 #include "backends/pdb/wire.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -56,7 +56,7 @@ static int type_piece(struct session *session, const char *piece,
 
 	if (wire_send(session->wire, piece, length, error) < 0)
 		return -1;
-	transcript_add(session->transcript, piece, length);
+	pdbtranscript_add(session->transcript, piece, length);
 	if (session->is_echoing)
 		buffer_append(&session->echo, piece, length);
 	session->is_half_typed =
@@ -91,7 +91,7 @@ static void type_line(struct session *session, struct order *owned_order)
 	struct order *order = owned_order;
 	bool is_waiting = order_waits(session, order);
 
-	transcript_add(session->transcript, order->line, strlen(order->line));
+	pdbtranscript_add(session->transcript, order->line, strlen(order->line));
 	if (session->is_echoing)
 		session_expect_echo(session, order->line);
 	forget_addresses(session);

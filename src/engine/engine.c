@@ -400,6 +400,23 @@ static void leave_input(void)
 	close(fd);
 }
 
+static struct link *start_program(struct engine *engine, struct error *error)
+{
+	char *path = link_find_node(error);
+	struct link *link;
+
+	if (!path)
+		return NULL;
+	if (engine->node_program && !engine->loop && !link_needs_exec(path))
+		link = link_fork(path, engine->node_program, error);
+	else
+		link = link_new(path, engine->is_screen,
+				engine->passes_input ? STDIN_FILENO : -1,
+				error);
+	free(path);
+	return link;
+}
+
 static int start_node(struct engine *engine, struct error *error)
 {
 	static const struct link_handlers handlers = {
@@ -409,18 +426,13 @@ static int start_node(struct engine *engine, struct error *error)
 	};
 	struct link_handlers ours = handlers;
 	char host[256] = "";
-	char *path = link_find_node(error);
+	struct link *link = start_program(engine, error);
 	int64_t job;
 
-	if (!path)
+	if (!link)
 		return -1;
 	engine->links = xcalloc(1, sizeof(*engine->links));
-	engine->links[0] =
-		link_new(path, engine->is_screen,
-			 engine->passes_input ? STDIN_FILENO : -1, error);
-	free(path);
-	if (!engine->links[0])
-		return -1;
+	engine->links[0] = link;
 	if (engine->passes_input)
 		leave_input();
 	engine->link_count = 1;

@@ -101,6 +101,8 @@ struct engine {
 	int job_columns;
 	/* What it prints, for a shell; may be NULL. */
 	void (*job_printed)(const char *text);
+	/* main() of a node that is part of this program; NULL: none is. */
+	int (*node_program)(int count, char **words);
 	bool passes_input; /* our standard input is the job's */
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are

@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "banned.h"
@@ -140,35 +144,43 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-struct link *link_new(const char *path, bool is_quiet, int job_input,
-		      struct error *error)
+/* The ends of two pipes: ours, and those that the node gets. */
+struct pipes {
+	int down[2];
+	int up[2];
+};
+
+/* 0, or an errno. */
+static int open_pipes(struct pipes *pipes)
 {
-	struct inherited inherited = { .job_input = -1, .is_quiet = is_quiet };
+	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 } };
+	return pipe2(pipes->down, O_CLOEXEC) == 0 &&
+			       pipe2(pipes->up, O_CLOEXEC) == 0
+		       ? 0
+		       : errno;
+}
+
+static struct link *make_link(void)
+{
 	struct link *link = xcalloc(1, sizeof(*link));
-	int down[2] = { -1, -1 };
-	int up[2] = { -1, -1 };
-	int result = -1;
 
 	link->pid = -1;
-	/* Above those that the node has for itself. */
-	if (job_input >= 0)
-		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC,
-					    STDERR_FILENO + 1);
-	if ((job_input < 0 || inherited.job_input >= 0) &&
-	    pipe2(down, O_CLOEXEC) == 0 && pipe2(up, O_CLOEXEC) == 0) {
-		inherited.input = down[0];
-		inherited.output = up[1];
-		result = spawn(link, path, &inherited);
-	} else {
-		result = errno;
-	}
-	close_fd(&inherited.job_input);
-	close_fd(&down[0]);
-	close_fd(&up[1]);
-	link->input = down[1];
-	link->output = up[0];
+	link->input = -1;
+	link->output = -1;
 	buffer_init(&link->in, MESSAGE_LINE_MAXIMUM + READ_SIZE);
 	buffer_init(&link->out, QUEUE_MAXIMUM);
+	return link;
+}
+
+/* result: an errno, then NULL and a sentence. */
+static struct link *take_pipes(struct link *link, struct pipes *pipes,
+			       int result, const char *path,
+			       struct error *error)
+{
+	close_fd(&pipes->down[0]);
+	close_fd(&pipes->up[1]);
+	link->input = pipes->down[1];
+	link->output = pipes->up[0];
 	if (result != 0) {
 		error_set_errno(error, result, "cannot start %s", path);
 		link_free(link);
@@ -177,6 +189,79 @@ struct link *link_new(const char *path, bool is_quiet, int job_input,
 	fcntl(link->input, F_SETFL, O_NONBLOCK);
 	fcntl(link->output, F_SETFL, O_NONBLOCK);
 	return link;
+}
+
+struct link *link_new(const char *path, bool is_quiet, int job_input,
+		      struct error *error)
+{
+	struct inherited inherited = { .job_input = -1, .is_quiet = is_quiet };
+	struct link *link = make_link();
+	struct pipes pipes;
+	int result = open_pipes(&pipes);
+
+	/* Above those that the node has for itself. */
+	if (job_input >= 0 && result == 0) {
+		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC,
+					    STDERR_FILENO + 1);
+		result = inherited.job_input < 0 ? errno : 0;
+	}
+	inherited.input = pipes.down[0];
+	inherited.output = pipes.up[1];
+	if (result == 0)
+		result = spawn(link, path, &inherited);
+	close_fd(&inherited.job_input);
+	return take_pipes(link, &pipes, result, path, error);
+}
+
+bool link_needs_exec(const char *path)
+{
+	struct stat about;
+
+	return getauxval(AT_SECURE) || stat(path, &about) < 0 ||
+	       (about.st_mode & (S_ISUID | S_ISGID)) ||
+	       getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+/*
+ * As spawn() has it for a program. Of the pipes the child keeps its two ends:
+ * with ours open it would never see the end of its input.
+ */
+static int run_child(struct pipes *pipes, const char *path,
+		     link_program *program)
+{
+	char *words[] = { (char *)(uintptr_t)path, NULL };
+	sigset_t none;
+
+	sigemptyset(&none);
+	setsid();
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, NODE_NAME);
+	if (dup2(pipes->down[0], STDIN_FILENO) < 0 ||
+	    dup2(pipes->up[1], STDOUT_FILENO) < 0)
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < 2; i++) {
+		close_fd(&pipes->down[i]);
+		close_fd(&pipes->up[i]);
+	}
+	return program(1, words);
+}
+
+struct link *link_fork(const char *path, link_program *program,
+		       struct error *error)
+{
+	struct link *link = make_link();
+	struct pipes pipes;
+	int result = open_pipes(&pipes);
+
+	if (result == 0) {
+		link->pid = fork();
+		/* What the parent has not written yet is the parent's. */
+		if (link->pid == 0)
+			_exit(run_child(&pipes, path, program));
+		result = link->pid < 0 ? errno : 0;
+	}
+	return take_pipes(link, &pipes, result, path, error);
 }
 
 static void stop_watch(struct loop_watch **watch)

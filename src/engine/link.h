@@ -2,7 +2,8 @@
  * link: one node's process and the pipe to it.
  *
  * The node is the child of this program, in a session of its own; its
- * standard input and output are pipes. What is sent waits in a queue when the
+ * standard input and output are pipes. It is a program of its own, or this one
+ * again, which saves the start of a program: a fifth of a verdict's time. What is sent waits in a queue when the
  * pipe is full; what comes is cut into lines and handed out from the loop. A
  * line longer than a message may be ends the link.
  */
@@ -40,6 +41,17 @@ char *link_find_node(struct error *error);
  */
 struct link *link_new(const char *path, bool is_quiet, int job_input,
 		      struct error *error);
+/* What main() is of a program. */
+typedef int link_program(int count, char **words);
+/* Whether only exec gives a node at path the rights that it has. */
+bool link_needs_exec(const char *path);
+/*
+ * The same with a node that is part of this program: the child runs program.
+ * Nothing may be open but what is for a program that is started, too, and no
+ * loop be there.
+ */
+struct link *link_fork(const char *path, link_program *program,
+		       struct error *error);
 /* From now on the loop reads and hands out. */
 void link_watch(struct link *link, struct loop *loop,
 		const struct link_handlers *handlers);

@@ -10,6 +10,8 @@ import json
 import os
 import re
 import select
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -168,6 +170,9 @@ def check_object(value, shape, path):
 class Cli(unittest.TestCase):
     maxDiff = None
 
+    def environment(self, **more):
+        return dict(os.environ, LC_ALL="C.UTF-8", **more)
+
     def run_cli(self, *arguments, status=0, stdin=None, env=None):
         """Runs it and checks the exit status."""
         result = subprocess.run(
@@ -175,7 +180,7 @@ class Cli(unittest.TestCase):
             input=stdin if stdin is not None else "",
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True, timeout=jobs.LIMIT,
-            env=dict(os.environ, LC_ALL="C.UTF-8", **(env or {})))
+            env=self.environment(**(env or {})))
         wanted = status if isinstance(status, tuple) else (status,)
         self.assertIn(result.returncode, wanted,
                       result.stdout + result.stderr)
@@ -851,24 +856,30 @@ class TestLive(Cli):
         jobs.wait_for(lambda: not nodes_of(self.id()), "the node to go",
                       limit=1)
 
-    def test_a_signal_ends_it(self):
+    def check_signal(self, number):
         process = subprocess.Popen(
             [jobs.PROBETUI] + list(self.on("verdict", "--for", "60")),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            env=dict(os.environ, PROBETUI_TEST=self.id()))
+            env=self.environment(PROBETUI_TEST=self.id()))
         jobs.wait_for(lambda: nodes_of(self.id()), "the node to start")
-        process.terminate()
+        process.send_signal(number)
         process.wait(timeout=jobs.LIMIT)
         jobs.wait_for(lambda: not nodes_of(self.id()), "the node to go",
-                      limit=1)
+                      limit=jobs.LIMIT if number == signal.SIGKILL else 1)
         for pid in self.job.pids:
             self.assertEqual(jobs.tracer(pid), 0)
+
+    def test_a_signal_ends_it(self):
+        self.check_signal(signal.SIGTERM)
+
+    def test_a_kill_ends_its_node_too(self):
+        self.check_signal(signal.SIGKILL)
 
     def test_a_reader_that_leaves(self):
         process = subprocess.Popen(
             [jobs.PROBETUI] + list(self.on("stacks", "--json")),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
+            stderr=subprocess.PIPE, env=self.environment())
         process.stdout.close()
         _, errors = process.communicate(timeout=jobs.LIMIT)
         self.assertGreaterEqual(process.returncode, 0)
@@ -883,11 +894,40 @@ def nodes_of(test):
         try:
             with open("/proc/%s/environ" % name, "rb") as file:
                 is_ours = mark in file.read().split(b"\0")
-            if is_ours and "-node" in os.readlink("/proc/%s/exe" % name):
+            with open("/proc/%s/comm" % name) as file:
+                is_node = file.read() == "probetui-node\n"
+            if is_ours and is_node:
                 found.append(int(name))
         except OSError:
             pass
     return found
+
+
+class TestWithin(TestLive):
+    """The same where probetui has the node in it."""
+
+    def environment(self, **more):
+        variables = super().environment(**more)
+        variables.pop("PROBETUI_NODE", None)
+        return variables
+
+    def count_programs(self, *arguments, status):
+        with tempfile.NamedTemporaryFile("r") as trace:
+            result = subprocess.run(
+                ["strace", "-f", "-qq", "-e", "trace=execve", "-o",
+                 trace.name, jobs.PROBETUI] + list(self.on(*arguments)),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, env=self.environment())
+            self.assertEqual(result.returncode, status, result.stderr)
+            return sum("execve(" in line for line in trace)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_what_only_looks_starts_no_other_program(self):
+        for words in ("verdict", "--for", "0"), ("ranks",), ("stacks",):
+            self.assertEqual(self.count_programs(*words, status=1), 1, words)
+        # What may stop a rank has a node that a kill of probetui spares.
+        self.assertEqual(self.count_programs("locals", "--rank", "3",
+                                             status=0), 2)
 
 
 class TestExits(Cli):

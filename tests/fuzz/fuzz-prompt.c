@@ -7,7 +7,7 @@
 
 #include "banned.h"
 #include "backends/pdb/inspector.h"
-#include "backends/pdb/prompt.h"
+#include "backends/pdb/pdbprompt.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -18,20 +18,20 @@
 static void take_prompts(const char *bytes, size_t length)
 {
 	struct buffer out = BUFFER_INIT;
-	struct prompt prompt;
+	struct pdbprompt prompt;
 	size_t half = length / 2;
 
-	prompt_init(&prompt);
-	prompt_feed(&prompt, bytes, half, &out);
-	if (prompt_kind(&prompt) == PROMPT_LIKELY)
-		prompt_learn_line(&prompt);
-	prompt_flush(&prompt, &out);
-	prompt_feed(&prompt, bytes + half, length - half, &out);
-	prompt_take(&prompt, prompt_kind(&prompt), &out);
+	pdbprompt_init(&prompt);
+	pdbprompt_feed(&prompt, bytes, half, &out);
+	if (pdbprompt_kind(&prompt) == PDBPROMPT_LIKELY)
+		pdbprompt_learn_line(&prompt);
+	pdbprompt_flush(&prompt, &out);
+	pdbprompt_feed(&prompt, bytes + half, length - half, &out);
+	pdbprompt_take(&prompt, pdbprompt_kind(&prompt), &out);
 	/* Nothing is told twice. */
 	if (out.length > length || prompt.line.length > 0)
 		abort();
-	prompt_clear(&prompt);
+	pdbprompt_clear(&prompt);
 	buffer_clear(&out);
 }
 

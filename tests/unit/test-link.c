@@ -1,4 +1,5 @@
 /* link: lines through a node's pipe; a program that echoes is the node. */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -7,12 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/loop.h"
 #include "engine/link.h"
 
@@ -158,6 +164,60 @@ static void an_end_is_told_once(void **state)
 	end(link, &heard);
 }
 
+/* A node that is no program of its own: it says its name, then echoes. */
+static int echo(int count, char **words)
+{
+	char name[16] = "";
+	char bytes[64];
+	ssize_t length;
+
+	prctl(PR_GET_NAME, name);
+	dprintf(STDOUT_FILENO, "%d %s %s %d\n", count, words[0], name,
+		getsid(0) == getpid());
+	while ((length = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0)
+		file_write(STDOUT_FILENO, bytes, (size_t)length);
+	return 7;
+}
+
+static void a_part_of_this_program_is_a_node(void **state)
+{
+	struct error error = ERROR_INIT;
+	struct heard heard;
+	struct link *link;
+
+	(void)state;
+	/* Not written yet when the child begins, and none of its output. */
+	printf("# ");
+	link = link_fork("/a/node", echo, &error);
+	assert_non_null(link);
+	puts("in a child");
+	link_send(link, "sent\n", 5);
+	hear(link, &heard);
+	await(&heard, 2);
+	assert_string_equal(heard.lines.data,
+			    "1 /a/node probetui-node 1|sent|");
+	end(link, &heard);
+	/* It saw the end of its input, so that nobody is left. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	assert_int_equal(errno, ECHILD);
+}
+
+static void what_has_rights_of_its_own_is_executed(void **state)
+{
+	char path[] = "/tmp/link-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(fchmod(fd, 0755), 0);
+	assert_false(link_needs_exec(path));
+	assert_int_equal(fchmod(fd, 04755), 0);
+	assert_true(link_needs_exec(path));
+	unlink(path);
+	assert_true(link_needs_exec(path));
+	close(fd);
+}
+
 static void a_program_that_is_not_there(void **state)
 {
 	struct error error = ERROR_INIT;
@@ -185,6 +245,8 @@ int main(void)
 		cmocka_unit_test(a_long_line_passes),
 		cmocka_unit_test(an_end_is_told_once),
 		cmocka_unit_test(a_program_that_is_not_there),
+		cmocka_unit_test(a_part_of_this_program_is_a_node),
+		cmocka_unit_test(what_has_rights_of_its_own_is_executed),
 	};
 
 	return cmocka_run_group_tests(tests, ignore_pipe, NULL);

@@ -8,12 +8,12 @@
 #include <cmocka.h>
 
 #include "banned.h"
-#include "backends/pdb/prompt.h"
+#include "backends/pdb/pdbprompt.h"
 #include "base/array.h"
 #include "base/buffer.h"
 
 struct heard {
-	struct prompt prompt;
+	struct pdbprompt prompt;
 	struct buffer out;
 };
 
@@ -21,7 +21,7 @@ static int begin(void **state)
 {
 	struct heard *heard = malloc(sizeof(*heard));
 
-	prompt_init(&heard->prompt);
+	pdbprompt_init(&heard->prompt);
 	buffer_init(&heard->out, 0);
 	*state = heard;
 	return 0;
@@ -31,44 +31,44 @@ static int end(void **state)
 {
 	struct heard *heard = *state;
 
-	prompt_clear(&heard->prompt);
+	pdbprompt_clear(&heard->prompt);
 	buffer_clear(&heard->out);
 	free(heard);
 	return 0;
 }
 
-static enum prompt_kind hear(struct heard *heard, const char *text)
+static enum pdbprompt_kind hear(struct heard *heard, const char *text)
 {
-	prompt_feed(&heard->prompt, text, strlen(text), &heard->out);
-	return prompt_kind(&heard->prompt);
+	pdbprompt_feed(&heard->prompt, text, strlen(text), &heard->out);
+	return pdbprompt_kind(&heard->prompt);
 }
 
 static void what_looks_like_a_prompt(void **state)
 {
 	static const struct {
 		const char *text;
-		enum prompt_kind kind;
+		enum pdbprompt_kind kind;
 	} lines[] = {
-		{ "", PROMPT_NONE },
-		{ "(Pdb) \n", PROMPT_NONE },
-		{ "(Pdb) ", PROMPT_LIKELY },
-		{ "(Pdb)", PROMPT_LIKELY },
-		{ "ipdb> ", PROMPT_LIKELY },
-		{ "(rank-3-pdb) ", PROMPT_LIKELY },
-		{ "((Pdb)) ", PROMPT_LIKELY },
-		{ "\033[0;32mipdb> \033[0m", PROMPT_LIKELY },
-		{ "45%\ripdb> ", PROMPT_LIKELY },
-		{ "Quit anyway? [y/n] ", PROMPT_CONFIRM },
-		{ ">>> ", PROMPT_OTHER },
-		{ "... ", PROMPT_OTHER },
-		{ "...     ", PROMPT_OTHER },
-		{ "In [12]: ", PROMPT_OTHER },
-		{ "In : ", PROMPT_OTHER },
-		{ "(Pd", PROMPT_MAYBE },
-		{ "epoch 3", PROMPT_MAYBE },
-		{ "(Pdb) x", PROMPT_MAYBE },
-		{ "pdb)", PROMPT_LIKELY },
-		{ "db> ", PROMPT_MAYBE },
+		{ "", PDBPROMPT_NONE },
+		{ "(Pdb) \n", PDBPROMPT_NONE },
+		{ "(Pdb) ", PDBPROMPT_LIKELY },
+		{ "(Pdb)", PDBPROMPT_LIKELY },
+		{ "ipdb> ", PDBPROMPT_LIKELY },
+		{ "(rank-3-pdb) ", PDBPROMPT_LIKELY },
+		{ "((Pdb)) ", PDBPROMPT_LIKELY },
+		{ "\033[0;32mipdb> \033[0m", PDBPROMPT_LIKELY },
+		{ "45%\ripdb> ", PDBPROMPT_LIKELY },
+		{ "Quit anyway? [y/n] ", PDBPROMPT_CONFIRM },
+		{ ">>> ", PDBPROMPT_OTHER },
+		{ "... ", PDBPROMPT_OTHER },
+		{ "...     ", PDBPROMPT_OTHER },
+		{ "In [12]: ", PDBPROMPT_OTHER },
+		{ "In : ", PDBPROMPT_OTHER },
+		{ "(Pd", PDBPROMPT_MAYBE },
+		{ "epoch 3", PDBPROMPT_MAYBE },
+		{ "(Pdb) x", PDBPROMPT_MAYBE },
+		{ "pdb)", PDBPROMPT_LIKELY },
+		{ "db> ", PDBPROMPT_MAYBE },
 	};
 
 	(void)state;
@@ -85,14 +85,14 @@ static void a_prompt_is_learned(void **state)
 {
 	struct heard *heard = *state;
 
-	assert_int_equal(hear(heard, "debug: "), PROMPT_MAYBE);
-	prompt_learn_line(&heard->prompt);
-	assert_int_equal(prompt_kind(&heard->prompt), PROMPT_LEARNED);
-	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
-	assert_int_equal(prompt_kind(&heard->prompt), PROMPT_NONE);
-	assert_int_equal(hear(heard, "loss 0.5"), PROMPT_MAYBE);
-	assert_int_equal(hear(heard, "debug: "), PROMPT_LEARNED);
-	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_int_equal(hear(heard, "debug: "), PDBPROMPT_MAYBE);
+	pdbprompt_learn_line(&heard->prompt);
+	assert_int_equal(pdbprompt_kind(&heard->prompt), PDBPROMPT_LEARNED);
+	pdbprompt_take(&heard->prompt, PDBPROMPT_LEARNED, &heard->out);
+	assert_int_equal(pdbprompt_kind(&heard->prompt), PDBPROMPT_NONE);
+	assert_int_equal(hear(heard, "loss 0.5"), PDBPROMPT_MAYBE);
+	assert_int_equal(hear(heard, "debug: "), PDBPROMPT_LEARNED);
+	pdbprompt_take(&heard->prompt, PDBPROMPT_LEARNED, &heard->out);
 	assert_string_equal(heard->out.data, "loss 0.5");
 }
 
@@ -100,12 +100,12 @@ static void half_of_it_may_have_been_told(void **state)
 {
 	struct heard *heard = *state;
 
-	prompt_learn(&heard->prompt, "(Pdb) ");
+	pdbprompt_learn(&heard->prompt, "(Pdb) ");
 	hear(heard, "so far (Pd");
-	prompt_flush(&heard->prompt, &heard->out);
+	pdbprompt_flush(&heard->prompt, &heard->out);
 	assert_string_equal(heard->out.data, "so far (Pd");
-	assert_int_equal(hear(heard, "b) "), PROMPT_LEARNED);
-	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_int_equal(hear(heard, "b) "), PDBPROMPT_LEARNED);
+	pdbprompt_take(&heard->prompt, PDBPROMPT_LEARNED, &heard->out);
 	assert_string_equal(heard->out.data, "so far (Pd");
 }
 
@@ -135,19 +135,19 @@ static void a_prompt_that_was_printed_behind(void **state)
 {
 	struct heard *heard = *state;
 
-	prompt_learn(&heard->prompt, "ipdb> ");
+	pdbprompt_learn(&heard->prompt, "ipdb> ");
 	hear(heard, "ipdb");
-	assert_false(prompt_has_passed(&heard->prompt));
-	assert_int_equal(hear(heard, "> step 3"), PROMPT_MAYBE);
-	assert_true(prompt_has_passed(&heard->prompt));
+	assert_false(pdbprompt_has_passed(&heard->prompt));
+	assert_int_equal(hear(heard, "> step 3"), PDBPROMPT_MAYBE);
+	assert_true(pdbprompt_has_passed(&heard->prompt));
 	hear(heard, "\nmore\n");
-	assert_true(prompt_has_passed(&heard->prompt));
-	prompt_forget_passed(&heard->prompt);
-	assert_false(prompt_has_passed(&heard->prompt));
+	assert_true(pdbprompt_has_passed(&heard->prompt));
+	pdbprompt_forget_passed(&heard->prompt);
+	assert_false(pdbprompt_has_passed(&heard->prompt));
 	hear(heard, "ipdb> \n");
-	assert_true(prompt_has_passed(&heard->prompt));
-	prompt_take(&heard->prompt, hear(heard, "ipdb> "), &heard->out);
-	assert_false(prompt_has_passed(&heard->prompt));
+	assert_true(pdbprompt_has_passed(&heard->prompt));
+	pdbprompt_take(&heard->prompt, hear(heard, "ipdb> "), &heard->out);
+	assert_false(pdbprompt_has_passed(&heard->prompt));
 }
 
 static void a_line_without_end_is_bounded(void **state)
@@ -157,13 +157,13 @@ static void a_line_without_end_is_bounded(void **state)
 
 	memset(piece, 'x', sizeof(piece) - 1);
 	piece[1000] = '\0';
-	prompt_learn(&heard->prompt, "(Pdb) ");
+	pdbprompt_learn(&heard->prompt, "(Pdb) ");
 	for (int i = 0; i < 1000; i++) {
 		hear(heard, piece);
-		assert_true(heard->prompt.line.length <= PROMPT_LINE_MAXIMUM);
+		assert_true(heard->prompt.line.length <= PDBPROMPT_LINE_MAXIMUM);
 	}
-	assert_int_equal(hear(heard, "(Pdb) "), PROMPT_LEARNED);
-	prompt_take(&heard->prompt, PROMPT_LEARNED, &heard->out);
+	assert_int_equal(hear(heard, "(Pdb) "), PDBPROMPT_LEARNED);
+	pdbprompt_take(&heard->prompt, PDBPROMPT_LEARNED, &heard->out);
 	assert_int_equal(heard->out.length, 1000 * 1000);
 }
 

@@ -96,6 +96,27 @@ class TestLayers(unittest.TestCase):
                         found.startswith(tuple(allowed + [layer])),
                         "%s includes %s" % (path, found))
 
+    def test_no_name_is_defined_on_both_sides(self):
+        """probetui has the node in it, too: of two functions of one name the
+        linker would take either."""
+        nm = shutil.which("nm")
+        sides = [[os.path.join(BUILD, name) for name in side] for side in (
+            ["libui.a", "libengine.a", "libmodel.a"], ["libnode.a"])]
+        if nm is None or not all(os.path.exists(path)
+                                 for side in sides for path in side):
+            self.skipTest("no nm, or nothing is built")
+        names = []
+        for side in sides:
+            output = subprocess.run([nm, "-g", "--defined-only"] + side,
+                                    stdout=subprocess.PIPE,
+                                    universal_newlines=True, check=True).stdout
+            names.append({line.split()[2] for line in output.splitlines()
+                          if len(line.split()) == 3})
+            self.assertGreater(len(names[-1]), 100)
+        # What AddressSanitizer marks each file's variables with.
+        self.assertEqual([name for name in sorted(names[0] & names[1])
+                          if not name.startswith("__odr_asan")], [])
+
     def test_every_source_bans_what_is_banned(self):
         for path in sources(".c"):
             if path.startswith("tests/") or path.endswith("-gen.c"):

@@ -1,8 +1,8 @@
 /*
- * names: the functions of a process that are called in it.
+ * callees: the functions of a process that are called in it.
  */
-#ifndef BACKENDS_INJECT_NAMES_H
-#define BACKENDS_INJECT_NAMES_H
+#ifndef BACKENDS_INJECT_CALLEES_H
+#define BACKENDS_INJECT_CALLEES_H
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@ struct cpython;
 struct error;
 struct memory;
 
-struct names {
+struct callees {
 	/* Of the interpreter. */
 	uint64_t run;	       /* PyRun_SimpleString */
 	uint64_t add_pending;  /* Py_AddPendingCall */
@@ -23,7 +23,7 @@ struct names {
 };
 
 /* -1 and a sentence: one of them is not exported. */
-int names_find(struct names *names, struct memory *memory,
+int callees_find(struct callees *callees, struct memory *memory,
 	       const struct cpython *python, struct error *error);
 
 #endif

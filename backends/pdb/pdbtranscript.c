@@ -1,4 +1,4 @@
-#include "backends/pdb/transcript.h"
+#include "backends/pdb/pdbtranscript.h"
 
 #include <stdlib.h>
 
@@ -9,22 +9,22 @@
 
 #define KEPT_MAXIMUM (64u << 10)
 
-struct transcript {
+struct pdbtranscript {
 	struct buffer kept;
 	struct outflow *outflow;
 	bool is_open;
 };
 
-struct transcript *transcript_new(struct node *node, pid_t pid)
+struct pdbtranscript *pdbtranscript_new(struct node *node, pid_t pid)
 {
-	struct transcript *transcript = xcalloc(1, sizeof(*transcript));
+	struct pdbtranscript *transcript = xcalloc(1, sizeof(*transcript));
 
 	buffer_init(&transcript->kept, 0);
 	transcript->outflow = outflow_new(node, pid, "terminal", KEPT_MAXIMUM);
 	return transcript;
 }
 
-void transcript_free(struct transcript *transcript)
+void pdbtranscript_free(struct pdbtranscript *transcript)
 {
 	if (!transcript)
 		return;
@@ -33,7 +33,7 @@ void transcript_free(struct transcript *transcript)
 	free(transcript);
 }
 
-void transcript_add(struct transcript *transcript, const char *bytes,
+void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes,
 		    size_t length)
 {
 	struct buffer *kept = &transcript->kept;
@@ -46,7 +46,7 @@ void transcript_add(struct transcript *transcript, const char *bytes,
 		outflow_add(transcript->outflow, bytes, length);
 }
 
-void transcript_open(struct transcript *transcript, bool is_open)
+void pdbtranscript_open(struct pdbtranscript *transcript, bool is_open)
 {
 	struct buffer *kept = &transcript->kept;
 
@@ -60,7 +60,7 @@ void transcript_open(struct transcript *transcript, bool is_open)
 	outflow_flush(transcript->outflow);
 }
 
-void transcript_flush(struct transcript *transcript)
+void pdbtranscript_flush(struct pdbtranscript *transcript)
 {
 	outflow_flush(transcript->outflow);
 }

@@ -1,4 +1,4 @@
-#include "backends/pdb/prompt.h"
+#include "backends/pdb/pdbprompt.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,29 +14,29 @@
 #define BEL '\a'
 #define ESC '\033'
 
-void prompt_init(struct prompt *prompt)
+void pdbprompt_init(struct pdbprompt *prompt)
 {
-	*prompt = (struct prompt){ .line = BUFFER_INIT };
+	*prompt = (struct pdbprompt){ .line = BUFFER_INIT };
 }
 
-void prompt_clear(struct prompt *prompt)
+void pdbprompt_clear(struct pdbprompt *prompt)
 {
 	buffer_clear(&prompt->line);
-	prompt_init(prompt);
+	pdbprompt_init(prompt);
 }
 
-void prompt_learn(struct prompt *prompt, const char *text)
+void pdbprompt_learn(struct pdbprompt *prompt, const char *text)
 {
 	snprintf(prompt->learned, sizeof(prompt->learned), "%s", text);
 }
 
-static void begin_escape(struct prompt *prompt, enum prompt_escape escape)
+static void begin_escape(struct pdbprompt *prompt, enum pdbprompt_escape escape)
 {
 	prompt->escape = escape;
 	prompt->escape_length = 0;
 }
 
-static enum prompt_escape after_escape(char byte)
+static enum pdbprompt_escape after_escape(char byte)
 {
 	if (byte == '[')
 		return ESCAPE_CONTROL;
@@ -48,7 +48,7 @@ static enum prompt_escape after_escape(char byte)
 }
 
 /* True when the byte belongs to a sequence: it is not text. */
-static bool take_escape(struct prompt *prompt, char byte)
+static bool take_escape(struct pdbprompt *prompt, char byte)
 {
 	unsigned char code = (unsigned char)byte;
 
@@ -90,7 +90,7 @@ static bool take_escape(struct prompt *prompt, char byte)
 	return false;
 }
 
-static void tell_line(struct prompt *prompt, size_t length, struct buffer *out)
+static void tell_line(struct pdbprompt *prompt, size_t length, struct buffer *out)
 {
 	if (length <= prompt->told)
 		return;
@@ -99,23 +99,23 @@ static void tell_line(struct prompt *prompt, size_t length, struct buffer *out)
 	prompt->told = length;
 }
 
-static void drop_line(struct prompt *prompt)
+static void drop_line(struct pdbprompt *prompt)
 {
 	buffer_reset(&prompt->line);
 	prompt->told = 0;
 }
 
 /* Its end may be a prompt: that much of a line without end is kept. */
-static void shorten_line(struct prompt *prompt, struct buffer *out)
+static void shorten_line(struct pdbprompt *prompt, struct buffer *out)
 {
-	if (prompt->line.length < PROMPT_LINE_MAXIMUM)
+	if (prompt->line.length < PDBPROMPT_LINE_MAXIMUM)
 		return;
-	prompt_flush(prompt, out);
-	buffer_consume(&prompt->line, prompt->line.length - PROMPT_MAXIMUM);
+	pdbprompt_flush(prompt, out);
+	buffer_consume(&prompt->line, prompt->line.length - PDBPROMPT_MAXIMUM);
 	prompt->told = prompt->line.length;
 }
 
-static bool has_learned(const struct prompt *prompt)
+static bool has_learned(const struct pdbprompt *prompt)
 {
 	size_t length = strlen(prompt->learned);
 
@@ -123,7 +123,7 @@ static bool has_learned(const struct prompt *prompt)
 				    prompt->learned, length);
 }
 
-static void add_text(struct prompt *prompt, char byte, struct buffer *out)
+static void add_text(struct pdbprompt *prompt, char byte, struct buffer *out)
 {
 	if (byte == '\n') {
 		prompt->has_passed = prompt->has_passed || has_learned(prompt);
@@ -136,7 +136,7 @@ static void add_text(struct prompt *prompt, char byte, struct buffer *out)
 	buffer_append_char(&prompt->line, byte);
 }
 
-void prompt_feed(struct prompt *prompt, const char *bytes, size_t length,
+void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length,
 		 struct buffer *out)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -156,7 +156,7 @@ void prompt_feed(struct prompt *prompt, const char *bytes, size_t length,
 }
 
 /* What a terminal would show of it. */
-static const char *shown_line(const struct prompt *prompt, size_t *length)
+static const char *shown_line(const struct pdbprompt *prompt, size_t *length)
 {
 	const char *start = prompt->line.data;
 	const char *again = memrchr(start, '\r', prompt->line.length);
@@ -167,16 +167,16 @@ static const char *shown_line(const struct prompt *prompt, size_t *length)
 	return start;
 }
 
-void prompt_learn_line(struct prompt *prompt)
+void pdbprompt_learn_line(struct pdbprompt *prompt)
 {
 	size_t length;
 	const char *line = shown_line(prompt, &length);
 
-	if (length < PROMPT_MAXIMUM)
-		prompt_learn(prompt, line);
+	if (length < PDBPROMPT_MAXIMUM)
+		pdbprompt_learn(prompt, line);
 }
 
-static bool ends_in_learned(const struct prompt *prompt)
+static bool ends_in_learned(const struct pdbprompt *prompt)
 {
 	size_t length = strlen(prompt->learned);
 
@@ -188,7 +188,7 @@ static bool ends_in_learned(const struct prompt *prompt)
 /* "pdb", then ")" or ">" and perhaps a space at the end. */
 static bool is_likely(const char *line, size_t length)
 {
-	if (length > PROMPT_MAXIMUM)
+	if (length > PDBPROMPT_MAXIMUM)
 		return false;
 	if (length > 0 && line[length - 1] == ' ')
 		length--;
@@ -238,43 +238,43 @@ static bool is_question(const char *line, size_t length)
 	       memcmp(line + length - end_length, end, end_length) == 0;
 }
 
-enum prompt_kind prompt_kind(const struct prompt *prompt)
+enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt)
 {
 	size_t length;
 	const char *line = shown_line(prompt, &length);
 
 	if (ends_in_learned(prompt))
-		return PROMPT_LEARNED;
+		return PDBPROMPT_LEARNED;
 	if (length == 0)
-		return PROMPT_NONE;
+		return PDBPROMPT_NONE;
 	if (is_likely(line, length))
-		return PROMPT_LIKELY;
+		return PDBPROMPT_LIKELY;
 	if (is_question(line, length))
-		return PROMPT_CONFIRM;
-	return is_other(line, length) ? PROMPT_OTHER : PROMPT_MAYBE;
+		return PDBPROMPT_CONFIRM;
+	return is_other(line, length) ? PDBPROMPT_OTHER : PDBPROMPT_MAYBE;
 }
 
-void prompt_take(struct prompt *prompt, enum prompt_kind kind,
+void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind,
 		 struct buffer *out)
 {
-	if (kind == PROMPT_LEARNED)
+	if (kind == PDBPROMPT_LEARNED)
 		tell_line(prompt, prompt->line.length - strlen(prompt->learned),
 			  out);
 	drop_line(prompt);
 	prompt->has_passed = false;
 }
 
-bool prompt_has_passed(const struct prompt *prompt)
+bool pdbprompt_has_passed(const struct pdbprompt *prompt)
 {
 	return prompt->has_passed || has_learned(prompt);
 }
 
-void prompt_forget_passed(struct prompt *prompt)
+void pdbprompt_forget_passed(struct pdbprompt *prompt)
 {
 	prompt->has_passed = false;
 }
 
-void prompt_flush(struct prompt *prompt, struct buffer *out)
+void pdbprompt_flush(struct pdbprompt *prompt, struct buffer *out)
 {
 	tell_line(prompt, prompt->line.length, out);
 }

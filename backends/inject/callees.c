@@ -1,4 +1,4 @@
-#include "backends/inject/names.h"
+#include "backends/inject/callees.h"
 
 #include <stddef.h>
 
@@ -14,15 +14,15 @@ static const struct row {
 	const char *name;
 	size_t member;
 } rows[] = {
-	{ "PyRun_SimpleString", offsetof(struct names, run) },
-	{ "Py_AddPendingCall", offsetof(struct names, add_pending) },
-	{ "PyThread_start_new_thread", offsetof(struct names, start_thread) },
-	{ "PyGILState_Ensure", offsetof(struct names, take_gil) },
-	{ "PyGILState_Release", offsetof(struct names, leave_gil) },
+	{ "PyRun_SimpleString", offsetof(struct callees, run) },
+	{ "Py_AddPendingCall", offsetof(struct callees, add_pending) },
+	{ "PyThread_start_new_thread", offsetof(struct callees, start_thread) },
+	{ "PyGILState_Ensure", offsetof(struct callees, take_gil) },
+	{ "PyGILState_Release", offsetof(struct callees, leave_gil) },
 };
 
 struct search {
-	struct names *names;
+	struct callees *callees;
 	struct memory *memory;
 	uint64_t runtime;
 	const char *missing; /* NULL: all found; "": no interpreter yet */
@@ -38,7 +38,7 @@ static void take_interpreter(struct search *search, struct elf_image *image)
 	search->missing = NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (elf_symbol(image, search->memory, rows[i].name,
-			       (uint64_t *)(void *)((char *)search->names +
+			       (uint64_t *)(void *)((char *)search->callees +
 						    rows[i].member)) < 0)
 			search->missing = rows[i].name;
 }
@@ -59,27 +59,27 @@ static bool take_library(struct elf_image *image, const char *name, void *data)
 
 	if (search->missing)
 		take_interpreter(search, image);
-	if (!search->names->unmap && is_c_library(name) &&
-	    elf_symbol(image, search->memory, "raise", &search->names->send) ==
+	if (!search->callees->unmap && is_c_library(name) &&
+	    elf_symbol(image, search->memory, "raise", &search->callees->send) ==
 		    0)
 		elf_symbol(image, search->memory, "munmap",
-			   &search->names->unmap);
-	return search->missing || !search->names->unmap;
+			   &search->callees->unmap);
+	return search->missing || !search->callees->unmap;
 }
 
-int names_find(struct names *names, struct memory *memory,
+int callees_find(struct callees *callees, struct memory *memory,
 	       const struct cpython *python, struct error *error)
 {
-	struct search search = { names, memory, python->runtime, "" };
+	struct search search = { callees, memory, python->runtime, "" };
 	struct elf_image program;
 
-	*names = (struct names){ .run = 0 };
+	*callees = (struct callees){ .run = 0 };
 	memory_begin(memory, false);
 	if (elf_program(&program, memory, NULL) == 0) {
 		take_interpreter(&search, &program);
 		elf_each_library(&program, memory, take_library, &search);
 	}
-	if (!search.missing && !names->unmap)
+	if (!search.missing && !callees->unmap)
 		search.missing = "munmap";
 	if (!search.missing)
 		return 0;

@@ -1,0 +1,155 @@
+#include "backends/program.h"
+
+#include "config.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/launch/keeper.h"
+#include "backends/node.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/standard.h"
+#include "protocol/launched.h"
+
+/* So long a file may be read on when we leave. */
+#define WORK_SECONDS 0.25
+/* Bytes by which the heap grows. */
+#define HEAP_STEP (256 << 10)
+
+static const char help[] =
+	"Usage: probetui-node\n"
+	"\n"
+	"The part of probetui that looks at processes. probetui starts it, "
+	"here\n"
+	"or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
+	"input and output, one JSON message a line. It leaves when its input\n"
+	"ends. It changes no process.\n"
+	"\n"
+	"  --version   print the version and leave\n"
+	"  --help      print this and leave\n";
+
+static int parse_arguments(int count, char **words)
+{
+	if (count == 1)
+		return -1;
+	if (strcmp(words[1], "--version") == 0) {
+		puts("probetui-node " PACKAGE_VERSION);
+		return 0;
+	}
+	if (strcmp(words[1], "--help") == 0) {
+		fputs(help, stdout);
+		return 0;
+	}
+	fprintf(stderr,
+		"probetui-node: it takes no \"%s\"; see probetui-node "
+		"--help.\n",
+		words[1]);
+	return 2;
+}
+
+/* The descriptor that probetui has left for a job; -1: none. */
+static int find_job_input(int count, char **words)
+{
+	char *end;
+	long fd;
+
+	if (count != 3 || strcmp(words[1], JOB_INPUT_OPTION) != 0)
+		return -1;
+	fd = strtol(words[2], &end, 10);
+	if (*end != '\0' || fd <= STDERR_FILENO || fd > INT_MAX ||
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -1;
+	return (int)fd;
+}
+
+/*
+ * Closing a terminal or interrupting the screen must not end us in the
+ * middle of something: the end of the input does, in order.
+ */
+static void become_independent(void)
+{
+	setsid();
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/*
+ * Each thread that is looked at keeps up to four files open (task.h). Returns
+ * what it was: a program that we start is to have that.
+ */
+static uint64_t raise_file_limit(void)
+{
+	struct rlimit limit;
+	uint64_t before;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	before = limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return before;
+}
+
+/*
+ * The heap that malloc(3) of glibc gives to each further thread grows by one
+ * mprotect(2) for every page: the symbols of a torch job take thousands. The
+ * first heap grows by what M_TOP_PAD says.
+ */
+static void share_heap(void)
+{
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TOP_PAD, HEAP_STEP);
+#endif
+}
+
+int program_run(int count, char **words)
+{
+	struct loop *loop;
+	struct node *node;
+	uint64_t files;
+	int job_input;
+	int status;
+
+	standard_open();
+	if (count > 1 && strcmp(words[1], KEEPER_OPTION) == 0)
+		return keeper_run(count - 2, words + 2);
+	job_input = find_job_input(count, words);
+	status = job_input >= 0 ? -1 : parse_arguments(count, words);
+	if (status >= 0)
+		return status;
+	if (isatty(STDIN_FILENO)) {
+		fputs("probetui-node: this program is started by probetui and "
+		      "speaks JSON on a pipe. Type probetui.\n",
+		      stderr);
+		return 2;
+	}
+	log_set_name("probetui-node");
+	become_independent();
+	share_heap();
+	files = raise_file_limit();
+	loop = loop_new();
+	node = node_new(loop, STDIN_FILENO, STDOUT_FILENO);
+	if (node) {
+		node_set_file_limit(node, files);
+		node_set_job_input(node, job_input);
+	}
+	status = node ? node_run(node) : 1;
+	node_free(node);
+	/* Nothing is held, nothing unsaid: who still reads a file is left. */
+	if (!loop_end(loop, WORK_SECONDS))
+		_exit(status);
+	return status;
+}
