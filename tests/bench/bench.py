@@ -6,7 +6,8 @@
 Eight ranks hang (a torch job where a Python with torch is found, else one of
 the standard library). In turns: `probetui verdict --for 0`, from start to
 exit, and eight `py-spy dump --pid` at once. The same beside a thousand
-processes that only wait, and native frames of two ranks. Then the parts of a verdict, and
+processes that only wait, and native frames of two ranks, with names that no
+run before has kept and with those that one has. Then the parts of a verdict, and
 the verdict with two samples, and what watching costs: the screen, which looks
 four times a second, and `wait`. Then how long from a key until something is
 drawn. Last, for how long a process is held by a look at its native frames, as
@@ -40,6 +41,8 @@ import stops  # noqa: E402
 import tensors  # noqa: E402
 
 BUILD = os.environ.get("BUILDDIR", os.getcwd())
+# Without this name probetui finds its node as an installed one does.
+NODE = os.environ.pop("PROBETUI_NODE", "probetui-node")
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
          "stderr": subprocess.DEVNULL}
 PART = re.compile(r"^ *([0-9.]+) ms  (.*)$")
@@ -165,10 +168,13 @@ def milliseconds(value):
 
 
 def compare(table, count, sides):
-    """Runs the sides in turns. Name to the median."""
-    times = {name: [] for name, _ in sides}
+    """Runs the sides in turns: a name, commands, and perhaps what is done
+    before them. Name to the median."""
+    times = {side[0]: [] for side in sides}
     for _ in range(count):
-        for name, commands in sides:
+        for name, commands, *prepare in sides:
+            for call in prepare:
+                call()
             times[name].append(run_all(commands))
     for name, values in times.items():
         table.row(name, milliseconds(statistics.median(values)),
@@ -187,13 +193,18 @@ wait
 
 
 def compare_peers(options, title, ours, theirs):
-    """Two sides, each a name and its commands, in turns; then their ratio."""
-    for _, commands in (ours, theirs):
-        run_all(commands)    # warm
+    """Our sides and the peer's, as compare() has them, in turns; then the
+    ratios to the peer."""
+    sides = ours + [theirs]
+    for side in sides:
+        run_all(side[1])    # warm
     table = Table(options.markdown, title, "median", "least", "most")
-    medians = compare(table, options.runs, [ours, theirs])
-    print("\nprobetui is %.1f times as fast as its peer\n"
-          % (medians[theirs[0]] / medians[ours[0]]))
+    medians = compare(table, options.runs, sides)
+    print()
+    for side in ours:
+        print("%s: %.1f times as fast as its peer"
+              % (side[0], medians[theirs[0]] / medians[side[0]]))
+    print()
 
 
 def measure_beside(job, options, py_spy):
@@ -204,9 +215,9 @@ def measure_beside(job, options, py_spy):
         others.stdout.readline()
         compare_peers(
             options, "8 ranks beside %d other processes" % OTHERS,
-            ("probetui verdict --for 0",
-             [[jobs.PROBETUI, "--job", str(job.port), "verdict", "--for",
-               "0"]]),
+            [("probetui verdict --for 0",
+              [[jobs.PROBETUI, "--job", str(job.port), "verdict", "--for",
+                "0"]])],
             ("8 × py-spy dump, at once",
              [[py_spy, "dump", "--pid", str(pid)] for pid in job.pids]))
     finally:
@@ -217,24 +228,29 @@ def measure_beside(job, options, py_spy):
 
 def measure_native(job, options, py_spy):
     """Native frames of two ranks."""
-    compare_peers(
-        options, "native frames of 2 ranks",
-        ("probetui stacks --native",
-         [[jobs.PROBETUI, "--job", str(job.port), "--ranks", "0-1", "stacks",
-           "--native"]]),
-        ("2 × py-spy dump --native, at once",
-         [[py_spy, "dump", "--native", "--pid", str(pid)]
-          for pid in job.pids[:2]]))
+    stacks = [[jobs.PROBETUI, "--job", str(job.port), "--ranks", "0-1",
+               "stacks", "--native"]]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        compare_peers(
+            options, "native frames of 2 ranks",
+            [("probetui stacks --native, the first run", stacks,
+              lambda: shutil.rmtree(os.path.join(folder, "probetui"),
+                                    ignore_errors=True)),
+             ("probetui stacks --native, the second run", stacks)],
+            ("2 × py-spy dump --native, at once",
+             [[py_spy, "dump", "--native", "--pid", str(pid)]
+              for pid in job.pids[:2]]))
+        del os.environ["XDG_CACHE_HOME"]
 
 
 def measure(job, options, py_spy):
     verdict = [jobs.PROBETUI, "--job", str(job.port), "verdict"]
     one, two = verdict + ["--for", "0"], verdict + ["--for", "0.2"]
-    node = os.environ.get("PROBETUI_NODE", "probetui-node")
     first, peer = "probetui verdict --for 0", "8 × py-spy dump, at once"
     sides = [(first, [one]), ("probetui verdict --for 0.2", [two]),
              ("probetui --version", [[jobs.PROBETUI, "--version"]]),
-             ("probetui-node, which leaves at once", [[node]])]
+             ("probetui-node, which leaves at once", [[NODE]])]
     if py_spy is not None:
         sides += [(peer, [[py_spy, "dump", "--pid", str(pid)]
                           for pid in job.pids]),
