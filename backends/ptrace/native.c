@@ -17,12 +17,10 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/loop.h"
 
 #define WORK_NICENESS 10
 #define SAY_SECONDS 0.1
-#define CACHE_FOLDER "symbols"
 #define JOB_SECONDS 20.0 /* what takes longer stays without names */
 
 struct native {
@@ -105,7 +103,7 @@ int native_open(struct native *native, struct error *error)
 	native->module = unwinder_open(error);
 	if (!native->module)
 		return -1;
-	native->cache = symbol_cache_new(file_cache_folder(CACHE_FOLDER));
+	native->cache = symbol_cache_new();
 	native->images = images_new(native->module, native->cache,
 				    &native->is_cancelled, &native->progress);
 	return 0;
@@ -169,6 +167,7 @@ static void run_job(void *data)
 	};
 
 	setpriority(PRIO_PROCESS, (id_t)gettid(), WORK_NICENESS);
+	symbol_cache_open(native->cache);
 	unwinding_run(&unwinding, &process->process, process->captures.captures,
 		      process->captures.count);
 }

@@ -32,8 +32,10 @@
 /* "probetui", then what is in the file: 16 digits, and what is being made. */
 #define NAME_SIZE 64
 #define NEW_NAME ".new-"
+#define FOLDER "symbols"
 
 struct symbol_cache {
+	bool is_opened;
 	int folder; /* -1: nothing is kept */
 };
 
@@ -96,12 +98,19 @@ int symbol_key_set(struct symbol_key *key, const struct elffile *image,
 	return debug ? identify(&key->debug, debug->fd) : 0;
 }
 
-struct symbol_cache *symbol_cache_new(int owned_folder)
+struct symbol_cache *symbol_cache_new(void)
 {
 	struct symbol_cache *cache = xcalloc(1, sizeof(*cache));
 
-	cache->folder = owned_folder;
+	cache->folder = -1;
 	return cache;
+}
+
+void symbol_cache_open(struct symbol_cache *cache)
+{
+	if (!cache->is_opened)
+		cache->folder = file_cache_folder(FOLDER);
+	cache->is_opened = true;
 }
 
 void symbol_cache_free(struct symbol_cache *cache)

@@ -46,8 +46,9 @@ struct symbol_key {
 int symbol_key_set(struct symbol_key *key, const struct elffile *image,
 		   const struct elffile *debug);
 
-/* folder: an open one of the user's own, owned from now on; -1: none. */
-struct symbol_cache *symbol_cache_new(int owned_folder);
+struct symbol_cache *symbol_cache_new(void);
+/* Opens the folder, the first time. A home on a file server may keep waiting. */
+void symbol_cache_open(struct symbol_cache *cache);
 void symbol_cache_free(struct symbol_cache *cache);
 /* Adds what is kept to names (address to struct place_name); how many. */
 size_t symbol_cache_load(const struct symbol_cache *cache,

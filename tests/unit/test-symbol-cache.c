@@ -68,7 +68,8 @@ static int open_scene(void **state)
 	setenv("XDG_CACHE_HOME", scene->home, 1);
 	scene->folder = file_cache_folder("symbols");
 	assert_true(scene->folder >= 0);
-	scene->cache = symbol_cache_new(dup(scene->folder));
+	scene->cache = symbol_cache_new();
+	symbol_cache_open(scene->cache);
 	scene->names = map_new(free_name);
 	scene->key = (struct symbol_key){
 		.id = { 1, 2, 3 },
@@ -454,10 +455,11 @@ static void without_a_folder_nothing_is_kept(void **state)
 	struct scene *scene = *state;
 
 	symbol_cache_free(scene->cache);
-	scene->cache = symbol_cache_new(-1);
+	scene->cache = symbol_cache_new();
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	symbol_cache_open(scene->cache);
 	save(scene);
 	assert_int_equal(count_kept(scene, &scene->key), 0);
-	setenv("XDG_CACHE_HOME", "/dev/null", 1);
 	assert_int_equal(file_cache_folder("symbols"), -1);
 	unsetenv("XDG_CACHE_HOME");
 	unsetenv("HOME");
