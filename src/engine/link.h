@@ -2,10 +2,11 @@
  * link: one node's process and the pipe to it.
  *
  * The node is the child of this program, in a session of its own; its
- * standard input and output are pipes. It is a program of its own, or this one
- * again, which saves the start of a program: a fifth of a verdict's time. What is sent waits in a queue when the
- * pipe is full; what comes is cut into lines and handed out from the loop. A
- * line longer than a message may be ends the link.
+ * standard input and output are pipes. It is a program of its own, or a part
+ * of this one, which saves the start of a program: a fifth of a verdict's time.
+ * What is sent waits in a queue when the pipe is full; what comes is cut into
+ * lines and handed out from the loop. A line longer than a message may be ends
+ * the link.
  */
 #ifndef ENGINE_LINK_H
 #define ENGINE_LINK_H
