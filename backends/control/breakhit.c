@@ -117,12 +117,19 @@ static bool may_speak(struct break_entry *entry, struct break_hit *hit)
 	return false;
 }
 
-/* The reader of a thread that stands: what was read before is old. */
+/* The trap's stand, which has read ahead; without one what was read is old. */
 static struct pyreader *fresh_reader(struct standing *standing)
 {
-	memory_begin(standing->breaks->memory, false);
-	pyreader_init(&standing->reader, standing->breaks->memory,
-		      standing->breaks->python);
+	struct breaks *breaks = standing->breaks;
+	bool is_still = memory_is_standing(breaks->trapped);
+	struct memory *memory = is_still ? breaks->trapped : breaks->memory;
+
+	if (is_still)
+		memory_renew(memory);
+	else
+		memory_begin(memory, false);
+	pyreader_init(&standing->reader, memory, breaks->python);
+	standing->reader.is_still = is_still;
 	return &standing->reader;
 }
 

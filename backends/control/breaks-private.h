@@ -62,6 +62,7 @@ struct break_wish {
 
 struct breaks {
 	struct memory *memory; /* our own */
+	struct memory *trapped; /* borrowed: where threads are trapped */
 	const struct cpython *python;
 	struct bytecode_cache *bytecodes;
 	struct codes *codes;

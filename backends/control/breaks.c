@@ -24,6 +24,7 @@ struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
 	struct breaks *breaks = xcalloc(1, sizeof(*breaks));
 
 	breaks->memory = memory_new(memory_pid(memory));
+	breaks->trapped = memory;
 	breaks->python = python;
 	breaks->bytecodes = bytecodes;
 	breaks->codes = codes;

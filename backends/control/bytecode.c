@@ -217,8 +217,8 @@ static int load_head(struct loading *loading)
 	size_t size = (size_t)python->offsets.co_size;
 
 	if (size > sizeof(loading->head) ||
-	    memory_fetch(loading->cache->memory, loading->address,
-			 loading->head, size) < 0)
+	    memory_look(loading->cache->memory, loading->address,
+			loading->head, size) < 0)
 		return -1;
 	uint64_t type = head_word(loading, OBJECT_TYPE);
 	return type && (!python->code_type || type == python->code_type) ? 0

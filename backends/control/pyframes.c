@@ -91,8 +91,8 @@ int pyframes_frame(const struct pyframes *frames, uint64_t address,
 	uint8_t bytes[OFFSETS_FRAME_BYTES] = { 0 };
 
 	*frame = (struct pyframe_now){ .address = address };
-	if (memory_fetch(frames->memory, address, bytes,
-			 frame_bytes(&frames->python->offsets)) < 0)
+	if (memory_look(frames->memory, address, bytes,
+			frame_bytes(&frames->python->offsets)) < 0)
 		return -1;
 	parse_frame(frames->python, bytes, frame);
 	return 0;
@@ -175,8 +175,8 @@ int pyframes_read(struct pyframes *frames, uint64_t expected,
 		now->loop = field(first.tstate, offsets->ts_cframe, 8);
 	if (now->loop != frames->loop) {
 		frames->loop = now->loop;
-		if (memory_fetch(frames->memory, newest_at(frames, now->loop),
-				 &first.newest, 8) < 0)
+		if (memory_look(frames->memory, newest_at(frames, now->loop),
+				&first.newest, 8) < 0)
 			return -1;
 	}
 	now->newest = first.newest;

@@ -13,6 +13,9 @@
 #include "backends/control/waits.h"
 #include "base/loop.h"
 
+/* A thread that is trapped twice within this is so a third time, perhaps. */
+#define FREQUENT_SECONDS 0.01
+
 static bool is_there(const struct tracee *tracee, const struct thread *thread)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
@@ -252,11 +255,13 @@ static void take_stop(struct thread *thread, int status)
 static void take_trap(struct thread *thread, int slot)
 {
 	struct tracee *tracee = thread->tracee;
+	double before = thread->trapped;
 	enum tracee_next next;
 
 	tracee->counts.traps++;
 	thread->state = THREAD_TRAPPED;
 	thread->since = loop_now();
+	thread->trapped = thread->since;
 	tracee_pass(tracee, "trapped");
 	next = ask_trapped(thread, slot);
 	if (!is_there(tracee, thread) || thread->state != THREAD_TRAPPED)
@@ -266,6 +271,9 @@ static void take_trap(struct thread *thread, int slot)
 		thread->state = THREAD_PARKS;
 	}
 	thread_go(thread, 0);
+	if (thread->state == THREAD_RUNS &&
+	    thread->trapped - before < FREQUENT_SECONDS)
+		waits_expect(tracee->waits, thread->tid);
 	tracee_pass(tracee, next == TRACEE_STAYS ? "parked" : "resumed");
 }
 

@@ -53,6 +53,7 @@ struct thread {
 	bool is_in_group_stop;	 /* of its process, while it stands */
 	bool has_execed;	 /* until it stands */
 	double since;
+	double trapped; /* when it was trapped last; 0: never */
 	struct slots slots;
 	struct remote *remote; /* NULL: none is under way */
 	enum call_aim aim;     /* of that */

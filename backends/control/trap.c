@@ -7,6 +7,7 @@
 #include "backends/control/bytecode.h"
 #include "backends/control/stepper-private.h"
 #include "backends/ptrace/cpython.h"
+#include "backends/ptrace/memory.h"
 
 #define STRAYS_MAXIMUM 1000 /* traps on end that made no sense */
 
@@ -422,8 +423,8 @@ static bool stray_trap(struct stepper *stepper)
 	return false;
 }
 
-bool stepper_trap(struct stepper *stepper, const struct planned *fired,
-		  struct stepper_stop *stop)
+static bool take_trap(struct stepper *stepper, const struct planned *fired,
+		      struct stepper_stop *stop)
 {
 	struct trap trap = { .fired = fired };
 
@@ -445,4 +446,15 @@ bool stepper_trap(struct stepper *stepper, const struct planned *fired,
 	}
 	stepper_aim(stepper, &trap.now);
 	return false;
+}
+
+bool stepper_trap(struct stepper *stepper, const struct planned *fired,
+		  struct stepper_stop *stop)
+{
+	bool is_stop;
+
+	memory_begin_stand(stepper->memory);
+	is_stop = take_trap(stepper, fired, stop);
+	memory_end_stand(stepper->memory);
+	return is_stop;
 }

@@ -19,6 +19,10 @@
 #define ROUNDS 8
 /* Nobody says later than this that he has made a thread. */
 #define STRANGER_SECONDS 0.1
+/* So long others of the loop wait at most while waits_expect() is served, */
+#define STAY_NS UINT64_C(8000000)
+/* and so long several threads are looked after there once they were expected. */
+#define CROWD_NS UINT64_C(100000000)
 
 struct entry {
 	pid_t tid;
@@ -46,6 +50,9 @@ struct waits {
 	size_t count;
 	size_t capacity;
 	struct loop_timer *again; /* NULL: nothing waits for another turn */
+	pid_t expected; /* by waits_expect() last */
+	bool is_expecting; /* and since the last status was told */
+	uint64_t crowd_end; /* loop_now_ns(); until then it may be another, too */
 	struct stranger *strangers;
 	size_t stranger_count;
 	size_t stranger_capacity;
@@ -53,10 +60,12 @@ struct waits {
 	void (*on_stranger)(struct waits *waits, pid_t tid, int status);
 };
 
+static void take_and_stay(struct waits *waits);
+
 static void on_child(int number, void *data)
 {
 	(void)number;
-	waits_take(data);
+	take_and_stay(data);
 }
 
 struct waits *waits_new(struct loop *loop)
@@ -177,7 +186,7 @@ static void on_again(void *data)
 
 	loop_timer_stop(waits->again);
 	waits->again = NULL;
-	waits_take(waits);
+	take_and_stay(waits);
 }
 
 static void come_again(struct waits *waits)
@@ -315,26 +324,135 @@ static void tell(struct waits *waits, const struct status *status)
 	entry.changed(entry.tid, status->status, entry.data);
 }
 
-size_t waits_take(struct waits *waits)
+static size_t take_round(struct waits *waits)
 {
 	struct status status;
 	size_t told = 0;
 
+	drain(waits);
+	for (size_t left = waits->count - waits->first; left > 0; left--) {
+		if (!pop(waits, &status))
+			break;
+		tell(waits, &status);
+		told++;
+	}
+	return told;
+}
+
+size_t waits_take(struct waits *waits)
+{
+	size_t told = 0;
+
 	for (int i = 0; i < ROUNDS; i++) {
-		size_t before = told;
-		drain(waits);
-		for (size_t left = waits->count - waits->first; left > 0;
-		     left--) {
-			if (!pop(waits, &status))
-				break;
-			tell(waits, &status);
-			told++;
-		}
-		if (told == before)
+		size_t some = take_round(waits);
+		if (some == 0)
 			return told;
+		told += some;
 	}
 	come_again(waits);
 	return told;
+}
+
+/*
+ * Staying: a thread that was trapped and resumed at once is likely to be trapped
+ * again within microseconds (a condition that is false in a loop). To come back
+ * here through the loop takes some 15 system calls, sigtimedwait(2) takes one.
+ *
+ * SIGCHLD is blocked meanwhile, and raised at the end: what else came with it is
+ * for the loop. A pending SIGCHLD hides the next one, so where several threads
+ * are expected all are asked.
+ */
+
+void waits_expect(struct waits *waits, pid_t tid)
+{
+	if (waits->expected && waits->expected != tid)
+		waits->crowd_end = loop_now_ns() + CROWD_NS;
+	waits->expected = tid;
+	waits->is_expecting = true;
+}
+
+/* A stop by SIGTRAP. What else comes is told where SIGCHLD is not blocked. */
+static bool is_trap(int status)
+{
+	return WIFSTOPPED(status) && status >> 8 == SIGTRAP;
+}
+
+/* Tells the traps among what was taken; false: there is something else. */
+static bool tell_traps(struct waits *waits)
+{
+	size_t left = waits->count - waits->first;
+	bool are_all = true;
+	struct status status;
+
+	if (left > 0)
+		waits->is_expecting = false;
+	for (; left > 0 && pop(waits, &status); left--) {
+		if (is_trap(status.status)) {
+			tell(waits, &status);
+			continue;
+		}
+		waits_return(waits, status.tid, status.status);
+		are_all = false;
+	}
+	return are_all;
+}
+
+static void block_child(sigset_t *child, sigset_t *before)
+{
+	sigemptyset(child);
+	sigaddset(child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, child, before);
+}
+
+/* 0: nobody is told of within that time. */
+static pid_t wait_for_child(const sigset_t *child, uint64_t nanoseconds)
+{
+	const struct timespec limit = { .tv_nsec = (long)nanoseconds };
+	siginfo_t info;
+
+	return sigtimedwait(child, &info, &limit) == SIGCHLD ? info.si_pid : 0;
+}
+
+/* False: nothing came that is told here. */
+static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
+{
+	size_t strangers = waits->stranger_count;
+
+	if (now < waits->crowd_end)
+		drain(waits);
+	else if (!map_find(waits->entries, (uint64_t)tid) ||
+		 !take_one(waits, tid))
+		return false;
+	return tell_traps(waits) && waits->stranger_count == strangers;
+}
+
+static void stay(struct waits *waits)
+{
+	uint64_t now = loop_now_ns();
+	uint64_t end = now + STAY_NS;
+	sigset_t child, before;
+	pid_t tid;
+
+	block_child(&child, &before);
+	while (waits->is_expecting && now < end) {
+		tid = wait_for_child(&child, end - now);
+		now = loop_now_ns();
+		if (!tid || !take_traps(waits, tid, now))
+			break;
+	}
+	raise(SIGCHLD);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void take_and_stay(struct waits *waits)
+{
+	waits->is_expecting = false;
+	if (take_round(waits) == 0)
+		return;
+	if (waits->is_expecting && waits->first == waits->count)
+		stay(waits);
+	else
+		waits_take(waits);
 }
 
 /* What was taken already comes first. */

@@ -47,6 +47,12 @@ void *waits_find(const struct waits *waits, pid_t tid,
 void waits_each(const struct waits *waits,
 		void (*changed)(pid_t tid, int status, void *data),
 		void (*each)(void *entry, void *data), void *data);
+/*
+ * From within changed(): this thread was trapped and resumed, and its next trap
+ * is likely to come at once. It is waited for past the loop, for 8 ms in all at
+ * most. What is no stop by SIGTRAP is left to the loop.
+ */
+void waits_expect(struct waits *waits, pid_t tid);
 /* Takes what is there now; returns how many it told of. */
 size_t waits_take(struct waits *waits);
 

@@ -27,12 +27,17 @@
 #define HELD_WORK 12000u
 #define HELD_BLOCKS 2048u
 #define HELD_CALLS 64u
+/* A block is read ahead for so many stands that do without it, */
+#define AHEAD_STANDS 8
+/* and at most so many are. */
+#define AHEAD_BLOCKS 128u
 #define PAGE_BYTES 4096u
 
 struct block {
 	uint64_t number;
 	uint32_t group;
 	bool is_used; /* asked for in this snapshot */
+	uint8_t unused; /* stands since then */
 	bool has[2];
 };
 
@@ -49,6 +54,8 @@ struct memory {
 	uint64_t work_end;
 	uint64_t calls_end;
 	bool is_cut; /* something was not read as that was too much */
+	bool is_standing; /* memory_begin_stand() */
+	bool is_ahead_due; /* the blocks of the stand are still to be read */
 	int failure; /* see memory_take_failure() */
 	struct block *blocks;
 	size_t block_count;
@@ -126,7 +133,7 @@ static ssize_t read_some(struct memory *memory, struct memory_part *parts,
 }
 
 /* The kernel stops at the first bad page; continue behind that part. */
-void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
+static void fetch_parts(struct memory *memory, struct memory_part *parts,
 			size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -287,13 +294,43 @@ static void fetch_copies(struct memory *memory, bool only_group, int copies)
 		copies > 1 ? add_parts(memory, 1, only_group, middle) : middle;
 	int failure = memory->failure;
 
-	memory_fetch_parts(memory, memory->parts, count);
+	fetch_parts(memory, memory->parts, count);
 	memory->failure = failure;
 	memory->work += CALL_WORK;
 	for (size_t i = 0; i < count; i++)
 		memory->work += memory->parts[i].length / BLOCK_BYTES;
 	note_parts(memory, 0, 0, middle);
 	note_parts(memory, 1, middle, count);
+}
+
+/* The parts first, then the blocks of the stand. */
+static void fetch_with_ahead(struct memory *memory,
+			     const struct memory_part *parts, size_t count)
+{
+	size_t middle = 0;
+	size_t end;
+
+	memory->is_ahead_due = false;
+	while (middle < count) {
+		ARRAY_GROW(memory->parts, middle, memory->part_capacity);
+		memory->parts[middle] = parts[middle];
+		middle++;
+	}
+	end = add_parts(memory, 0, false, middle);
+	fetch_parts(memory, memory->parts, end);
+	note_parts(memory, 0, middle, end);
+}
+
+void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
+			size_t count)
+{
+	if (!memory->is_ahead_due) {
+		fetch_parts(memory, parts, count);
+		return;
+	}
+	fetch_with_ahead(memory, parts, count);
+	for (size_t i = 0; i < count; i++)
+		parts[i].done = memory->parts[i].done;
 }
 
 static int compare_blocks(const void *a, const void *b)
@@ -313,6 +350,8 @@ static void begin(struct memory *memory, bool prefetch, int copies)
 			memory->blocks[wanted++] = (struct block){
 				.number = memory->blocks[i].number,
 			};
+	memory->is_standing = false;
+	memory->is_ahead_due = false;
 	memory->block_count = wanted;
 	memory->copy = 0;
 	memory->group = 0;
@@ -353,6 +392,70 @@ void memory_begin_held(struct memory *memory, bool is_bounded)
 	memory->work = 0;
 }
 
+static bool are_sorted(const struct memory *memory)
+{
+	for (size_t i = 1; i < memory->block_count; i++)
+		if (memory->blocks[i].number < memory->blocks[i - 1].number)
+			return false;
+	return true;
+}
+
+/* In the order of their addresses, so that neighbours are one part. */
+static void sort_blocks(struct memory *memory, size_t count)
+{
+	memory->block_count = count;
+	forget_slots(memory);
+	if (!are_sorted(memory))
+		qsort(memory->blocks, count, sizeof(*memory->blocks),
+		      compare_blocks);
+	for (size_t i = 0; i < count; i++)
+		memory->slots[slot_of(memory, memory->blocks[i].number)] =
+			(uint32_t)i;
+}
+
+void memory_begin_stand(struct memory *memory)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < memory->block_count; i++) {
+		const struct block *block = &memory->blocks[i];
+		unsigned unused = block->is_used ? 0 : block->unused + 1u;
+
+		if (block->has[0] && unused <= AHEAD_STANDS &&
+		    kept < AHEAD_BLOCKS)
+			memory->blocks[kept++] = (struct block){
+				.number = block->number,
+				.unused = (uint8_t)unused,
+			};
+	}
+	memory->is_standing = true;
+	memory->is_ahead_due = kept > 0;
+	memory->copy = 0;
+	memory->group = 0;
+	memory->work_end = WORK_MAXIMUM;
+	memory->calls_end = UINT64_MAX;
+	memory_renew(memory);
+	if (kept > 0 || memory->block_count > 0)
+		sort_blocks(memory, kept);
+}
+
+void memory_end_stand(struct memory *memory)
+{
+	memory->is_standing = false;
+	memory->is_ahead_due = false;
+}
+
+bool memory_is_standing(const struct memory *memory)
+{
+	return memory->is_standing;
+}
+
+void memory_renew(struct memory *memory)
+{
+	memory->work = 0;
+	memory->is_cut = false;
+}
+
 bool memory_was_cut(const struct memory *memory)
 {
 	return memory->is_cut;
@@ -374,6 +477,14 @@ void memory_use(struct memory *memory, int copy)
 	memory->copy = copy;
 }
 
+int memory_look(struct memory *memory, uint64_t address, void *out,
+		size_t length)
+{
+	return memory->is_standing
+		       ? memory_read(memory, address, out, length)
+		       : memory_fetch(memory, address, out, length);
+}
+
 static bool may_call(const struct memory *memory)
 {
 	return memory->calls < memory->calls_end;
@@ -384,6 +495,8 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 {
 	uint32_t index;
 
+	if (memory->is_ahead_due)
+		fetch_with_ahead(memory, NULL, 0);
 	if (++memory->work > memory->work_end) {
 		memory->is_cut = true;
 		errno = EFAULT;

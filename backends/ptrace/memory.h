@@ -53,6 +53,17 @@ void memory_begin_short(struct memory *memory);
 void memory_begin_held(struct memory *memory, bool is_bounded);
 bool memory_was_cut(const struct memory *memory);
 /*
+ * Starts one while a thread stands at a trap, of which there may be thousands a
+ * second: what the last ones needed comes along with the first
+ * memory_fetch_parts(), in one call. memory_end_stand() when the thread is about
+ * to be resumed; any other memory_begin() ends it, too.
+ */
+void memory_begin_stand(struct memory *memory);
+void memory_end_stand(struct memory *memory);
+bool memory_is_standing(const struct memory *memory);
+/* The budget of a snapshot anew, within a stand. */
+void memory_renew(struct memory *memory);
+/*
  * From here on blocks that are read belong to a new group; memory_again()
  * fetches those of the newest group afresh, twice, in one call if it can.
  */
@@ -65,6 +76,9 @@ int memory_read(struct memory *memory, uint64_t address, void *out,
 		size_t length);
 int memory_fetch(struct memory *memory, uint64_t address, void *out,
 		 size_t length);
+/* In a stand memory_read(), else memory_fetch(). */
+int memory_look(struct memory *memory, uint64_t address, void *out,
+		size_t length);
 /* Past the snapshot, all parts in as few calls as possible. */
 void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
 			size_t count);

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,10 +349,17 @@ void loop_work(struct loop *loop, void (*work)(void *data),
 	       void (*done)(void *data), void *data)
 {
 	struct loop_work *kept = xcalloc(1, sizeof(*kept));
+	sigset_t child, before;
 
 	kept->run = work;
 	kept->done = done;
 	kept->data = data;
+	/* libuv's threads inherit the mask: SIGCHLD is for the loop's thread,
+	 * which may wait for it. */
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &child, &before);
 	check(uv_queue_work(&loop->uv, &kept->work, on_work, on_worked),
 	      "cannot work in the background");
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

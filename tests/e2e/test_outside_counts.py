@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """What stepping from outside costs the process: how often it is made to
 stand, counted by the kernel (voluntary context switches of a program that
-never waits), on every Python."""
+never waits), and the node: its system calls, counted by strace. On every
+Python."""
 import os
+import shutil
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "backend")]
 import pythons  # noqa: E402
-from nodes import Node, Target  # noqa: E402
+from nodes import NODE, Node, Target  # noqa: E402
 
 PROGRAM = '''
 import sys
@@ -120,6 +123,22 @@ def final():
     return a
 
 
+class Limits:
+    def __init__(self):
+        self.most = 1 << 40
+
+
+def double(i, limits=Limits(), batch=(1, 2, 3), str_of="ab"):
+    x = i * 2  # double
+    return x
+
+
+def doubles(count):
+    for i in range(count):
+        double(i)
+    return count
+
+
 print("ready", flush=True)
 for line in sys.stdin:
     name, count = line.split()
@@ -132,22 +151,33 @@ STEP = {13: 4.0, 14: 5.7}
 NEXT = {13: 8.0, 14: 15.0}
 MARGIN = 1.3
 
+# System calls of the node for a hit whose condition is false: it waits, takes
+# the status and what the signal is about, reads, continues. The rest is what it
+# does else, and on a loaded machine the loop has its turn after fewer hits.
+FALSE_HIT = 8
+FALSE_HITS = 1000
+FALSE_ROUNDS = 20
+# Of each kind that is read in its own way; no one is ever true.
+CONDITIONS = ("i == -1", "i * 2 + 1 < 0 and i", "len(str_of) > i + 3",
+              "limits.most < i", "batch[2] == i - 2000000")
+
 
 def line_of(mark):
     return [i + 1 for i, line in enumerate(LINES) if line.endswith(mark)][0]
 
 
-class CountsCase(unittest.TestCase):
-    """Tests for one Python; pythons.load_cases() sets which."""
+class NodeCase(unittest.TestCase):
+    """A program that one Python runs, and a node, started by argv."""
 
     python = None
+    argv = None
 
     def setUp(self):
         self.target = Target(argv=self.python.argv + ["-c", PROGRAM],
                              RANK="0")
         self.addCleanup(self.target.close)
         # It leaves first, and lets go of what it has stopped.
-        self.node = Node()
+        self.node = Node(self.argv)
         self.addCleanup(self.node.close)
         self.node.ask("initialize", protocol=1)
         self.node.discover(pids=[self.target.pid])
@@ -155,6 +185,8 @@ class CountsCase(unittest.TestCase):
     def ask(self, command, **arguments):
         return self.node.ask(command, pid=self.target.pid, **arguments)
 
+
+class CountsCase(NodeCase):
     def stands(self):
         with open("/proc/%d/status" % self.target.pid) as file:
             return [int(line.split()[1]) for line in file
@@ -246,8 +278,42 @@ class CountsCase(unittest.TestCase):
         self.assertLessEqual(self.stands() - before, 2)
 
 
+@unittest.skipUnless(shutil.which("strace"), "strace is not here")
+class CallsCase(NodeCase):
+    def setUp(self):
+        self.trace = tempfile.NamedTemporaryFile(prefix="probetui-calls-")
+        self.addCleanup(self.trace.close)
+        self.argv = ["strace", "-qq", "-s", "0", "-o", self.trace.name, NODE]
+        super().setUp()
+
+    def count_calls(self):
+        """Those of the node since the last time: strace keeps no line back."""
+        return sum(1 for line in self.trace if not line.startswith(b"---"))
+
+    def false_hit(self, condition):
+        """Calls for a hit; other programs only add to them: the least."""
+        binding, = self.ask("setBreakpoints", breakpoints=[
+            {"id": 1, "path": "<string>", "line": line_of("# double"),
+             "condition": condition}])["breakpoints"]
+        self.assertGreater(binding.get("number", 0), 0, binding)
+        costs = []
+        while len(costs) < FALSE_ROUNDS and min(costs + [99]) > FALSE_HIT:
+            self.count_calls()
+            self.target.say("doubles %d" % FALSE_HITS)
+            self.assertEqual(self.target.line(), [str(FALSE_HITS)])
+            costs.append(self.count_calls() / FALSE_HITS)
+        return min(costs)
+
+    def test_false_conditions(self):
+        for condition in CONDITIONS:
+            cost = self.false_hit(condition)
+            print("# %s: a hit where %s is false takes %.1f calls"
+                  % (self.python, condition, cost))
+            self.assertLessEqual(cost, FALSE_HIT, condition)
+
+
 def load_tests(loader, tests, pattern):
-    return pythons.load_cases(loader, __name__, CountsCase)
+    return pythons.load_cases(loader, __name__, CountsCase, CallsCase)
 
 
 if __name__ == "__main__":
