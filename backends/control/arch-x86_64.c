@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 
+#define INT1 0xf1
 #define RED_ZONE 128
 #define USER_CODE_64 0x33 /* the code segment of 64-bit programs */
 #define SIGNAL_SET_BYTES 8
@@ -489,3 +490,8 @@ uint64_t arch_below_stack(const struct arch_dump *dump)
 }
 
 #endif
+
+bool arch_ends_trap(uint8_t byte)
+{
+	return byte == INT1;
+}

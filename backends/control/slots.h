@@ -41,10 +41,10 @@ enum slots_trap {
 };
 
 /*
- * What the signal SIGTRAP of the thread means; *slot: which watch fired. Of
- * several that one instruction sets off only one is told of.
+ * What the signal SIGTRAP means that the thread stands for; *slot: which watch
+ * fired. Of several that one instruction sets off only one is told of.
  */
-enum slots_trap slots_trap(const struct slots *slots, const siginfo_t *info,
-			   int *slot);
+enum slots_trap slots_trap(const struct slots *slots, pid_t tid,
+			   const siginfo_t *info, int *slot);
 
 #endif

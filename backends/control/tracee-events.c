@@ -293,7 +293,7 @@ static void take_signal(struct thread *thread, int number)
 		thread_go(thread, number);
 		return;
 	}
-	switch (slots_trap(&thread->slots, &info, &slot)) {
+	switch (slots_trap(&thread->slots, thread->tid, &info, &slot)) {
 	case SLOTS_NOT_OURS:
 		thread_take_own_trap(thread, &info);
 		break;

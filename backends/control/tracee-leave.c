@@ -172,7 +172,8 @@ static bool has_trap(const struct thread *thread)
 	long count = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &wanted, infos);
 
 	for (long i = 0; i < count; i++)
-		if (slots_trap(&thread->slots, &infos[i], &slot) !=
+		if (slots_trap(&thread->slots, thread->tid, &infos[i],
+			       &slot) !=
 		    SLOTS_NOT_OURS)
 			return true;
 	return false;

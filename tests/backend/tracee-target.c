@@ -377,6 +377,31 @@ static int trap_by_instruction(long unused)
 	return 0;
 }
 
+static int trap_by_int1(long unused)
+{
+	(void)unused;
+	work(100);
+	__asm__ volatile("int1");
+	return 0;
+}
+
+/* As the kernel sends it for a debug exception that DR6 says nothing of. */
+static int trap_unexplained(long unused)
+{
+	static const char nops[] = "\x90\x90";
+	siginfo_t info = {
+		.si_signo = SIGTRAP,
+		.si_code = TRAP_BRKPT,
+		.si_addr = (void *)(nops + 1),
+	};
+
+	(void)unused;
+	work(100);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGTRAP, &info);
+	printf("lived\n");
+	return 0;
+}
+
 /* 1: a system call came back otherwise than it should. */
 static int sleep_well(long count)
 {
@@ -508,6 +533,8 @@ static const struct {
 	{ "trap", trap_itself, false, 0 },
 	{ "trap-ignored", trap_itself, false, SIGTRAP },
 	{ "trap-int3", trap_by_instruction, false, 0 },
+	{ "trap-int1", trap_by_int1, false, 0 },
+	{ "trap-unexplained", trap_unexplained, false, 0 },
 	{ "trap-handled", trap_with_handler, false, 0 },
 	{ "confined", confine_itself, false, 0 },
 	{ "blocks", block_traps, false, 0 },
