@@ -334,6 +334,45 @@ class OneCase(ControlCase):
         for rank in self.ranks:
             rank.check_clean(self)
 
+    def test_while_conditions_are_false_all_the_time(self):
+        """Threads that are trapped and resumed in a loop keep neither each
+        other nor what is asked waiting."""
+        self.start(3, threads=2, follow=True)
+        false = {"line": line_of("    twice = value + value"),
+                 "condition": "value == -1"}
+        first, second, third = self.ranks
+        for rank in self.ranks:
+            rank.set_breakpoints(false)
+        for rank in self.ranks * 3:
+            before = rank.progress()
+            while rank.progress() < before + 20:
+                pass
+        second.ask("pause")
+        second.stopped()
+        second.step("next")
+        second.step("stepIn")
+        third.set_breakpoints(false, dict(false, condition="value > 0"))
+        third.stopped()
+        self.assertIn("value", third.locals()[1])
+        os.kill(first.pid, signal.SIGSTOP)
+        os.kill(first.pid, signal.SIGCONT)
+        before = first.progress()
+        while first.progress() < before + 20:
+            pass
+        third.set_breakpoints(false)
+        for rank in (second, third):
+            rank.ask("continue")
+            self.node.event("continued", rank.pid)
+            before = rank.progress()
+            while rank.progress() < before + 20:
+                pass
+        first.target.process.kill()
+        self.node.event("rankRemoved", first.pid)
+        for rank in (second, third):
+            rank.set_breakpoints()
+            rank.check_clean(self)
+            rank.check_end(self)
+
     def test_a_second_client(self):
         rank = self.start()
         rank.ask("pause")
