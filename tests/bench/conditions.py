@@ -121,6 +121,7 @@ def by_debugpy(program):
 def run(python, path, measure, folder=None):
     program = Program(python, path, PYTHONPATH=folder or "")
     try:
+        program.ask("'ready'")
         return measure(program)
     finally:
         program.close()
