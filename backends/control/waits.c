@@ -52,6 +52,8 @@ struct waits {
 	struct loop_timer *again; /* NULL: nothing waits for another turn */
 	pid_t expected; /* by waits_expect() last */
 	bool is_expecting; /* and since the last status was told */
+	struct loop_timer *rest; /* until the loop's next turn; or NULL */
+	bool is_put_off;	 /* SIGCHLD came meanwhile */
 	uint64_t crowd_end; /* loop_now_ns(); until then it may be another, too */
 	struct stranger *strangers;
 	size_t stranger_count;
@@ -62,10 +64,16 @@ struct waits {
 
 static void take_and_stay(struct waits *waits);
 
+/* libuv may call this several times in a turn, but only one of them stays. */
 static void on_child(int number, void *data)
 {
+	struct waits *waits = data;
+
 	(void)number;
-	take_and_stay(data);
+	if (waits->rest)
+		waits->is_put_off = true;
+	else
+		take_and_stay(waits);
 }
 
 struct waits *waits_new(struct loop *loop)
@@ -102,6 +110,8 @@ void waits_free(struct waits *waits)
 		loop_timer_stop(waits->again);
 	if (waits->look)
 		loop_timer_stop(waits->look);
+	if (waits->rest)
+		loop_timer_stop(waits->rest);
 	map_free(waits->entries);
 	free(waits->queue);
 	free(waits->strangers);
@@ -186,7 +196,7 @@ static void on_again(void *data)
 
 	loop_timer_stop(waits->again);
 	waits->again = NULL;
-	take_and_stay(waits);
+	waits_take(waits);
 }
 
 static void come_again(struct waits *waits)
@@ -426,6 +436,17 @@ static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
 	return tell_traps(waits) && waits->stranger_count == strangers;
 }
 
+static void on_rested(void *data)
+{
+	struct waits *waits = data;
+
+	loop_timer_stop(waits->rest);
+	waits->rest = NULL;
+	if (waits->is_put_off)
+		waits_take(waits);
+	waits->is_put_off = false;
+}
+
 static void stay(struct waits *waits)
 {
 	uint64_t now = loop_now_ns();
@@ -440,6 +461,7 @@ static void stay(struct waits *waits)
 		if (!tid || !take_traps(waits, tid, now))
 			break;
 	}
+	waits->rest = loop_timer(waits->loop, 0, 0, on_rested, waits);
 	raise(SIGCHLD);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
