@@ -17,6 +17,7 @@
 
 /* Then others of the loop have their turn. */
 #define ROUNDS 8
+#define TURN_SECONDS 0.001
 /* Nobody says later than this that he has made a thread. */
 #define STRANGER_SECONDS 0.1
 /* So long others of the loop wait at most while waits_expect() is served, */
@@ -199,17 +200,17 @@ static void on_again(void *data)
 	waits_take(waits);
 }
 
-static void come_again(struct waits *waits)
+static void come_again(struct waits *waits, double delay)
 {
 	if (!waits->again)
 		waits->again =
-			loop_timer(waits->loop, 0, 0, on_again, waits);
+			loop_timer(waits->loop, delay, 0, on_again, waits);
 }
 
 void waits_return(struct waits *waits, pid_t tid, int status)
 {
 	put(waits, tid, status);
-	come_again(waits);
+	come_again(waits, 0);
 }
 
 /*
@@ -359,7 +360,8 @@ size_t waits_take(struct waits *waits)
 			return told;
 		told += some;
 	}
-	come_again(waits);
+	/* libuv (1.44) calls a timer that is due at once before any descriptor. */
+	come_again(waits, TURN_SECONDS);
 	return told;
 }
 
@@ -443,7 +445,7 @@ static void on_rested(void *data)
 	loop_timer_stop(waits->rest);
 	waits->rest = NULL;
 	if (waits->is_put_off)
-		waits_take(waits);
+		take_round(waits);
 	waits->is_put_off = false;
 }
 
