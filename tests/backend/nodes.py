@@ -50,6 +50,16 @@ def is_stuck(pid, looks=20):
     return True
 
 
+def wait_for_read(pid):
+    """Until its main thread is in read(0, ...), behind its last print."""
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline:
+        with open("/proc/%d/syscall" % pid) as file:
+            if file.read().startswith("0 0x0 "):
+                return
+    raise AssertionError("the target does not read its input")
+
+
 class Node:
     """Speaks the protocol; events are kept until somebody waits for them."""
 

@@ -318,6 +318,7 @@ class TestVariables(NodeTest):
     def test_locals_of_a_blocked_thread(self):
         node = self.node()
         rank = self.target(self.CODE, RANK="0")
+        nodes.wait_for_read(rank.pid)
         node.discover()
         node.ask("sample", pids=[rank.pid])
         body = node.ask("variables", pid=rank.pid, tid=rank.pid, depth=0)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+import nodes
 import otheruser
 import pythons
 
@@ -98,12 +99,7 @@ class Target:
         self.process.stdout.close()
 
     def wait_for_read(self):
-        """Until the main thread is in read(0, ...), behind its last print."""
-        for _ in range(200000):
-            with open("/proc/%d/syscall" % self.pid) as file:
-                if file.read().startswith("0 0x0 "):
-                    return
-        raise AssertionError("the target does not read its input")
+        nodes.wait_for_read(self.pid)
 
     def tracer(self):
         with open("/proc/%d/status" % self.pid) as file:
