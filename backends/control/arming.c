@@ -80,8 +80,8 @@ static void plan_wishes(const struct control *control, struct plan *plan)
 	}
 }
 
-static int set_watches(struct control *control, struct control_thread *thread,
-		       struct error *error)
+static int set_plan(struct control *control, struct control_thread *thread,
+		    struct error *error)
 {
 	struct plan_wishes wishes = {
 		.items = control->wishes,
@@ -98,6 +98,17 @@ static int set_watches(struct control *control, struct control_thread *thread,
 	for (int i = 0; i < WATCH_SLOTS; i++)
 		slots[i] = thread->plan.slots[i].watch;
 	return tracee_watch(control->tracee, thread->tid, slots, error);
+}
+
+/* Where others have debug registers of the thread, its breakpoints come first. */
+static int set_watches(struct control *control, struct control_thread *thread,
+		       struct error *error)
+{
+	if (set_plan(control, thread, error) == 0)
+		return 0;
+	if (!thread->stepper || !stepper_spare_position(thread->stepper))
+		return -1;
+	return set_plan(control, thread, error);
 }
 
 static bool is_persons(const struct planned *planned)

@@ -479,3 +479,11 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 	if (!stepper->called)
 		stepper->waiting = (struct follow){ .frame = 0 };
 }
+
+bool stepper_spare_position(struct stepper *stepper)
+{
+	bool is_spared = stepper->is_stepping_off;
+
+	stepper->is_stepping_off = false;
+	return is_spared;
+}

@@ -139,6 +139,12 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop,
 void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 		  struct plan *plan);
 /*
+ * The plan could not be set. False: it has nothing that can be spared; else the
+ * next one does without the watch of the frame's position by which a breakpoint
+ * right behind the last stop is not missed, nor told twice.
+ */
+bool stepper_spare_position(struct stepper *stepper);
+/*
  * Watches that go on stay in the slots they had before: moving one costs, and
  * a trap that is on its way names no more than its slot.
  */
