@@ -731,8 +731,8 @@ say(probetui.listen())
 """
 ENDS = """
 import os, sys, time
-fd = os.open(sys.argv[0] + ".begun", os.O_CREAT | os.O_WRONLY)
 try:
+    fd = os.open(sys.argv[0] + ".begun", os.O_CREAT | os.O_WRONLY)
     while True:
         time.sleep(0.001)
 finally:
