@@ -137,43 +137,56 @@ static bool is_at(const struct watch *watch, const siginfo_t *info)
 	       watch->address == (uint64_t)(uintptr_t)info->si_addr;
 }
 
+static bool is_before_watched(const struct slots *slots, uint64_t address)
+{
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		if (slots->watches[i].access == WATCH_EXECUTE &&
+		    slots->watches[i].address == address)
+			return true;
+	return false;
+}
+
 /*
  * A debug exception that does not say which watch it is for (DR6 is 0): the
  * kernel takes it for an int1 of the program, which would die of it. Under KVM
  * one in some 100,000 came so.
  */
-static bool is_unexplained(pid_t tid, const siginfo_t *info)
+static bool is_unexplained(const struct slots *slots, pid_t tid,
+			   const siginfo_t *info)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
 	uint8_t before;
 
-	return info->si_signo == SIGTRAP && info->si_code == TRAP_BRKPT &&
-	       standing_read(tid, address - 1, &before, 1) == 1 &&
+	if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT)
+		return false;
+	return is_before_watched(slots, address) ||
+	       standing_read(tid, address - 1, &before, 1) != 1 ||
 	       !arch_ends_trap(before);
 }
 
 /*
- * The only watch of data. Of several it is not known which one, and none is
- * told of; one of an instruction fires again when the thread continues.
+ * The only watch of data. Of several it is not known which one fired, and the
+ * trap is dropped; a watch of an instruction fires again when the thread
+ * continues.
  */
-static enum slots_trap find_only(const struct slots *slots,
-				 const siginfo_t *info, int *slot)
+static void find_only(const struct slots *slots, const siginfo_t *info,
+		      int *slot)
 {
 	int count = 0;
 
+	*slot = -1;
+	if (is_before_watched(slots, (uint64_t)(uintptr_t)info->si_addr))
+		return;
 	for (int i = 0; i < WATCH_SLOTS; i++) {
-		const struct watch *watch = &slots->watches[i];
-		bool is_code = watch->access == WATCH_EXECUTE;
+		enum watch_access access = slots->watches[i].access;
 
-		if (is_code &&
-		    watch->address == (uint64_t)(uintptr_t)info->si_addr)
-			return SLOTS_STALE;
-		if (is_code || watch->access == WATCH_NONE)
+		if (access == WATCH_EXECUTE || access == WATCH_NONE)
 			continue;
 		*slot = i;
 		count++;
 	}
-	return count == 1 ? SLOTS_FIRED : SLOTS_STALE;
+	if (count != 1)
+		*slot = -1;
 }
 
 /* A watch may have moved to another slot while its signal was on its way. */
@@ -183,8 +196,10 @@ enum slots_trap slots_trap(const struct slots *slots, pid_t tid,
 	uint64_t data;
 
 	memcpy(&data, (const char *)info + PERF_DATA_OFFSET, sizeof(data));
-	if (is_unexplained(tid, info))
-		return find_only(slots, info, slot);
+	if (is_unexplained(slots, tid, info)) {
+		find_only(slots, info, slot);
+		return SLOTS_FORCED;
+	}
 	if (info->si_signo != SIGTRAP || info->si_code != TRAP_PERF ||
 	    (data & ~SLOT_MASK) != OURS)
 		return SLOTS_NOT_OURS;

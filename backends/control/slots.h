@@ -38,6 +38,12 @@ enum slots_trap {
 	SLOTS_NOT_OURS, /* the program's own signal */
 	SLOTS_STALE,	/* a watch that has been changed since */
 	SLOTS_FIRED,
+	/*
+	 * A debug exception that says nothing of its watch. *slot: the watch
+	 * that it must be, or -1. The kernel has forced the signal: where
+	 * SIGTRAP was ignored, it has its default action again.
+	 */
+	SLOTS_FORCED,
 };
 
 /*

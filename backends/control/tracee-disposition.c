@@ -31,9 +31,11 @@
 /* Others of the loop have their turn before a thread is awaited again. */
 #define HOPELESS_SECONDS 0.1
 
+/* A debug exception that is forced sets IGNORE to DEFAULT (signal.c). */
 static bool is_ours(const struct arch_action *action)
 {
-	return action->handler == IGNORE && action->mask == MARK;
+	return (action->handler == IGNORE || action->handler == DEFAULT) &&
+	       action->mask == MARK;
 }
 
 /*
@@ -128,6 +130,11 @@ static void take_result(struct thread *thread, const struct arch_action *old)
 					   : *old;
 		tracee->disposition = DISPOSITION_IGNORED;
 		return;
+	case CALL_IGNORES_AGAIN:
+		if (!is_handler(old))
+			return;
+		give_back(thread, old);
+		break;
 	case CALL_PUTS_BACK:
 		if (!is_ours(old))
 			give_back(thread, old);
@@ -200,6 +207,17 @@ static int replace(struct thread *thread, struct error *error)
 				 (int)tracee->pid);
 	tracee_pass(tracee, "ignored");
 	return 0;
+}
+
+void thread_ignore_again(struct thread *thread)
+{
+	const struct arch_action ours = { IGNORE, 0, 0, MARK };
+	struct arch_action old;
+
+	thread->is_forced = false;
+	if (thread->tracee->disposition == DISPOSITION_IGNORED &&
+	    call(thread, CALL_IGNORES_AGAIN, &ours, &old, NULL) == 0)
+		take_result(thread, &old);
 }
 
 /* Resumes a thread that was stopped for this alone. */

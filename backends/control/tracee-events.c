@@ -226,6 +226,24 @@ static void take_first_stop(struct thread *thread)
 		decide(thread, next);
 }
 
+static void take_trap(struct thread *thread, int slot);
+
+/* It stands, and has run nothing since the trap. */
+static void take_forced(struct thread *thread)
+{
+	int slot = thread->forced_slot;
+
+	thread_ignore_again(thread);
+	if (thread->state != THREAD_STANDS)
+		return;
+	if (slot >= 0)
+		take_trap(thread, slot);
+	else if (thread->is_wanted)
+		tell_stood(thread);
+	else
+		thread_release(thread);
+}
+
 static void take_stop(struct thread *thread, int status)
 {
 	enum thread_state before = thread->state;
@@ -239,6 +257,10 @@ static void take_stop(struct thread *thread, int status)
 	thread->state = THREAD_STANDS;
 	if (thread->own_trap) {
 		thread_send_own_trap(thread);
+		return;
+	}
+	if (thread->is_forced && before == THREAD_RUNS) {
+		take_forced(thread);
 		return;
 	}
 	if (before == THREAD_PARKS)
@@ -302,6 +324,12 @@ static void take_signal(struct thread *thread, int number)
 		break;
 	case SLOTS_FIRED:
 		take_trap(thread, slot);
+		break;
+	case SLOTS_FORCED:
+		thread->is_forced = true;
+		thread->forced_slot = slot;
+		thread_interrupt(thread);
+		thread_go(thread, 0);
 		break;
 	}
 }

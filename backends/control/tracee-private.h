@@ -37,9 +37,10 @@ enum disposition {
 
 /* What a call in the process is for. */
 enum call_aim {
-	CALL_IGNORES,	 /* SIGTRAP, from now on */
-	CALL_PUTS_BACK,	 /* what was before that */
-	CALL_GIVES_BACK, /* what the program has set itself */
+	CALL_IGNORES,	    /* SIGTRAP, from now on */
+	CALL_IGNORES_AGAIN, /* after a debug exception that was forced */
+	CALL_PUTS_BACK,	    /* what was before that */
+	CALL_GIVES_BACK,    /* what the program has set itself */
 };
 
 struct thread {
@@ -52,6 +53,8 @@ struct thread {
 	bool is_wanted;		 /* stood() is to be called */
 	bool is_in_group_stop;	 /* of its process, while it stands */
 	bool has_execed;	 /* until it stands */
+	bool is_forced;		 /* SLOTS_FORCED, until it stands */
+	int forced_slot;	 /* that fired then; or -1 */
 	double since;
 	double trapped; /* when it was trapped last; 0: never */
 	struct slots slots;
@@ -138,6 +141,8 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred,
 		  struct error *error);
 /* SIGTRAP is put back by a thread, or child, that stands. */
 void thread_put_back(struct thread *thread);
+/* It stands: SIGTRAP, which the kernel has made deadly, is ignored again. */
+void thread_ignore_again(struct thread *thread);
 /* The same in a new program. */
 void thread_put_back_execed(struct thread *thread);
 /* The remote call that came late is over. False: it takes another. */

@@ -185,6 +185,21 @@ uint64_t tracee_take_signals(struct tracee *tracee)
 	return signals;
 }
 
+/* The number that the thread is continued with. */
+static int take_signal_while_settling(struct thread *thread, int number)
+{
+	siginfo_t info;
+	enum slots_trap trap;
+
+	if (number != SIGTRAP ||
+	    ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0)
+		return number;
+	trap = slots_trap(&thread->slots, thread->tid, &info,
+			  &thread->forced_slot);
+	thread->is_forced |= trap == SLOTS_FORCED;
+	return trap == SLOTS_NOT_OURS ? number : 0;
+}
+
 /*
  * Takes a status that came while somebody waits for the thread to stand; what
  * is no simple matter is told of later. False: it will not stand.
@@ -211,7 +226,9 @@ static bool take_while_settling(struct thread *thread, int status)
 	if (WSTOPSIG(status) == STANDING_AT_CALL)
 		thread_go_from_call(thread);
 	else
-		run(thread, event ? 0 : WSTOPSIG(status));
+		run(thread, event ? 0
+				  : take_signal_while_settling(
+					    thread, WSTOPSIG(status)));
 	return true;
 }
 
@@ -247,7 +264,9 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 		    !take_while_settling(thread, status))
 			return false;
 	}
-	return true;
+	if (thread->is_forced)
+		thread_ignore_again(thread);
+	return thread->state == THREAD_STANDS;
 }
 
 /*

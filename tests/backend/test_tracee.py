@@ -357,6 +357,24 @@ class TestSignals(Case):
         target.go()
         self.assertEqual(target.result(), "lived")
 
+    def test_sigtrap_is_ignored_after_a_forced_trap(self):
+        """The kernel forces a debug exception that says nothing of its watch,
+        which makes an ignored SIGTRAP deadly: int1 before a watched place is
+        taken for one."""
+        target = self.start("trap-before")
+        first = target.status("SigIgn")
+        probe = self.attach(target, watched=False)
+        probe.do("tell 1")
+        probe.do("stay 1")
+        probe.watch(target.address, access="x", length=8)
+        ignored = target.status("SigIgn")
+        self.assertNotEqual(ignored, first)
+        target.go()
+        probe.wait("trapped")
+        self.assertEqual(target.status("SigIgn"), ignored)
+        probe.do("leave")
+        self.assertEqual(target.result(), "lived")
+
     def test_its_own_trap_kills_it_though_it_is_let_go_on(self):
         for i in range(200 if SOAK else 40):
             target = self.start("trap")

@@ -385,7 +385,19 @@ static int trap_by_int1(long unused)
 	return 0;
 }
 
-/* As the kernel sends it for a debug exception that DR6 says nothing of. */
+/* The instruction behind an int1. */
+extern const char behind_int1[] __attribute__((visibility("hidden")));
+
+__attribute__((noinline)) static int trap_before_watched(long unused)
+{
+	(void)unused;
+	work(100);
+	__asm__ volatile("int1\nbehind_int1: nop");
+	printf("lived\n");
+	return 0;
+}
+
+/* As a debug exception that DR6 says nothing of; it is not forced. */
 static int trap_unexplained(long unused)
 {
 	static const char nops[] = "\x90\x90";
@@ -533,6 +545,7 @@ static const struct {
 	{ "trap", trap_itself, false, 0 },
 	{ "trap-ignored", trap_itself, false, SIGTRAP },
 	{ "trap-int3", trap_by_instruction, false, 0 },
+	{ "trap-before", trap_before_watched, false, 0 },
 	{ "trap-int1", trap_by_int1, false, 0 },
 	{ "trap-unexplained", trap_unexplained, false, 0 },
 	{ "trap-handled", trap_with_handler, false, 0 },
@@ -555,7 +568,10 @@ static void get_ready(size_t mode)
 	else if (strcmp(modes[mode].name, "blocks-vforks") == 0 ||
 		 strcmp(modes[mode].name, "pair") == 0)
 		have_threads(1);
-	printf("%d %#" PRIxPTR "\n", (int)getpid(), (uintptr_t)&word);
+	printf("%d %#" PRIxPTR "\n", (int)getpid(),
+	       strcmp(modes[mode].name, "trap-before") == 0
+		       ? (uintptr_t)behind_int1
+		       : (uintptr_t)&word);
 	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))
 		_exit(9);
