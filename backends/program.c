@@ -33,7 +33,7 @@ static const char help[] =
 	"here\n"
 	"or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
 	"input and output, one JSON message a line. It leaves when its input\n"
-	"ends. It changes no process.\n"
+	"ends. It stops or changes a process only when asked to.\n"
 	"\n"
 	"  --version   print the version and leave\n"
 	"  --help      print this and leave\n";

@@ -358,6 +358,11 @@ uint64_t arch_below_stack(const struct arch_dump *dump)
 	return (user_of(dump)->rsp - RED_ZONE) & ~(uint64_t)(ADDRESS_BYTES - 1);
 }
 
+bool arch_ends_trap(uint8_t byte)
+{
+	return byte == INT1;
+}
+
 #else
 
 int arch_floats_set(void)
@@ -489,9 +494,10 @@ uint64_t arch_below_stack(const struct arch_dump *dump)
 	return 0;
 }
 
-#endif
-
 bool arch_ends_trap(uint8_t byte)
 {
-	return byte == INT1;
+	(void)byte;
+	return false;
 }
+
+#endif

@@ -97,6 +97,10 @@ int pyseries_index(struct pyevaluation *evaluation,
 				 "is text or a whole number; all else would run "
 				 "code in the process.");
 	result = append_text(evaluation, index, &name);
+	if (!result && name.data && strlen(name.data) != name.length)
+		result = error_set(evaluation->error,
+				   "A column is found from outside by a name "
+				   "without the character \\0.");
 	if (!result)
 		result = get_column(evaluation, object,
 				    name.data ? name.data : "", 0, value);

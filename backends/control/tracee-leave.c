@@ -255,8 +255,10 @@ static bool may_trap(const struct thread *thread)
 	       (!thread_is_stuck(thread) || is_trap_pending(thread));
 }
 
-/* By the last thread that may trap, if there are such: SIGTRAP stays ignored
- * until then. */
+/*
+ * SIGTRAP stays ignored while a thread may trap: that thread puts it back when
+ * it stands.
+ */
 static void put_back(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)

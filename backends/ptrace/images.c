@@ -41,6 +41,7 @@ struct image {
 	struct unwind_file *rules;
 	bool is_rules_opened;
 	struct unwind_file *lines;
+	bool has_all_lines; /* those of the debug file, where there is one */
 	struct map *names; /* address -> struct place_name */
 	struct symbol_key key;
 	bool has_key;	 /* its names are kept for the next run */
@@ -165,6 +166,7 @@ void images_save(struct images *images)
 					  image->names);
 		image->is_unsaved = false;
 	}
+	symbol_cache_trim(images->cache);
 }
 
 unsigned images_generation(const struct images *images)
@@ -456,6 +458,7 @@ static struct unwind_file *open_lines(struct images *images,
 		return image->lines;
 	if (image->debug.fd >= 0 && count_bytes(images) < BYTES_MAXIMUM)
 		image->lines = images->module->open(image->debug.fd);
+	image->has_all_lines = image->lines || image->debug.fd < 0;
 	if (!image->lines)
 		image->lines = image_rules(images, image);
 	return image->lines;
@@ -512,7 +515,7 @@ static struct place_name *make_name(struct images *images, struct image *image,
 		name->lineno = images->module->line(lines, address, path,
 						    sizeof(path));
 	name->file = xstrdup(name->lineno > 0 ? path : image->path);
-	name->is_lasting = lines && image->symbols &&
+	name->is_lasting = lines && image->has_all_lines && image->symbols &&
 			   symbols_are_whole(image->symbols);
 	return name;
 }

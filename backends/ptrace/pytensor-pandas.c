@@ -458,6 +458,7 @@ static int read_names(struct pyreader *reader, uint64_t frame,
 		      struct names *names)
 {
 	uint64_t manager, blocks, axes, index, data;
+	bool is_plain;
 
 	*names = (struct names){ .step = 0 };
 	if (find_manager(reader, frame, &manager, &blocks) ||
@@ -469,20 +470,22 @@ static int read_names(struct pyreader *reader, uint64_t frame,
 		return read_range(reader, data, names);
 	if (pyobject_attribute(reader, index, "_data", &data))
 		return -1;
-	/* Text is an extension array over one of objects. */
-	if (!is_array(reader, data) &&
+	/* Text is an extension array over one of objects; periods and times
+	 * are such arrays over whole numbers, which are not their names. */
+	is_plain = is_array(reader, data);
+	if (!is_plain &&
 	    (!is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
 	     pytensor_find_member(reader, data, is_array, &data)))
 		return -1;
 	if (pytensor_read_numpy(reader, data, &names->array) ||
 	    (!is_row(&names->array, "object") &&
-	     !is_row(&names->array, "int64")))
+	     !(is_plain && is_row(&names->array, "int64"))))
 		return -1;
 	names->count = names->array.shape[0];
 	return 0;
 }
 
-/* An object, or 0: number is the name. */
+/* An object, or 0: number is the name. -1 where numpy has no object, too. */
 static int read_name(struct pyreader *reader, const struct names *names,
 		     int64_t column, uint64_t *object, int64_t *number)
 {
@@ -495,11 +498,12 @@ static int read_name(struct pyreader *reader, const struct names *names,
 		return 0;
 	if (read_number(reader, &names->array, column, &word))
 		return -1;
-	if (strcmp(names->array.dtype_text, "object") == 0)
-		*object = (uint64_t)word;
-	else
+	if (strcmp(names->array.dtype_text, "object") != 0) {
 		*number = word;
-	return 0;
+		return 0;
+	}
+	*object = (uint64_t)word;
+	return *object ? 0 : -1;
 }
 
 int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame)
@@ -535,7 +539,9 @@ static bool has_text(struct pyreader *reader, uint64_t object,
 	struct buffer text = BUFFER_INIT;
 	bool is_it = pytype_has(reader, object, PYTYPE_STRING) &&
 		     !pyobject_string(reader, object, NAME_MAXIMUM, &text) &&
-		     strcmp(text.data ? text.data : "", wanted) == 0;
+		     text.length == strlen(wanted) &&
+		     (!text.length ||
+		      memcmp(text.data, wanted, text.length) == 0);
 
 	buffer_clear(&text);
 	return is_it;

@@ -399,12 +399,15 @@ static size_t list_kept(const struct symbol_cache *cache, struct kept **items)
 	return count;
 }
 
-static void drop_oldest(const struct symbol_cache *cache)
+void symbol_cache_trim(const struct symbol_cache *cache)
 {
 	struct kept *items;
-	size_t count = list_kept(cache, &items);
+	size_t count;
 	uint64_t sum = 0;
 
+	if (cache->folder < 0)
+		return;
+	count = list_kept(cache, &items);
 	for (size_t i = 0; i < count; i++)
 		sum += items[i].size;
 	if (sum > SYMBOL_CACHE_MAXIMUM || count == FILES_MAXIMUM) {
@@ -438,7 +441,6 @@ void symbol_cache_save(const struct symbol_cache *cache,
 		make_header(&header, key, entries.bytes.data,
 			    entries.bytes.length);
 		write_kept(cache, name, &header, &entries.bytes);
-		drop_oldest(cache);
 	}
 	buffer_clear(&entries.bytes);
 }

@@ -55,9 +55,11 @@ size_t symbol_cache_load(const struct symbol_cache *cache,
 			 const struct symbol_key *key, struct map *names);
 /*
  * Keeps those of names that are lasting. When they are too many, none: the
- * next run begins anew. Drops the oldest files when all are too much.
+ * next run begins anew.
  */
 void symbol_cache_save(const struct symbol_cache *cache,
 		       const struct symbol_key *key, const struct map *names);
+/* Drops the oldest files when all are too much. */
+void symbol_cache_trim(const struct symbol_cache *cache);
 
 #endif

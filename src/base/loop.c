@@ -96,7 +96,8 @@ struct loop *loop_new(void)
 	if (result < 0) {
 		fprintf(stderr, "probetui: cannot make an event loop: %s\n",
 			uv_strerror(result));
-		exit(LOOP_EXIT_STATUS);
+		/* It may be a child, whose parent has something unwritten. */
+		_exit(LOOP_EXIT_STATUS);
 	}
 	return loop;
 }

@@ -187,10 +187,10 @@ static char *tensor_of(const struct watch_nan *watch, const char *said,
 static const char *find_verb(const struct watch_nan *watch, const char *said)
 {
 	char *subject = xasprintf("%s is ", watch->expression);
-	const char *found = strstr(said, subject);
+	const char *found = NULL;
 
-	if (found)
-		found += strlen(watch->expression);
+	for (const char *at = said; (at = strstr(at, subject)) != NULL; at++)
+		found = at + strlen(watch->expression);
 	free(subject);
 	return found;
 }

@@ -107,7 +107,7 @@ def find_library(library):
     """(a Python that imports it, what its environment has besides), or None:
     what PROBETUI_ARRAYS_PYTHON names, this one with what scripts/check has
     fetched, this one, or what PROBETUI_TORCH_PYTHON names."""
-    fetched = os.path.join(os.environ.get("PROBETUI_ARRAYS", ""),
+    fetched = os.path.join(os.environ.get("PROBETUI_ARRAYS") or os.devnull,
                            "%d.%d" % sys.version_info[:2])
     for python, environment in (
             (os.environ.get("PROBETUI_ARRAYS_PYTHON"), {}),

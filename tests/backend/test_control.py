@@ -334,6 +334,12 @@ class OneCase(ControlCase):
         for rank in self.ranks:
             rank.check_clean(self)
 
+    def await_progress(self, rank):
+        wanted = rank.progress() + 20
+        deadline = time.monotonic() + LIMIT
+        while rank.progress() < wanted:
+            self.assertLess(time.monotonic(), deadline)
+
     def test_while_conditions_are_false_all_the_time(self):
         """Threads that are trapped and resumed in a loop keep neither each
         other nor what is asked waiting."""
@@ -344,9 +350,7 @@ class OneCase(ControlCase):
         for rank in self.ranks:
             rank.set_breakpoints(false)
         for rank in self.ranks * 3:
-            before = rank.progress()
-            while rank.progress() < before + 20:
-                pass
+            self.await_progress(rank)
         second.ask("pause")
         second.stopped()
         second.step("next")
@@ -356,16 +360,12 @@ class OneCase(ControlCase):
         self.assertIn("value", third.locals()[1])
         os.kill(first.pid, signal.SIGSTOP)
         os.kill(first.pid, signal.SIGCONT)
-        before = first.progress()
-        while first.progress() < before + 20:
-            pass
+        self.await_progress(first)
         third.set_breakpoints(false)
         for rank in (second, third):
             rank.ask("continue")
             self.node.event("continued", rank.pid)
-            before = rank.progress()
-            while rank.progress() < before + 20:
-                pass
+            self.await_progress(rank)
         first.target.process.kill()
         self.node.event("rankRemoved", first.pid)
         for rank in (second, third):

@@ -49,6 +49,8 @@ def train(rank):
     nothing = pandas.Series([], dtype="f8")
     empty = pandas.DataFrame()
     own = Own({"a": [1.0]})
+    months = pandas.DataFrame([[1.0, 2.0]], columns=pandas.period_range(
+        "2024-01", periods=2, freq="M"))
     # Consolidated or not, and after it lost a column.
     del mixed["b"]
     holder = {"frame": plain, "series": series}
@@ -173,6 +175,11 @@ class TestPandas(Arrays):
                 ("df.size", "would have to run")):
             self.refused(expression, why)
         self.refused("df", "ask for a column (df['NAME'])", 1)
+
+    def test_what_is_no_name_of_a_column_finds_none(self):
+        # 2024-01 is the month 648 of those that a period counts.
+        self.refused("months[648]", "cannot be read from outside")
+        self.refused("df['n\\0']", "without the character")
 
     def test_columns_are_compared(self):
         status, found = self.run_json("compare", "df['n']")

@@ -864,8 +864,7 @@ class TestLive(Cli):
         jobs.wait_for(lambda: nodes_of(self.id()), "the node to start")
         process.send_signal(number)
         process.wait(timeout=jobs.LIMIT)
-        jobs.wait_for(lambda: not nodes_of(self.id()), "the node to go",
-                      limit=jobs.LIMIT if number == signal.SIGKILL else 1)
+        jobs.wait_for(lambda: not nodes_of(self.id()), "the node to go")
         for pid in self.job.pids:
             self.assertEqual(jobs.tracer(pid), 0)
 

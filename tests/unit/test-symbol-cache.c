@@ -364,6 +364,7 @@ static void the_oldest_are_dropped(void **state)
 		key.image.inode++;
 		assert_int_equal(count_files(scene, i, &has_first), i);
 		symbol_cache_save(scene->cache, &key, scene->names);
+		symbol_cache_trim(scene->cache);
 		if (!count_kept(scene, &scene->key))
 			break;
 	}
