@@ -6,6 +6,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "model/expectation.h"
 #include "model/session.h"
@@ -291,15 +292,42 @@ static void settle(struct session *session, struct rank *owned_rank, size_t job)
 	insert(session, owned_rank);
 }
 
-/* The user began it once more; or all there is, is of what we started. */
+/*
+ * The user began it once more; or all there is, is of what we started. A job
+ * that was asked for by its name is never another one.
+ */
 static bool is_anew(const struct session *session, const struct job *job)
 {
 	const struct job *before = &session->jobs[session->job];
 
 	if (launching_is_alive(session))
 		return true;
+	if (session->choice.wanted_job &&
+	    !is_text_equal(job->name, before->name))
+		return false;
 	return job->uid == before->uid &&
 	       is_text_equal(job->script, before->script);
+}
+
+/*
+ * Nobody may be at this screen any more: the breakpoints of a job that is over
+ * do not stop the next run by themselves.
+ */
+static void disable_breakpoints(struct session *session)
+{
+	struct breakpoints *list = &session->choice.breakpoints;
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		count += !list->items[i].breakpoint.is_disabled;
+		list->items[i].breakpoint.is_disabled = true;
+	}
+	if (count == 0)
+		return;
+	breakpoints_changed(list);
+	log_write(LOG_WARNING,
+		  "the job was started again: the breakpoints of the run before "
+		  "are disabled; enable ID sets one");
 }
 
 void job_place(struct session *session, struct rank *owned_rank)
@@ -314,9 +342,14 @@ void job_place(struct session *session, struct rank *owned_rank)
 	if (session->job < 0)
 		job_choose(session);
 	else if (session->job != (int)job &&
-		 (is_remembered(session, &session->jobs[job]) ||
-		  (was_over && is_anew(session, &session->jobs[job]))))
+		 is_remembered(session, &session->jobs[job]))
 		session_choose_job(session, job);
+	else if (session->job != (int)job && was_over &&
+		 is_anew(session, &session->jobs[job])) {
+		if (!launching_is_alive(session))
+			disable_breakpoints(session);
+		session_choose_job(session, job);
+	}
 }
 
 void session_choose_job(struct session *session, size_t index)

@@ -206,7 +206,7 @@ class Stops:
         """Until a breakpoint is set in that file."""
         def is_set():
             terminal.take(0.01)
-            return any(each["path"] == path and each.get("number")
+            return any(each.get("path") == path and each.get("number")
                        for answer in self.answers("setBreakpoints")
                        for each in answer["body"]["breakpoints"])
         jobs.wait_for(is_set, "a breakpoint in " + path, LIMIT)

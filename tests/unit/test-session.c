@@ -331,12 +331,33 @@ static void a_new_run_of_the_same_script_is_followed(void **state)
 	(void)state;
 	scene_init(&scene);
 	scene_start(&scene, 1);
+	breakpoints_add(&scene.session.choice.breakpoints, NULL);
 	scene_event(&scene, "rankRemoved", exited(0, 100, 1));
 	set_job(process, "127.0.0.1:29500", 95);
 	scene_event(&scene, "rankAdded", process);
 	session_judge(&scene.session);
 	assert_int_equal(first_pid(&scene), 300);
 	assert_int_equal(scene.session.job_count, 1);
+	/* Nobody has asked to stop this run. */
+	assert_true(scene.session.choice.breakpoints.items[0]
+			    .breakpoint.is_disabled);
+	scene_clear(&scene);
+}
+
+static void another_run_is_not_the_job_that_was_named(void **state)
+{
+	struct scene scene;
+	json_t *process = scene_process(0, 300, 1);
+
+	(void)state;
+	scene_init(&scene);
+	scene.session.choice.wanted_job = xstrdup("29500");
+	scene_start(&scene, 1);
+	scene_event(&scene, "rankRemoved", exited(0, 100, 1));
+	set_job(process, "127.0.0.1:29501", 95);
+	scene_event(&scene, "rankAdded", process);
+	session_judge(&scene.session);
+	assert_int_equal(first_pid(&scene), 100);
 	scene_clear(&scene);
 }
 
@@ -830,6 +851,7 @@ int main(void)
 		cmocka_unit_test(orphans_become_jobs),
 		cmocka_unit_test(a_restart_with_a_new_port_is_the_same_job),
 		cmocka_unit_test(a_new_run_of_the_same_script_is_followed),
+		cmocka_unit_test(another_run_is_not_the_job_that_was_named),
 		cmocka_unit_test(a_rank_that_comes_later_fills_its_place),
 		cmocka_unit_test(children_stand_under_their_rank),
 		cmocka_unit_test(a_lost_node_makes_ranks_unreadable),
