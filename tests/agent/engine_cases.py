@@ -477,14 +477,16 @@ class TestBreakpoints(EngineCase):
 
     def test_log(self):
         self.set({"path": "program.py", "line": L["add"],
-                  "log": "{{a}} is {a}, {b:03d}, {c}, {str(b)!r}"})
+                  "log": "{{a}} is {a}, {b:03d}, {c}, {str(b)!r}, {b=}, "
+                         "{str(b) = }, {b == 1}, {b=:02}"})
         self.begin(self.module.loop, 2).end()
         texts = [body["text"] for name, body in list(self.events.queue)
                  if name == "output"]
         self.assertEqual(len(texts), 2)
         self.assertTrue(texts[1].startswith("{a} is 0, 001, <NameError"),
                         texts)
-        self.assertTrue(texts[1].endswith(">, '1'"), texts)
+        self.assertTrue(texts[1].endswith(
+            ">, '1', b=1, str(b) = '1', True, b=01"), texts)
         self.assert_no_stop()
 
     def test_log_is_bounded(self):

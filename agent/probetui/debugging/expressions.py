@@ -80,8 +80,8 @@ def _names_of(code: types.CodeType) -> List[str]:
 
 
 class LogText:
-    """{expression}, {expression:.3f}, {expression!r}; {{ and }} are
-    braces."""
+    """{expression}, {expression:.3f}, {expression!r}, {expression=} as in an
+    f-string; {{ and }} are braces."""
 
     def __init__(self, text: str) -> None:
         self._pieces: List[Tuple[str, Any, str, str]] = []
@@ -89,9 +89,9 @@ class LogText:
             if inner is None:
                 self._pieces.append((before, None, "", ""))
                 continue
-            body, conversion, form = _parts(inner)
-            self._pieces.append((before, Expression(body, "text to log"),
-                                 conversion, form))
+            name, body, conversion, form = _parts(inner)
+            self._pieces.append((before + name, Expression(
+                body, "text to log"), conversion, form))
 
     def say(self, frame: FrameType) -> str:
         said = []
@@ -164,8 +164,9 @@ def _find(text: str, at: int, signs: str) -> int:
     return -1
 
 
-def _parts(inner: str) -> Tuple[str, str, str]:
-    """expression, conversion, format"""
+def _parts(inner: str) -> Tuple[str, str, str, str]:
+    """What stands before the value ("x = " of {x = }), expression, conversion,
+    format."""
     body, conversion, form = inner, "", ""
     colon = _find(inner, 0, ":")
     if colon >= 0:
@@ -176,4 +177,9 @@ def _parts(inner: str) -> Tuple[str, str, str]:
     if conversion not in ("", "r", "s", "a"):
         raise EngineError("The text to log has '!%s', which is none of !r !s "
                           "!a." % conversion)
-    return body, conversion, form
+    bare = body.rstrip()
+    if not bare.endswith("=") or bare[-2:-1] in ("=", "!", "<", ">"):
+        return "", body, conversion, form
+    if not conversion and not form:
+        conversion = "r"
+    return body, bare[:-1], conversion, form
