@@ -650,6 +650,20 @@ void hold_limit_hear(struct hold_limit *limit, pid_t pid,
 	rank->is_stopped = is_stopped;
 }
 
+/*
+ * Where the user keeps ranks stopped, the collective that times out first ends
+ * the job, not torch's default limit.
+ */
+static void tell_end(const struct hold_limit *limit, const struct job *job,
+		     const struct debugger *debugger, json_t *body)
+{
+	const struct hold_wait *first = hold_clock_first(&job->clock);
+
+	if (first && (limit->stays || job->stays) && debugger->lease < 0)
+		json_object_set_new(body, "watchdog",
+				    json_real(first->deadline - first->seen));
+}
+
 void hold_limit_amend(struct hold_limit *limit, pid_t pid,
 		      const struct debugger *debugger, json_t *body)
 {
@@ -665,7 +679,10 @@ void hold_limit_amend(struct hold_limit *limit, pid_t pid,
 			      resume_reason_name(RESUME_TIME_LIMIT));
 		json_set_text(body, "description", rank->why);
 	}
-	if (!rank->is_stopped || !job || !isfinite(job->told))
+	if (!rank->is_stopped || !job)
+		return;
+	tell_end(limit, job, debugger, body);
+	if (!isfinite(job->told))
 		return;
 	if (debugger->lease >= 0 && job->told - now >= debugger->lease)
 		return;
