@@ -229,9 +229,7 @@ static bool is_planned(const struct plan *plan, const struct watch *watch)
 /*
  * Whether a unit could be missed that is to be watched from now on, since it
  * comes right behind one that runs; up to 3.10, whose pointer is stored before
- * the fetch, also the one that runs. Or it could be seen twice: what was
- * fetched, and not stored yet, is fetched again where the interpreter lets
- * another thread run before.
+ * the fetch, also the one that runs.
  */
 static bool is_near(const struct stepper *stepper, const struct watch *watch)
 {
@@ -240,7 +238,7 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
 
 	if (unit < 0)
 		return false;
-	if (here->fetch_due == unit || here->pointer_due == unit)
+	if (here->fetch_due == unit)
 		return true;
 	/* Where an exception leads is found once it is raised. */
 	if (here->code->units[unit].is_handler &&
@@ -251,12 +249,28 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
 	       bytecode_reaches(stepper->python, here->code, here->at, unit);
 }
 
+/*
+ * Whether a stop could be told twice: what was fetched, and not stored yet, is
+ * fetched again where the interpreter lets another thread run before. That
+ * takes as long as a person's stop.
+ */
+static bool is_refetched(const struct stepper *stepper,
+			 const struct watch *watch)
+{
+	const struct follow *here = &stepper->here;
+
+	return stepper->is_commanded && here->pointer_due >= 0 &&
+	       bytecode_unit_at(here->code, watch->address) ==
+		       here->pointer_due;
+}
+
 static bool is_wish_near(const struct stepper *stepper,
 			 const struct plan_wishes *wishes)
 {
 	for (size_t i = 0; i < wishes->count; i++)
 		if (wishes->items[i].kind == PLAN_BREAKPOINT &&
-		    is_near(stepper, &wishes->items[i].watch))
+		    (is_near(stepper, &wishes->items[i].watch) ||
+		     is_refetched(stepper, &wishes->items[i].watch)))
 			return true;
 	return false;
 }
@@ -476,6 +490,7 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 	expect_fetch(stepper, plan);
 	stepper->plan = *plan;
 	stepper->is_standing = false;
+	stepper->is_commanded = false;
 	if (!stepper->called)
 		stepper->waiting = (struct follow){ .frame = 0 };
 }

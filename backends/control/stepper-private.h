@@ -80,6 +80,7 @@ struct stepper {
 	bool is_blind;	   /* the frame's pointer is not watched */
 	bool is_walking;   /* AIM_RETURN: it may be about to return */
 	bool is_standing;  /* since the last plan */
+	bool is_commanded; /* since then, too */
 	bool is_stepping_off;
 	bool is_watched;   /* the frame's pointer is (PLAN_POSITION) */
 	bool is_crowded;   /* breakpoints find no room otherwise (crowd.c) */

@@ -262,6 +262,7 @@ int stepper_command(struct stepper *stepper, enum stepper_command command,
 
 	stepper->lost = (struct error)ERROR_INIT;
 	stepper_run_free(stepper);
+	stepper->is_commanded = true;
 	stepper->is_leaving = false;
 	stepper->is_walking = false;
 	stepper->walked = 0;
