@@ -310,19 +310,19 @@ static bool is_anew(const struct session *session, const struct job *job)
 }
 
 /*
- * Nobody may be at this screen any more: the breakpoints of a job that is over
- * do not stop the next run by themselves.
+ * The screen may be unattended: breakpoints that were set for a run that is over
+ * do not stop the next run.
  */
 static void disable_breakpoints(struct session *session)
 {
 	struct breakpoints *list = &session->choice.breakpoints;
-	size_t count = 0;
+	bool is_any = false;
 
 	for (size_t i = 0; i < list->count; i++) {
-		count += !list->items[i].breakpoint.is_disabled;
+		is_any |= !list->items[i].breakpoint.is_disabled;
 		list->items[i].breakpoint.is_disabled = true;
 	}
-	if (count == 0)
+	if (!is_any)
 		return;
 	breakpoints_changed(list);
 	log_write(LOG_WARNING,

@@ -1,6 +1,7 @@
 """What it costs a process that an agent is in it: idle, and with a breakpoint
 that is not come to, beside bdb and debugpy in the same run; and how long an
 expression takes there and back."""
+import contextlib
 import json
 import os
 import socket
@@ -169,8 +170,9 @@ def bdb_pairs(program, line):
         yield traced, program.time(TRACED)
 
 
-def debugpy_pairs(program, line):
-    plain = min(program.time(TRACED) for _ in range(4))
+@contextlib.contextmanager
+def by_debugpy(program, **breakpoint):
+    """The program has this breakpoint of debugpy."""
     port = int(program.ask(
         "__import__('debugpy').listen(('127.0.0.1', 0))[1]"))
     client = Dap(port)
@@ -180,13 +182,19 @@ def debugpy_pairs(program, line):
         client.send("attach", justMyCode=False)
         client.wait("event", "initialized")
         client.send("setBreakpoints", source={"path": program.path},
-                    breakpoints=[{"line": line}])
+                    breakpoints=[breakpoint])
         client.wait("response", "setBreakpoints")
         client.send("configurationDone")
         client.wait("response", "attach")
-        yield min(program.time(TRACED) for _ in range(4)), plain
+        yield
     finally:
         client.close()
+
+
+def debugpy_pairs(program, line):
+    plain = min(program.time(TRACED) for _ in range(4))
+    with by_debugpy(program, line=line):
+        yield min(program.time(TRACED) for _ in range(4)), plain
 
 
 def measure_python(table, python, path):

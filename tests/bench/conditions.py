@@ -8,9 +8,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "backend"))
 import pythons  # noqa: E402
-from agents import Agent, Program  # noqa: E402
+from agents import Agent, Program, by_debugpy  # noqa: E402
 from nodes import Node  # noqa: E402
-from stops import Dap, find_debugpy  # noqa: E402
+from stops import find_debugpy  # noqa: E402
 
 MINORS = (8, 11, 13)
 CONDITION = "i == -1"
@@ -99,23 +99,9 @@ def by_bdb(program):
         HITS // ROUNDS, LINE, CONDITION))) for _ in range(3)]
 
 
-def by_debugpy(program):
-    port = int(program.ask(
-        "__import__('debugpy').listen(('127.0.0.1', 0))[1]"))
-    client = Dap(port)
-    try:
-        client.send("initialize", adapterID="bench")
-        client.wait("response", "initialize")
-        client.send("attach", justMyCode=False)
-        client.wait("event", "initialized")
-        client.send("setBreakpoints", source={"path": program.path},
-                    breakpoints=[{"line": LINE, "condition": CONDITION}])
-        client.wait("response", "setBreakpoints")
-        client.send("configurationDone")
-        client.wait("response", "attach")
+def with_debugpy(program):
+    with by_debugpy(program, line=LINE, condition=CONDITION):
         return take(program, HITS // ROUNDS)
-    finally:
-        client.close()
 
 
 def run(python, path, measure, folder=None):
@@ -139,7 +125,7 @@ def measure_python(table, python, path):
             microseconds(statistics.median(run(python, path, side)))
             for side in (by_agent, by_bdb)),
               microseconds(statistics.median(run(
-                  python, path, by_debugpy, debugpy))) if debugpy else "-")
+                  python, path, with_debugpy, debugpy))) if debugpy else "-")
 
 
 def measure(make_table):
