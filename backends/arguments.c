@@ -20,8 +20,7 @@ void pid_list_clear(struct pid_list *list)
 	*list = (struct pid_list){ .pids = NULL };
 }
 
-void pid_list_remove(struct pid_list *list,
-		     bool (*is_unwanted)(pid_t pid, void *data), void *data)
+void pid_list_remove(struct pid_list *list, bool (*is_unwanted)(pid_t pid, void *data), void *data)
 {
 	size_t kept = 0;
 
@@ -35,23 +34,19 @@ static int to_pid(const json_t *value)
 {
 	json_int_t number = json_integer_value(value);
 
-	return json_is_integer(value) && number > 0 && number <= INT32_MAX
-		       ? (int)number
-		       : -1;
+	return json_is_integer(value) && number > 0 && number <= INT32_MAX ? (int)number : -1;
 }
 
-int pid_parse(pid_t *pid, const json_t *arguments, const char *key,
-	      struct error *error)
+int pid_parse(pid_t *pid, const json_t *arguments, const char *key, struct error *error)
 {
 	*pid = to_pid(json_object_get(arguments, key));
 	if (*pid < 0)
-		return error_set(error,
-				 "\"%s\" is not the number of a process.", key);
+		return error_set(error, "\"%s\" is not the number of a process.", key);
 	return 0;
 }
 
-int pid_list_parse(struct pid_list *list, const json_t *arguments,
-		   const char *key, struct error *error)
+int pid_list_parse(struct pid_list *list, const json_t *arguments, const char *key,
+		   struct error *error)
 {
 	const json_t *array = json_object_get(arguments, key);
 	struct map *seen;
@@ -61,8 +56,7 @@ int pid_list_parse(struct pid_list *list, const json_t *arguments,
 	if (!array || json_is_null(array))
 		return 0;
 	if (!json_is_array(array) || json_array_size(array) > PIDS_MAXIMUM)
-		return error_set(error, "\"%s\" is not a list of processes.",
-				 key);
+		return error_set(error, "\"%s\" is not a list of processes.", key);
 	seen = map_new(NULL);
 	for (size_t i = 0; i < json_array_size(array) && result == 0; i++) {
 		int pid = to_pid(json_array_get(array, i));

@@ -29,13 +29,13 @@ enum request_kind {
 	REQUEST_EVALUATE, /* an expression, or a line for its prompt */
 	REQUEST_COMPLETIONS,
 	REQUEST_SET_VARIABLE,
-	REQUEST_EXECUTE, /* code beside the program */
-	REQUEST_CATCH,	 /* holds at uncaught exceptions */
-	REQUEST_EJECT,	 /* the agent leaves it */
-	REQUEST_WATCHDOG, /* its groups wait longer; the node's own */
+	REQUEST_EXECUTE,	/* code beside the program */
+	REQUEST_CATCH,		/* holds at uncaught exceptions */
+	REQUEST_EJECT,		/* the agent leaves it */
+	REQUEST_WATCHDOG,	/* its groups wait longer; the node's own */
 	REQUEST_SET_EXCEPTIONS, /* which of them stop */
-	REQUEST_TENSOR,	    /* what a value is, and of its elements */
-	REQUEST_PARAMETERS, /* of a module, all of them */
+	REQUEST_TENSOR,		/* what a value is, and of its elements */
+	REQUEST_PARAMETERS,	/* of a module, all of them */
 	REQUEST_CONTINUE,
 	REQUEST_NEXT,
 	REQUEST_STEP_IN,
@@ -80,24 +80,20 @@ struct backend {
 	 * that cannot do that says so). What its debugger() has then is told
 	 * by who opens it; later changes it tells by node_emit_debugger().
 	 */
-	struct connection *(*open)(struct node *node,
-				   const struct process *process,
-				   const struct target *target,
-				   struct error *error);
+	struct connection *(*open)(struct node *node, const struct process *process,
+				   const struct target *target, struct error *error);
 	/*
 	 * Whether it is opened, by the process alone, for such a request where
 	 * no debugger of ours is. NULL: never.
 	 */
-	bool (*opens_for)(const struct process *process,
-			  enum request_kind kind,
+	bool (*opens_for)(const struct process *process, enum request_kind kind,
 			  const struct message *request);
 	/*
 	 * Whether it is opened, by the process alone, while processes are
 	 * followed: to hear of what happens in it; in the place of the
 	 * connection that there is, unless that is NULL. NULL: never.
 	 */
-	bool (*attends)(const struct process *process,
-			const struct connection *connection);
+	bool (*attends)(const struct process *process, const struct connection *connection);
 	/*
 	 * Whether it can do that now. request says what exactly (its thread,
 	 * its frame); NULL: in general. reason may be NULL.
@@ -122,10 +118,8 @@ struct backend {
 	 * NULL; when the first is not there the others are not looked for.
 	 * NULL: it cannot.
 	 */
-	void (*environment)(struct connection *connection,
-			    const char *const *names,
-			    void (*found)(const char *name, const char *value,
-					  void *data),
+	void (*environment)(struct connection *connection, const char *const *names,
+			    void (*found)(const char *name, const char *value, void *data),
 			    void *data);
 	/*
 	 * Puts what it knows better into a sample that another connection
@@ -133,8 +127,7 @@ struct backend {
 	 * native stack goes. Nothing of the table of stacks is kept for the
 	 * next call: it may be another. NULL: nothing.
 	 */
-	void (*amend)(struct connection *connection,
-		      struct process_sample *sample);
+	void (*amend)(struct connection *connection, struct process_sample *sample);
 	/* Lends what is told of its debugger; the member NULL: it is none. */
 	const struct debugger *(*debugger)(const struct connection *connection);
 	/*

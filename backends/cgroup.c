@@ -24,8 +24,8 @@ struct version {
 
 static const struct version versions[] = {
 	{ "/sys/fs/cgroup", "memory.max", "memory.current", "memory.events" },
-	{ "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-	  "memory.usage_in_bytes", "memory.oom_control" },
+	{ "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+	  "memory.oom_control" },
 };
 
 /* "4:memory:/a" or "0::/a", which is what version 2 writes. */
@@ -59,8 +59,7 @@ char *cgroup_path(struct procfs *procfs, pid_t pid)
 
 	if (procfs_read(procfs, pid, "cgroup", &bytes, NULL) < 0)
 		return NULL;
-	for (char *line = strtok_r(bytes, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		const char *path = path_of_line(line);
 
 		/* The memory controller of version 1 wins over "0::". */
@@ -77,8 +76,8 @@ char *cgroup_path(struct procfs *procfs, pid_t pid)
 	return found;
 }
 
-static ssize_t read_file(const struct version *version, const char *path,
-			 const char *name, char *out, size_t size)
+static ssize_t read_file(const struct version *version, const char *path, const char *name,
+			 char *out, size_t size)
 {
 	char *full = xasprintf("%s%s/%s", version->root, path, name);
 	int fd = open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -93,8 +92,7 @@ static ssize_t read_file(const struct version *version, const char *path,
 	return got;
 }
 
-static int64_t read_number(const struct version *version, const char *path,
-			   const char *name)
+static int64_t read_number(const struct version *version, const char *path, const char *name)
 {
 	char text[64];
 	char *end;
@@ -128,15 +126,13 @@ static void read_group(const struct version *version, const char *path,
 	memory->oom_kills = read_kills(version, path);
 }
 
-void cgroup_memory_read(const char *path, struct cgroup_memory *memory,
-			char **at)
+void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **at)
 {
 	const struct version *version = &versions[0];
 	char text[8];
 	char *group = xstrdup(path);
 
-	if (read_file(&versions[1], "", "memory.usage_in_bytes", text,
-		      sizeof(text)) > 0)
+	if (read_file(&versions[1], "", "memory.usage_in_bytes", text, sizeof(text)) > 0)
 		version = &versions[1];
 	read_group(version, path, memory);
 	*at = xstrdup(path);
@@ -145,8 +141,7 @@ void cgroup_memory_read(const char *path, struct cgroup_memory *memory,
 		char *slash = strrchr(group, '/');
 
 		read_group(version, group, &above);
-		if (above.limit >= 0 &&
-		    (memory->limit < 0 || above.limit < memory->limit)) {
+		if (above.limit >= 0 && (memory->limit < 0 || above.limit < memory->limit)) {
 			*memory = above;
 			free(*at);
 			*at = xstrdup(group);

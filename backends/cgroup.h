@@ -23,7 +23,6 @@ char *cgroup_path(struct procfs *procfs, pid_t pid);
  * Of the group from path upwards that has the least limit, whose path *at
  * becomes (free() it); of path itself where none has one.
  */
-void cgroup_memory_read(const char *path, struct cgroup_memory *memory,
-			char **at);
+void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **at);
 
 #endif

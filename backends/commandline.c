@@ -45,8 +45,7 @@ static const char *find_launcher_file(const char *path)
 	for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
 		size_t size = strlen(files[i].module);
 
-		if (length >= size &&
-		    strcmp(path + length - size, files[i].module) == 0)
+		if (length >= size && strcmp(path + length - size, files[i].module) == 0)
 			return files[i].name;
 	}
 	return NULL;
@@ -74,8 +73,7 @@ static void take_module(struct commandline *line, const char *module)
  * python's options (Python/getopt.c): letters may stand together, and c, m,
  * W and X take the rest of their word or the next one.
  */
-void commandline_parse(struct commandline *line, const char *const *words,
-		       size_t count)
+void commandline_parse(struct commandline *line, const char *const *words, size_t count)
 {
 	*line = (struct commandline){ .script = "" };
 	for (size_t i = 1; i < count; i++) {
@@ -94,8 +92,7 @@ void commandline_parse(struct commandline *line, const char *const *words,
 		option = strpbrk(word + 1, "cmWX");
 		if (!option)
 			continue;
-		value = option[1] ? option + 1
-				  : (i + 1 < count ? words[++i] : "");
+		value = option[1] ? option + 1 : (i + 1 < count ? words[++i] : "");
 		if (*option == 'm')
 			take_module(line, value);
 		else if (*option == 'c')

@@ -13,7 +13,6 @@ struct commandline {
 	const char *launcher; /* "torchrun" … when it is one, else NULL; lent */
 };
 
-void commandline_parse(struct commandline *line, const char *const *words,
-		       size_t count);
+void commandline_parse(struct commandline *line, const char *const *words, size_t count);
 
 #endif

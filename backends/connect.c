@@ -26,8 +26,7 @@ static void list_ranks(const struct roster *roster, struct rankset *taken)
 
 	roster_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++) {
-		const struct process *process =
-			roster_find(roster, list.pids[i]);
+		const struct process *process = roster_find(roster, list.pids[i]);
 
 		if (process->rank >= 0)
 			rankset_add(taken, process->rank);
@@ -45,8 +44,8 @@ static int lowest_free(const struct rankset *taken)
 }
 
 /* The number that was asked for, else its own, else the lowest free one. */
-static int choose_rank(const struct roster *roster, struct process *process,
-		       int64_t asked, struct error *error)
+static int choose_rank(const struct roster *roster, struct process *process, int64_t asked,
+		       struct error *error)
 {
 	struct rankset taken = RANKSET_INIT;
 	int result = 0;
@@ -67,8 +66,8 @@ static int choose_rank(const struct roster *roster, struct process *process,
 	return result;
 }
 
-static void make_standin(const struct roster *roster,
-			 const struct target *target, struct process *process)
+static void make_standin(const struct roster *roster, const struct target *target,
+			 struct process *process)
 {
 	process->pid = PROCESS_FIRST_STANDIN;
 	while (roster_find(roster, process->pid))
@@ -79,16 +78,15 @@ static void make_standin(const struct roster *roster,
 }
 
 /* The stand-in of that debugger; NULL: there is none yet. */
-static const struct process *find_standin(struct node *node,
-					  const struct target *target)
+static const struct process *find_standin(struct node *node, const struct target *target)
 {
 	struct pid_list list = { .pids = NULL };
 	const struct process *found = NULL;
 
 	roster_list(node_roster(node), &list);
 	for (size_t i = 0; i < list.count && !found; i++) {
-		const struct debugger *debugger = connections_debugger(
-			node_connections(node), list.pids[i]);
+		const struct debugger *debugger =
+			connections_debugger(node_connections(node), list.pids[i]);
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN && debugger &&
 		    strcmp(debugger->target, target->text) == 0)
@@ -99,12 +97,11 @@ static const struct process *find_standin(struct node *node,
 }
 
 /* What is to become a rank, if it connects; into an initialised one. */
-static int describe_new(struct node *node, const struct target *target,
-			pid_t owner, int64_t rank, struct process *process,
-			struct error *error)
+static int describe_new(struct node *node, const struct target *target, pid_t owner, int64_t rank,
+			struct process *process, struct error *error)
 {
-	bool is_here = owner > 0 && discover_one(process, node_procfs(node),
-						 node_connections(node), owner);
+	bool is_here = owner > 0 &&
+		       discover_one(process, node_procfs(node), node_connections(node), owner);
 
 	/* At a port, what runs no Python is a tunnel's end. */
 	if (!is_here && target->host) {
@@ -115,8 +112,8 @@ static int describe_new(struct node *node, const struct target *target,
 	return choose_rank(node_roster(node), process, rank, error);
 }
 
-static int open_target(struct node *node, const struct target *target,
-		       int64_t rank, pid_t *pid, struct error *error)
+static int open_target(struct node *node, const struct target *target, int64_t rank, pid_t *pid,
+		       struct error *error)
 {
 	struct roster *roster = node_roster(node);
 	struct connection *connection = NULL;
@@ -128,15 +125,12 @@ static int open_target(struct node *node, const struct target *target,
 		owner = target->pid;
 	else if (finder_owner(node, target, &owner, error) < 0)
 		return -1;
-	known = owner > 0 ? roster_find(roster, owner)
-			  : find_standin(node, target);
+	known = owner > 0 ? roster_find(roster, owner) : find_standin(node, target);
 	process_init(&process);
 	if (known)
 		process_copy(&process, known);
-	if (known ||
-	    describe_new(node, target, owner, rank, &process, error) == 0)
-		connection = connections_connect(node_connections(node),
-						 &process, target, error);
+	if (known || describe_new(node, target, owner, rank, &process, error) == 0)
+		connection = connections_connect(node_connections(node), &process, target, error);
 	if (connection && !known)
 		roster_adopt(roster, &process);
 	*pid = process.pid;
@@ -164,34 +158,28 @@ void connect_request(struct node *node, const struct message *request)
 		node_respond(node, request, NULL, error.message);
 		return;
 	}
-	node_emit_debugger(node, pid,
-			   connections_debugger(node_connections(node), pid));
+	node_emit_debugger(node, pid, connections_debugger(node_connections(node), pid));
 	body = json_object();
 	json_object_set_new(body, "pid", json_integer(pid));
 	node_respond(node, request, body, NULL);
 }
 
-static int detach(struct node *node, pid_t pid, bool is_forced,
-		  struct error *error)
+static int detach(struct node *node, pid_t pid, bool is_forced, struct error *error)
 {
 	struct connections *connections = node_connections(node);
-	const struct debugger *debugger =
-		connections_debugger(connections, pid);
+	const struct debugger *debugger = connections_debugger(connections, pid);
 	struct debugger none;
 
 	if (pid >= PROCESS_FIRST_STANDIN && !debugger)
 		return roster_miss(pid, error);
 	if (!debugger || !debugger_is_ours(debugger))
-		return error_set(error,
-				 "No debugger of process %d is connected.",
-				 (int)pid);
+		return error_set(error, "No debugger of process %d is connected.", (int)pid);
 	if (debugger->leaving && !is_forced)
 		return error_set(error,
 				 "%s It stays connected; \"force\" leaves it "
 				 "all the same.",
 				 debugger->leaving);
-	connections_disconnect(connections,
-			       connections_find_debugger(connections, pid));
+	connections_disconnect(connections, connections_find_debugger(connections, pid));
 	debugger_init(&none);
 	node_emit_debugger(node, pid, &none);
 	return 0;

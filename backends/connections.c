@@ -36,13 +36,13 @@ static const struct row rows[] = {
 
 struct slot {
 	struct connection *connections[ROW_COUNT]; /* NULL: none */
-	struct error error;		/* why none that opens itself is open */
-	bool was_opened;		/* those were tried */
-	uint64_t start_time;		/* of the process; 0 unknown */
-	struct environment environment; /* with what the program has set */
-	bool has_rank;			/* it has set RANK */
-	unsigned looks;			/* for a rank, so far */
-	uint64_t stops;			/* so far */
+	struct error error;			   /* why none that opens itself is open */
+	bool was_opened;			   /* those were tried */
+	uint64_t start_time;			   /* of the process; 0 unknown */
+	struct environment environment;		   /* with what the program has set */
+	bool has_rank;				   /* it has set RANK */
+	unsigned looks;				   /* for a rank, so far */
+	uint64_t stops;				   /* so far */
 };
 
 struct connections {
@@ -100,8 +100,7 @@ static bool is_another(const struct slot *slot, const struct process *process)
 	       slot->start_time != process->start_time;
 }
 
-static struct slot *take_slot(struct connections *connections,
-			      const struct process *process)
+static struct slot *take_slot(struct connections *connections, const struct process *process)
 {
 	struct slot *slot = find_slot(connections, process->pid);
 
@@ -126,8 +125,8 @@ static void open_by_process(struct connections *connections, struct slot *slot,
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		if (!rows[i].opens_itself)
 			continue;
-		slot->connections[i] = rows[i].backend->open(
-			connections->node, process, NULL, &slot->error);
+		slot->connections[i] =
+			rows[i].backend->open(connections->node, process, NULL, &slot->error);
 	}
 }
 
@@ -139,8 +138,7 @@ static struct connection *reader_of(const struct slot *slot)
 	return NULL;
 }
 
-struct connection *connections_open(struct connections *connections,
-				    const struct process *process,
+struct connection *connections_open(struct connections *connections, const struct process *process,
 				    struct error *error)
 {
 	struct slot *slot = take_slot(connections, process);
@@ -164,8 +162,7 @@ static const struct debugger *debugger_of(const struct connection *connection)
 static struct connection *ours_of(const struct slot *slot)
 {
 	for (size_t i = 0; i < ROW_COUNT; i++) {
-		const struct debugger *debugger =
-			debugger_of(slot->connections[i]);
+		const struct debugger *debugger = debugger_of(slot->connections[i]);
 
 		if (debugger && debugger_is_ours(debugger))
 			return slot->connections[i];
@@ -174,8 +171,7 @@ static struct connection *ours_of(const struct slot *slot)
 }
 
 struct connection *connections_connect(struct connections *connections,
-				       const struct process *process,
-				       const struct target *target,
+				       const struct process *process, const struct target *target,
 				       struct error *error)
 {
 	struct slot *slot = take_slot(connections, process);
@@ -183,50 +179,41 @@ struct connection *connections_connect(struct connections *connections,
 	const struct connection *ours = ours_of(slot);
 
 	if (ours) {
-		error_set(error,
-			  "It is connected to already, by %s; detach first.",
+		error_set(error, "It is connected to already, by %s; detach first.",
 			  debugger_of(ours)->target);
 		return NULL;
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		struct connection **connection = &slot->connections[i];
 
-		if (rows[i].opens_itself ||
-		    strcmp(rows[i].backend->name, name) != 0)
+		if (rows[i].opens_itself || strcmp(rows[i].backend->name, name) != 0)
 			continue;
 		close_one(connection);
-		*connection = rows[i].backend->open(connections->node, process,
-						    target, error);
+		*connection = rows[i].backend->open(connections->node, process, target, error);
 		return *connection;
 	}
 	error_set(error, "Nothing here can connect to %s.", target->text);
 	return NULL;
 }
 
-void connections_attend(struct connections *connections,
-			const struct process *process)
+void connections_attend(struct connections *connections, const struct process *process)
 {
 	struct slot *slot = take_slot(connections, process);
 
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		const struct backend *backend = rows[i].backend;
 
-		if (!backend->attends ||
-		    !backend->attends(process, slot->connections[i]))
+		if (!backend->attends || !backend->attends(process, slot->connections[i]))
 			continue;
 		close_one(&slot->connections[i]);
-		slot->connections[i] = backend->open(connections->node, process,
-						     NULL, NULL);
+		slot->connections[i] = backend->open(connections->node, process, NULL, NULL);
 	}
 }
 
 /* NULL: none is for it; or why it cannot be, which then is the reason. */
-static struct connection *open_for(struct connections *connections,
-				   struct slot *slot,
-				   const struct process *process,
-				   enum request_kind kind,
-				   const struct message *request,
-				   struct error *error)
+static struct connection *open_for(struct connections *connections, struct slot *slot,
+				   const struct process *process, enum request_kind kind,
+				   const struct message *request, struct error *error)
 {
 	/* An agent is asked beside a debugger, and keeps its session. */
 	bool is_beside = kind == REQUEST_WATCHDOG;
@@ -239,27 +226,22 @@ static struct connection *open_for(struct connections *connections,
 		if (is_beside && slot->connections[i])
 			continue;
 		/* It says no to this request, and has others under way. */
-		if (slot->connections[i] &&
-		    backend->can(slot->connections[i], kind, NULL, NULL))
+		if (slot->connections[i] && backend->can(slot->connections[i], kind, NULL, NULL))
 			continue;
-		if (!backend->opens_for ||
-		    !backend->opens_for(process, kind, request))
+		if (!backend->opens_for || !backend->opens_for(process, kind, request))
 			continue;
 		close_one(&slot->connections[i]);
 		opened = backend->open(connections->node, process, NULL, error);
 		slot->connections[i] = opened;
 		if (opened && debugger_of(opened))
-			node_tell_debugger(connections->node, process->pid,
-					   debugger_of(opened));
+			node_tell_debugger(connections->node, process->pid, debugger_of(opened));
 		return opened;
 	}
 	return NULL;
 }
 
-struct connection *connections_find(struct connections *connections,
-				    const struct process *process,
-				    enum request_kind kind,
-				    const struct message *request,
+struct connection *connections_find(struct connections *connections, const struct process *process,
+				    enum request_kind kind, const struct message *request,
 				    struct error *error)
 {
 	struct error unreadable = ERROR_INIT;
@@ -277,8 +259,7 @@ struct connection *connections_find(struct connections *connections,
 
 		if (!connection)
 			continue;
-		if (connection->backend->can(connection, kind, request,
-					     &reason))
+		if (connection->backend->can(connection, kind, request, &reason))
 			return connection;
 		if (!has_reason)
 			nearest = reason;
@@ -297,8 +278,7 @@ struct connection *connections_find(struct connections *connections,
 }
 
 struct connection *connections_find_agent(struct connections *connections,
-					  const struct process *process,
-					  enum request_kind kind,
+					  const struct process *process, enum request_kind kind,
 					  const struct message *request)
 {
 	struct slot *slot = take_slot(connections, process);
@@ -318,8 +298,7 @@ struct connection *connections_find_agent(struct connections *connections,
 	return NULL;
 }
 
-struct connection *connections_find_debugger(struct connections *connections,
-					     pid_t pid)
+struct connection *connections_find_debugger(struct connections *connections, pid_t pid)
 {
 	const struct slot *slot = find_slot(connections, pid);
 
@@ -345,14 +324,12 @@ uint64_t connections_next_stop(struct connections *connections, pid_t pid)
 	return slot ? ++slot->stops : 1;
 }
 
-const struct debugger *connections_debugger(struct connections *connections,
-					    pid_t pid)
+const struct debugger *connections_debugger(struct connections *connections, pid_t pid)
 {
 	return debugger_of(connections_find_debugger(connections, pid));
 }
 
-void connections_amend(struct connections *connections,
-		       struct process_sample *sample)
+void connections_amend(struct connections *connections, struct process_sample *sample)
 {
 	const struct slot *slot = find_slot(connections, sample->pid);
 
@@ -385,8 +362,7 @@ void connections_close(struct connections *connections, pid_t pid)
 	map_remove(connections->slots, (uint64_t)pid);
 }
 
-void connections_disconnect(struct connections *connections,
-			    struct connection *connection)
+void connections_disconnect(struct connections *connections, struct connection *connection)
 {
 	struct slot *slot = find_slot(connections, connection->pid);
 
@@ -465,14 +441,12 @@ static bool is_due(unsigned look)
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;
 }
 
-void connections_environment(struct connections *connections, pid_t pid,
-			     uint64_t start_time,
+void connections_environment(struct connections *connections, pid_t pid, uint64_t start_time,
 			     struct environment *environment)
 {
 	struct process process = { .pid = pid, .start_time = start_time };
 	struct error error = ERROR_INIT;
-	struct connection *connection =
-		connections_open(connections, &process, &error);
+	struct connection *connection = connections_open(connections, &process, &error);
 	struct slot *slot = find_slot(connections, pid);
 	const char *names[ENVIRONMENT_NAMES];
 
@@ -482,10 +456,9 @@ void connections_environment(struct connections *connections, pid_t pid,
 		slot->environment = *environment;
 	if (!slot->has_rank && is_due(slot->looks++)) {
 		environment_names(names);
-		connection->backend->environment(
-			connection, names, take_variable, &slot->environment);
-		slot->has_rank =
-			environment_family(&slot->environment) == FAMILY_TORCH;
+		connection->backend->environment(connection, names, take_variable,
+						 &slot->environment);
+		slot->has_rank = environment_family(&slot->environment) == FAMILY_TORCH;
 	}
 	*environment = slot->environment;
 }

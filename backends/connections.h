@@ -37,61 +37,51 @@ struct connections *connections_new(struct node *node);
 void connections_free(struct connections *connections);
 /* Lends the connection that reads a process, opened if need be; NULL and why
  * not. */
-struct connection *connections_open(struct connections *connections,
-				    const struct process *process,
+struct connection *connections_open(struct connections *connections, const struct process *process,
 				    struct error *error);
 /*
  * Opens the way that the person named, and lends it; NULL and why not. One of
  * the same backend that was lost is closed before.
  */
 struct connection *connections_connect(struct connections *connections,
-				       const struct process *process,
-				       const struct target *target,
+				       const struct process *process, const struct target *target,
 				       struct error *error);
 /*
  * The process is followed: opens what is to hear of it. Once: what is lost is
  * opened again only for a request.
  */
-void connections_attend(struct connections *connections,
-			const struct process *process);
+void connections_attend(struct connections *connections, const struct process *process);
 /*
  * Lends the best connection that can do that now, opened for it if need be
  * (which is told by `debugger`); NULL and the reason of the one that is
  * nearest to it. request: as of backend.h's can().
  */
-struct connection *connections_find(struct connections *connections,
-				    const struct process *process,
-				    enum request_kind kind,
-				    const struct message *request,
+struct connection *connections_find(struct connections *connections, const struct process *process,
+				    enum request_kind kind, const struct message *request,
 				    struct error *error);
 /*
  * Lends an agent's that can do that now, opened for it if need be; NULL: there
  * is none. What reads the process from outside was asked before.
  */
 struct connection *connections_find_agent(struct connections *connections,
-					  const struct process *process,
-					  enum request_kind kind,
+					  const struct process *process, enum request_kind kind,
 					  const struct message *request);
 /* Lends the one that has a debugger, though it may be lost; NULL: none. */
-struct connection *connections_find_debugger(struct connections *connections,
-					     pid_t pid);
+struct connection *connections_find_debugger(struct connections *connections, pid_t pid);
 /* Whether it is read from outside. */
 bool connections_has_reader(struct connections *connections, pid_t pid);
 /* The next number of a stop of the process, by any backend. */
 uint64_t connections_next_stop(struct connections *connections, pid_t pid);
 /* What is known of that debugger, lent; NULL: none. */
-const struct debugger *connections_debugger(struct connections *connections,
-					    pid_t pid);
+const struct debugger *connections_debugger(struct connections *connections, pid_t pid);
 /* Puts what is known better into a sample: of the thread that is stopped. */
-void connections_amend(struct connections *connections,
-		       struct process_sample *sample);
+void connections_amend(struct connections *connections, struct process_sample *sample);
 /* What is evaluated in a process is to end. */
 void connections_interrupt(struct connections *connections, pid_t pid);
 /* All of a process, which has ended. */
 void connections_close(struct connections *connections, pid_t pid);
 /* Closes this one alone. */
-void connections_disconnect(struct connections *connections,
-			    struct connection *connection);
+void connections_disconnect(struct connections *connections, struct connection *connection);
 /* Closes what reads the process by itself: what it knows is worth nothing. */
 void connections_forget(struct connections *connections, pid_t pid);
 /* The same of every process. */
@@ -105,8 +95,7 @@ void connections_tidy(struct connections *connections);
  * Puts what the program itself has set of its rank into environment. Once it
  * has a rank it is not asked again; while it has none, less and less often.
  */
-void connections_environment(struct connections *connections, pid_t pid,
-			     uint64_t start_time,
+void connections_environment(struct connections *connections, pid_t pid, uint64_t start_time,
 			     struct environment *environment);
 
 #endif

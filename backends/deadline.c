@@ -23,18 +23,15 @@
 #define GIL_SECONDS 0.1
 
 /* Of a futex(2) that waits until a time; false: any other call. */
-static bool find_deadline(const struct task_syscall *call, uint64_t *address,
-			  bool *is_realtime)
+static bool find_deadline(const struct task_syscall *call, uint64_t *address, bool *is_realtime)
 {
 	const uint64_t *arguments = call->arguments;
 
-	if (arguments[3] == 0 ||
-	    (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+	if (arguments[3] == 0 || (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 		return false;
 	/* The arguments stay in the registers; poll's second is no such flag. */
 	if (call->number != SYS_futex &&
-	    (call->number != SYS_restart_syscall ||
-	     !(arguments[1] & FUTEX_PRIVATE_FLAG)))
+	    (call->number != SYS_restart_syscall || !(arguments[1] & FUTEX_PRIVATE_FLAG)))
 		return false;
 	*address = arguments[3];
 	*is_realtime = arguments[1] & FUTEX_CLOCK_REALTIME;
@@ -85,8 +82,7 @@ static double read_deadline(pid_t pid, pid_t tid)
 	struct iovec from = { NULL, sizeof(times) };
 	double left;
 
-	if (!task_syscall_read(&call, pid, tid) ||
-	    !find_deadline(&call, &address, &is_realtime))
+	if (!task_syscall_read(&call, pid, tid) || !find_deadline(&call, &address, &is_realtime))
 		return 0;
 	from.iov_base = (void *)(uintptr_t)address;
 	if (process_vm_readv(pid, &to, 1, &from, 1, 0) != sizeof(times))
@@ -112,8 +108,7 @@ static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
 	else if (!is_main)
 		return;
 	at = read_deadline(pid, number);
-	if (at == 0 || deadlines->count == DEADLINES_MAXIMUM ||
-	    at - loop_now() < GIL_SECONDS)
+	if (at == 0 || deadlines->count == DEADLINES_MAXIMUM || at - loop_now() < GIL_SECONDS)
 		return;
 	wait = &deadlines->waits[deadlines->count++];
 	*wait = (struct deadline){

@@ -21,7 +21,7 @@
 
 struct deadline {
 	pid_t tid;
-	double at; /* on the clock of loop_now() */
+	double at;    /* on the clock of loop_now() */
 	bool is_main; /* the main thread, which may wait for something else */
 };
 

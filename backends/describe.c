@@ -19,11 +19,10 @@ struct daemon {
 };
 
 static const struct daemon daemons[] = {
-	{ "slurmstepd", "srun" },  { "srun", "srun" },
-	{ "orted", "mpirun" },	   { "prted", "mpirun" },
-	{ "orterun", "mpirun" },   { "prterun", "mpirun" },
-	{ "mpirun", "mpirun" },	   { "mpiexec", "mpirun" },
-	{ "hydra_pmi", "mpirun" }, { "probetui-node", "probetui" },
+	{ "slurmstepd", "srun" },	 { "srun", "srun" },	  { "orted", "mpirun" },
+	{ "prted", "mpirun" },		 { "orterun", "mpirun" }, { "prterun", "mpirun" },
+	{ "mpirun", "mpirun" },		 { "mpiexec", "mpirun" }, { "hydra_pmi", "mpirun" },
+	{ "probetui-node", "probetui" },
 };
 
 static void set_string(char **string, const char *value)
@@ -32,8 +31,7 @@ static void set_string(char **string, const char *value)
 	*string = xstrdup(value);
 }
 
-static void name_launcher(struct scan *scan, struct scan_entry *entry,
-			  struct process *process)
+static void name_launcher(struct scan *scan, struct scan_entry *entry, struct process *process)
 {
 	struct commandline line;
 
@@ -41,13 +39,11 @@ static void name_launcher(struct scan *scan, struct scan_entry *entry,
 	if (entry->is_python) {
 		scan_words(scan, entry);
 		commandline_parse(&line, entry->words, entry->word_count);
-		set_string(&process->launcher,
-			   line.launcher ? line.launcher : "python");
+		set_string(&process->launcher, line.launcher ? line.launcher : "python");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(daemons); i++) {
-		if (strncmp(entry->stat.name, daemons[i].prefix,
-			    strlen(daemons[i].prefix)) == 0) {
+		if (strncmp(entry->stat.name, daemons[i].prefix, strlen(daemons[i].prefix)) == 0) {
 			set_string(&process->launcher, daemons[i].name);
 			return;
 		}
@@ -56,8 +52,7 @@ static void name_launcher(struct scan *scan, struct scan_entry *entry,
 }
 
 /* The first process above the rank that is not the same place in the job. */
-static void fill_launcher(struct scan *scan, struct scan_entry *rank,
-			  struct process *process)
+static void fill_launcher(struct scan *scan, struct scan_entry *rank, struct process *process)
 {
 	struct scan_entry *above = rank;
 
@@ -66,8 +61,7 @@ static void fill_launcher(struct scan *scan, struct scan_entry *rank,
 		if (!above || above->pid == 1)
 			return;
 		if (!above->is_launcher &&
-		    environment_is_same_rank(&rank->environment,
-					     &above->environment))
+		    environment_is_same_rank(&rank->environment, &above->environment))
 			continue;
 		name_launcher(scan, above, process);
 		return;
@@ -75,8 +69,7 @@ static void fill_launcher(struct scan *scan, struct scan_entry *rank,
 }
 
 /* A process that multiprocessing made shows the script of who made it. */
-static void fill_script(struct scan *scan, struct scan_entry *entry,
-			struct process *process)
+static void fill_script(struct scan *scan, struct scan_entry *entry, struct process *process)
 {
 	struct commandline line;
 	struct scan_entry *above = entry;
@@ -102,14 +95,12 @@ static void fill_script(struct scan *scan, struct scan_entry *entry,
 		return;
 	free(process->script_path);
 	if (line.path[0] == '/' || !cwd[0])
-		process->script_path =
-			xstrdup(line.path[0] == '/' ? line.path : "");
+		process->script_path = xstrdup(line.path[0] == '/' ? line.path : "");
 	else
 		process->script_path = xasprintf("%s/%s", cwd, line.path);
 }
 
-static void fill_environment(struct process *process,
-			     const struct environment *environment)
+static void fill_environment(struct process *process, const struct environment *environment)
 {
 	char job[2 * ENVIRONMENT_TEXT + 2];
 
@@ -123,8 +114,8 @@ static void fill_environment(struct process *process,
 	set_string(&process->job, job);
 }
 
-void describe(struct scan *scan, struct scan_entry *entry,
-	      struct scan_entry *rank, struct process *process)
+void describe(struct scan *scan, struct scan_entry *entry, struct scan_entry *rank,
+	      struct process *process)
 {
 	process->pid = entry->pid;
 	process->uid = entry->uid;

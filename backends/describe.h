@@ -13,7 +13,7 @@ struct scan_entry;
  * Fills all of process (made by process_init) but its role; its number and
  * its job are those of rank, which is entry itself when that is a rank.
  */
-void describe(struct scan *scan, struct scan_entry *entry,
-	      struct scan_entry *rank, struct process *process);
+void describe(struct scan *scan, struct scan_entry *entry, struct scan_entry *rank,
+	      struct process *process);
 
 #endif

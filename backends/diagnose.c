@@ -48,8 +48,7 @@ static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 }
 
 /* Lends a connection; NULL and the reason. */
-static struct connection *try_open(struct node *node, pid_t pid,
-				   struct reason *reason)
+static struct connection *try_open(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct process *known = roster_find(node_roster(node), pid);
 	struct process process = { .pid = pid };
@@ -61,8 +60,7 @@ static struct connection *try_open(struct node *node, pid_t pid,
 		refusal_find(reason, pid, number);
 		return NULL;
 	}
-	connection = connections_open(node_connections(node),
-				      known ? known : &process, &error);
+	connection = connections_open(node_connections(node), known ? known : &process, &error);
 	if (!connection)
 		set_reason(reason, error.message, "");
 	return connection;
@@ -73,8 +71,7 @@ static bool try_read(struct node *node, pid_t pid, struct reason *reason)
 	const struct connection *connection = try_open(node, pid, reason);
 
 	if (connection && connection->version[0])
-		snprintf(reason->why, sizeof(reason->why), "Python %s",
-			 connection->version);
+		snprintf(reason->why, sizeof(reason->why), "Python %s", connection->version);
 	return connection != NULL;
 }
 
@@ -94,8 +91,7 @@ static bool try_exact(struct node *node, pid_t pid, struct reason *reason)
 	const struct connection *connection = try_open(node, pid, reason);
 
 	return connection &&
-	       connection->backend->can(connection, REQUEST_SAMPLE_EXACT, NULL,
-					reason);
+	       connection->backend->can(connection, REQUEST_SAMPLE_EXACT, NULL, reason);
 }
 
 /*
@@ -139,19 +135,14 @@ static const char *address_of(const char *target)
 	return strchr(strchr(target, ':') + 1, ':') + 1;
 }
 
-static void explain_debugger(const struct debugger *debugger,
-			     struct reason *reason)
+static void explain_debugger(const struct debugger *debugger, struct reason *reason)
 {
 	if (debugger->state == DEBUGGER_WAITING)
-		snprintf(reason->why, sizeof(reason->why),
-			 "It listens at %s.%s%s", address_of(debugger->target),
-			 debugger->leaving ? " " : "",
+		snprintf(reason->why, sizeof(reason->why), "It listens at %s.%s%s",
+			 address_of(debugger->target), debugger->leaving ? " " : "",
 			 debugger->leaving ? debugger->leaving : "");
 	else
-		set_reason(reason,
-			   debugger->why ? debugger->why
-					 : "Its program opened none.",
-			   "");
+		set_reason(reason, debugger->why ? debugger->why : "Its program opened none.", "");
 }
 
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
@@ -189,17 +180,14 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 	}
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
-	if (way_look(&found, pid, known ? known->uid : process.uid, &error) ==
-	    0) {
-		snprintf(reason->why, sizeof(reason->why),
-			 "It listens at %s.", found.path);
+	if (way_look(&found, pid, known ? known->uid : process.uid, &error) == 0) {
+		snprintf(reason->why, sizeof(reason->why), "It listens at %s.", found.path);
 		return true;
 	}
 	set_reason(reason, found.is_there ? error.message : "It has none.",
-		   found.is_there
-			   ? ""
-			   : "probetui inject puts one into it, and PROBETUI=1 "
-			     "at its start.");
+		   found.is_there ? ""
+				  : "probetui inject puts one into it, and PROBETUI=1 "
+				    "at its start.");
 	return false;
 }
 
@@ -270,8 +258,7 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 			   "probetui inject puts one into it.");
 		return false;
 	}
-	told = glance(known ? known : &process, "/watchdogs", GLANCE_SECONDS,
-		      &error);
+	told = glance(known ? known : &process, "/watchdogs", GLANCE_SECONDS, &error);
 	if (told)
 		explain_groups(told, reason);
 	else
@@ -288,36 +275,26 @@ struct row {
 };
 
 static const struct row ways[] = {
-	{ "environ", false, try_environ, NULL },
-	{ "read", false, try_read, NULL },
-	{ "exact snapshot", false, try_exact, NULL },
-	{ "unwind", false, try_unwind, NULL },
-	{ "ptrace", false, try_ptrace, NULL },
-	{ "perf watches", true, try_watches, NULL },
-	{ "stop and step", true, control_probe, NULL },
-	{ "pdb socket", true, try_pdb, "pdb" },
-	{ "agent", true, try_agent, "http" },
-	{ "watchdog", true, try_watchdog, NULL },
+	{ "environ", false, try_environ, NULL },	{ "read", false, try_read, NULL },
+	{ "exact snapshot", false, try_exact, NULL },	{ "unwind", false, try_unwind, NULL },
+	{ "ptrace", false, try_ptrace, NULL },		{ "perf watches", true, try_watches, NULL },
+	{ "stop and step", true, control_probe, NULL }, { "pdb socket", true, try_pdb, "pdb" },
+	{ "agent", true, try_agent, "http" },		{ "watchdog", true, try_watchdog, NULL },
 };
 
 /* Of a process on another machine only what is connected to it is known. */
 static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
 			  struct reason *reason)
 {
-	const struct debugger *debugger =
-		connections_debugger(node_connections(node), pid);
+	const struct debugger *debugger = connections_debugger(node_connections(node), pid);
 
-	set_reason(reason, "The process is on another machine.",
-		   "Run probetui there for this.");
-	if (!debugger || !row->backend ||
-	    strcmp(row->backend, debugger->backend) != 0)
+	set_reason(reason, "The process is on another machine.", "Run probetui there for this.");
+	if (!debugger || !row->backend || strcmp(row->backend, debugger->backend) != 0)
 		return false;
 	set_reason(reason, debugger->why ? debugger->why : "", "");
-	if (!debugger_is_ours(debugger) ||
-	    debugger->state == DEBUGGER_CONNECTING)
+	if (!debugger_is_ours(debugger) || debugger->state == DEBUGGER_CONNECTING)
 		return false;
-	snprintf(reason->why, sizeof(reason->why), "It is connected to, at %s.",
-		 debugger->target);
+	snprintf(reason->why, sizeof(reason->why), "It is connected to, at %s.", debugger->target);
 	return true;
 }
 
@@ -325,14 +302,13 @@ static json_t *try_way(struct node *node, pid_t pid, const struct row *row)
 {
 	struct reason reason = { .why = "", .fix = "" };
 	bool is_here = pid < PROCESS_FIRST_STANDIN;
-	bool is_ok = is_here ? row->try(node, pid, &reason)
-			     : try_elsewhere(node, pid, row, &reason);
+	bool is_ok =
+		is_here ? row->try(node, pid, &reason) : try_elsewhere(node, pid, row, &reason);
 	json_t *way = json_object();
 
 	json_set_text(way, "way", row->name);
 	json_object_set_new(way, "ok", json_boolean(is_ok));
-	json_object_set_new(way, "optional",
-			    json_boolean(row->is_optional || !is_here));
+	json_object_set_new(way, "optional", json_boolean(row->is_optional || !is_here));
 	json_set_text(way, "why", reason.why);
 	json_set_text(way, "fix", reason.fix);
 	return way;
@@ -347,8 +323,7 @@ json_t *diagnose(struct node *node, pid_t pid)
 	for (size_t i = 0; i < ARRAY_LENGTH(ways); i++)
 		json_array_append_new(array, try_way(node, pid, &ways[i]));
 	if (process)
-		json_object_set_new(object, "rank",
-				    json_integer(process->rank));
+		json_object_set_new(object, "rank", json_integer(process->rank));
 	else
 		json_object_set_new(object, "rank", json_null());
 	json_object_set_new(object, "pid", json_integer(pid));

@@ -68,14 +68,12 @@ static void ask_program(struct scan *scan, struct connections *connections,
 			struct scan_entry *entry)
 {
 	if (is_made_by_python(scan, entry) && scan_stat(scan, entry))
-		connections_environment(connections, entry->pid,
-					entry->stat.start_time,
+		connections_environment(connections, entry->pid, entry->stat.start_time,
 					&entry->environment);
 }
 
 /* A worker of torchrun that starts a job of its own is still a rank. */
-static bool starts_other_job(const struct scan_entry *above,
-			     const struct scan_entry *entry)
+static bool starts_other_job(const struct scan_entry *above, const struct scan_entry *entry)
 {
 	char job[2 * ENVIRONMENT_TEXT + 2];
 	char other[2 * ENVIRONMENT_TEXT + 2];
@@ -100,10 +98,8 @@ static void mark_launchers(struct scan *scan, struct scan_entry *entry)
 		above = scan_parent(scan, above);
 		if (!above)
 			return;
-		if (is_candidate(above) &&
-		    family_of(entry) <= family_of(above) &&
-		    !environment_is_same_rank(&entry->environment,
-					      &above->environment) &&
+		if (is_candidate(above) && family_of(entry) <= family_of(above) &&
+		    !environment_is_same_rank(&entry->environment, &above->environment) &&
 		    !starts_other_job(above, entry))
 			above->is_launcher = true;
 	}
@@ -123,8 +119,7 @@ static void mark_known_launcher(struct scan *scan, struct scan_entry *entry)
 static struct scan_entry *find_rank(struct scan *scan, struct scan_entry *entry)
 {
 	struct scan_entry *above = entry;
-	struct scan_entry *rank =
-		is_candidate(entry) && !entry->is_launcher ? entry : NULL;
+	struct scan_entry *rank = is_candidate(entry) && !entry->is_launcher ? entry : NULL;
 
 	if (entry->is_launcher)
 		return NULL;
@@ -149,8 +144,7 @@ static struct process *add_process(struct discovery *discovery)
 }
 
 /* False: it is a helper that is not shown. */
-static bool choose_role(struct scan *scan, struct scan_entry *entry,
-			const char **role)
+static bool choose_role(struct scan *scan, struct scan_entry *entry, const char **role)
 {
 	*role = "child";
 	for (size_t i = 0; i < ARRAY_LENGTH(roles); i++) {
@@ -162,17 +156,15 @@ static bool choose_role(struct scan *scan, struct scan_entry *entry,
 	return *role != NULL;
 }
 
-static void add_bystander(struct scan *scan, struct scan_entry *entry,
-			  struct discovery *discovery)
+static void add_bystander(struct scan *scan, struct scan_entry *entry, struct discovery *discovery)
 {
 	struct bystander *bystander;
 	struct commandline line;
 	const char *slash;
 	const char *role;
 
-	if (discovery->bystander_count == BYSTANDERS_MAXIMUM ||
-	    entry->is_launcher || !scan_words(scan, entry) ||
-	    !choose_role(scan, entry, &role))
+	if (discovery->bystander_count == BYSTANDERS_MAXIMUM || entry->is_launcher ||
+	    !scan_words(scan, entry) || !choose_role(scan, entry, &role))
 		return;
 	commandline_parse(&line, entry->words, entry->word_count);
 	slash = strrchr(entry->words[0], '/');
@@ -182,16 +174,14 @@ static void add_bystander(struct scan *scan, struct scan_entry *entry,
 	bystander->script = xstrdup(line.script);
 }
 
-static void add_found(struct scan *scan, struct discovery *discovery,
-		      bool are_children)
+static void add_found(struct scan *scan, struct discovery *discovery, bool are_children)
 {
 	for (size_t i = 0; i < scan->count; i++) {
 		struct scan_entry *entry = scan->list[i];
 		const char *role = NULL;
 		struct process *process;
 
-		if (!entry->is_python || !entry->rank ||
-		    (entry->rank != entry) != are_children ||
+		if (!entry->is_python || !entry->rank || (entry->rank != entry) != are_children ||
 		    !is_running(scan, entry))
 			continue;
 		if (are_children && !choose_role(scan, entry, &role))
@@ -211,8 +201,7 @@ static bool are_candidates(const struct scan *scan, size_t count)
 }
 
 /* The one that no other Python program of the job is above of. */
-static struct scan_entry *find_topmost(struct scan *scan,
-				       struct scan_entry *entry, pid_t root)
+static struct scan_entry *find_topmost(struct scan *scan, struct scan_entry *entry, pid_t root)
 {
 	struct scan_entry *above = entry;
 	struct scan_entry *top = entry->is_launcher ? NULL : entry;
@@ -221,8 +210,7 @@ static struct scan_entry *find_topmost(struct scan *scan,
 		above = scan_parent(scan, above);
 		if (!above || above->pid == root)
 			break;
-		if (above->is_python && above->is_readable &&
-		    !above->is_launcher)
+		if (above->is_python && above->is_readable && !above->is_launcher)
 			top = above;
 	}
 	return top;
@@ -236,23 +224,19 @@ static void find_unnumbered(struct scan *scan, size_t count, pid_t root)
 			mark_known_launcher(scan, scan->list[i]);
 	for (size_t i = 0; i < count; i++)
 		if (scan->list[i]->is_python && scan->list[i]->is_readable)
-			scan->list[i]->rank =
-				find_topmost(scan, scan->list[i], root);
+			scan->list[i]->rank = find_topmost(scan, scan->list[i], root);
 }
 
 /* What was taken for a rank while none had a number. */
-static void add_unnumbered(const struct scan *scan, size_t count,
-			   struct discovery *discovery)
+static void add_unnumbered(const struct scan *scan, size_t count, struct discovery *discovery)
 {
 	for (size_t i = 0; i < count; i++)
 		if (scan->list[i]->is_python && !scan->list[i]->rank)
-			pid_list_add(&discovery->launchers,
-				     scan->list[i]->pid);
+			pid_list_add(&discovery->launchers, scan->list[i]->pid);
 }
 
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections, struct exe_cache *exes,
-		  pid_t root)
+		  struct connections *connections, struct exe_cache *exes, pid_t root)
 {
 	struct scan scan;
 	size_t count;
@@ -311,13 +295,12 @@ static char *explain_missing(pid_t pid, int number)
 		return xasprintf("There is no process %d: it has ended, or is "
 				 "in another container or on another machine.",
 				 (int)pid);
-	return xasprintf("Process %d cannot be looked at: %s.", (int)pid,
-			 strerror(number));
+	return xasprintf("Process %d cannot be looked at: %s.", (int)pid, strerror(number));
 }
 
 /* False: it is not there, or runs no Python. */
-static bool find_named(struct scan *scan, struct connections *connections,
-		       pid_t pid, struct process *process)
+static bool find_named(struct scan *scan, struct connections *connections, pid_t pid,
+		       struct process *process)
 {
 	struct scan_entry *entry = scan_find(scan, pid);
 
@@ -339,8 +322,7 @@ static bool find_named(struct scan *scan, struct connections *connections,
 }
 
 /* Numbers that are missing or taken twice become the lowest that is free. */
-static void number_named(struct discovery *discovery,
-			 const struct rankset *others)
+static void number_named(struct discovery *discovery, const struct rankset *others)
 {
 	struct rankset taken = RANKSET_INIT;
 
@@ -348,8 +330,7 @@ static void number_named(struct discovery *discovery,
 	for (size_t i = 0; i < discovery->count; i++) {
 		struct process *process = &discovery->processes[i];
 
-		if (process->rank >= 0 &&
-		    rankset_contains(&taken, process->rank))
+		if (process->rank >= 0 && rankset_contains(&taken, process->rank))
 			process->rank = -1;
 		if (process->rank >= 0)
 			rankset_add(&taken, process->rank);
@@ -376,15 +357,14 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 	*discovery = (struct discovery){ .uid = geteuid() };
 	scan_init(&scan, procfs);
 	for (size_t i = 0; i < pids->count; i++)
-		find_named(&scan, connections, pids->pids[i],
-			   add_process(discovery));
+		find_named(&scan, connections, pids->pids[i], add_process(discovery));
 	discovery->looked_at = pids->count;
 	number_named(discovery, taken);
 	scan_clear(&scan);
 }
 
-bool discover_one(struct process *process, struct procfs *procfs,
-		  struct connections *connections, pid_t pid)
+bool discover_one(struct process *process, struct procfs *procfs, struct connections *connections,
+		  pid_t pid)
 {
 	struct scan scan;
 	bool is_python;

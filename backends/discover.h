@@ -56,8 +56,7 @@ struct discovery {
  * their numbers -1.
  */
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections, struct exe_cache *exes,
-		  pid_t root);
+		  struct connections *connections, struct exe_cache *exes, pid_t root);
 /*
  * Makes ranks of the processes named: their own number where they have one,
  * else the lowest that is free; those in taken are not. One that is gone is
@@ -71,8 +70,8 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
  * where it has none. One that is gone is found unreadable. False: it runs no
  * Python.
  */
-bool discover_one(struct process *process, struct procfs *procfs,
-		  struct connections *connections, pid_t pid);
+bool discover_one(struct process *process, struct procfs *procfs, struct connections *connections,
+		  pid_t pid);
 void discovery_clear(struct discovery *discovery);
 
 #endif

@@ -65,27 +65,22 @@ static int parse_number(const char *value)
 	return (int)number;
 }
 
-static void store(struct environment *environment, const struct row *row,
-		  const char *value)
+static void store(struct environment *environment, const struct row *row, const char *value)
 {
 	switch (row->kind) {
 	case KIND_NUMBER:
-		environment->numbers[row->family][row->number] =
-			parse_number(value);
+		environment->numbers[row->family][row->number] = parse_number(value);
 		break;
 	case KIND_ADDRESS:
-		snprintf(environment->address, sizeof(environment->address),
-			 "%s", value);
+		snprintf(environment->address, sizeof(environment->address), "%s", value);
 		break;
 	case KIND_PORT:
-		snprintf(environment->port, sizeof(environment->port), "%s",
-			 value);
+		snprintf(environment->port, sizeof(environment->port), "%s", value);
 		break;
 	}
 }
 
-void environment_set(struct environment *environment, const char *name,
-		     const char *value)
+void environment_set(struct environment *environment, const char *name, const char *value)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (strcmp(rows[i].name, name) == 0)
@@ -96,15 +91,13 @@ void environment_set(struct environment *environment, const char *name,
 static const struct row *find_row(const char *text, size_t length)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (rows[i].name[0] == text[0] &&
-		    strlen(rows[i].name) == length &&
+		if (rows[i].name[0] == text[0] && strlen(rows[i].name) == length &&
 		    memcmp(rows[i].name, text, length) == 0)
 			return &rows[i];
 	return NULL;
 }
 
-void environment_parse(struct environment *environment, const char *bytes,
-		       size_t length)
+void environment_parse(struct environment *environment, const char *bytes, size_t length)
 {
 	const char *end = bytes + length;
 
@@ -136,14 +129,12 @@ enum rank_family environment_family(const struct environment *environment)
 {
 	int family = FAMILY_TORCH;
 
-	while (family < FAMILY_NONE &&
-	       environment->numbers[family][NUMBER_RANK] < 0)
+	while (family < FAMILY_NONE && environment->numbers[family][NUMBER_RANK] < 0)
 		family++;
 	return (enum rank_family)family;
 }
 
-int environment_number(const struct environment *environment,
-		       enum rank_number number)
+int environment_number(const struct environment *environment, enum rank_number number)
 {
 	enum rank_family family = environment_family(environment);
 	int rank;
@@ -159,8 +150,7 @@ int environment_number(const struct environment *environment,
 	return -1;
 }
 
-bool environment_is_same_rank(const struct environment *a,
-			      const struct environment *b)
+bool environment_is_same_rank(const struct environment *a, const struct environment *b)
 {
 	enum rank_family family = environment_family(a);
 
@@ -169,17 +159,13 @@ bool environment_is_same_rank(const struct environment *a,
 	if (family == FAMILY_NONE)
 		return true;
 	/* torchrun itself may have a RANK (of its node), but no LOCAL_RANK. */
-	return a->numbers[family][NUMBER_RANK] ==
-		       b->numbers[family][NUMBER_RANK] &&
-	       a->numbers[family][NUMBER_LOCAL] ==
-		       b->numbers[family][NUMBER_LOCAL];
+	return a->numbers[family][NUMBER_RANK] == b->numbers[family][NUMBER_RANK] &&
+	       a->numbers[family][NUMBER_LOCAL] == b->numbers[family][NUMBER_LOCAL];
 }
 
-void environment_job(const struct environment *environment, char *out,
-		     size_t size)
+void environment_job(const struct environment *environment, char *out, size_t size)
 {
 	out[0] = '\0';
 	if (environment->address[0] && environment->port[0])
-		snprintf(out, size, "%s:%s", environment->address,
-			 environment->port);
+		snprintf(out, size, "%s:%s", environment->address, environment->port);
 }

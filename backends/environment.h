@@ -37,11 +37,9 @@ struct environment {
 
 void environment_init(struct environment *environment);
 /* Takes "NAME=value" strings that end in NUL, as in /proc/PID/environ. */
-void environment_parse(struct environment *environment, const char *bytes,
-		       size_t length);
+void environment_parse(struct environment *environment, const char *bytes, size_t length);
 /* Takes one variable; those that say nothing of ranks are ignored. */
-void environment_set(struct environment *environment, const char *name,
-		     const char *value);
+void environment_set(struct environment *environment, const char *name, const char *value);
 /* The names that environment_set knows, RANK first, NULL behind the last. */
 #define ENVIRONMENT_NAMES 16
 void environment_names(const char *names[ENVIRONMENT_NAMES]);
@@ -49,13 +47,10 @@ void environment_names(const char *names[ENVIRONMENT_NAMES]);
 /* The family that names the rank. */
 enum rank_family environment_family(const struct environment *environment);
 /* Its number; -1 unknown. */
-int environment_number(const struct environment *environment,
-		       enum rank_number number);
+int environment_number(const struct environment *environment, enum rank_number number);
 /* True when both name the same place in the job (both none: true). */
-bool environment_is_same_rank(const struct environment *a,
-			      const struct environment *b);
+bool environment_is_same_rank(const struct environment *a, const struct environment *b);
 /* Writes "ADDRESS:PORT", or "". */
-void environment_job(const struct environment *environment, char *out,
-		     size_t size);
+void environment_job(const struct environment *environment, char *out, size_t size);
 
 #endif

@@ -52,8 +52,7 @@ static const char *find_value(const char *bytes, size_t length)
 	return NULL;
 }
 
-void error_file_find(struct error_file *file, struct procfs *procfs,
-		     const struct process *process)
+void error_file_find(struct error_file *file, struct procfs *procfs, const struct process *process)
 {
 	const char *value;
 	ssize_t length;
@@ -135,18 +134,15 @@ json_t *error_file_parse(const char *path, const char *text)
 	json_t *root = json_parse(text, strlen(text), &error);
 	const json_t *message = json_object_get(root, "message");
 	const json_t *extra = json_object_get(message, "extraInfo");
-	const char *words = json_is_string(message)
-				    ? json_string_value(message)
-				    : json_get_string(message, "message", NULL);
+	const char *words = json_is_string(message) ? json_string_value(message)
+						    : json_get_string(message, "message", NULL);
 	json_t *json = make(path, words ? NULL
 					: "the file is not what torchrun's "
 					  "ranks write");
 
 	json_object_set_new(json, "message", masked(words));
-	json_object_set_new(
-		json, "callstack",
-		masked_traceback(
-			json_get_string(extra, "py_callstack", NULL)));
+	json_object_set_new(json, "callstack",
+			    masked_traceback(json_get_string(extra, "py_callstack", NULL)));
 	json_object_set_new(json, "timestamp", timestamp_of(extra));
 	json_decref(root);
 	return json;
@@ -164,8 +160,8 @@ json_t *error_file_read(const struct error_file *file)
 		return json_incref(file->last);
 	if (!file->path || file->folder < 0)
 		return json_null();
-	text = source_read_below(file->folder, slash ? slash + 1 : file->path,
-				 FILE_MAXIMUM, &written, &error);
+	text = source_read_below(file->folder, slash ? slash + 1 : file->path, FILE_MAXIMUM,
+				 &written, &error);
 	if (!text && errno == ENOENT)
 		return json_null();
 	if (!text)

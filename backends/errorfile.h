@@ -20,8 +20,7 @@ struct error_file {
 void error_file_init(struct error_file *file);
 void error_file_clear(struct error_file *file);
 /* Looks it up in the environment and opens its folder, once. */
-void error_file_find(struct error_file *file, struct procfs *procfs,
-		     const struct process *process);
+void error_file_find(struct error_file *file, struct procfs *procfs, const struct process *process);
 /*
  * {path, message, callstack, timestamp, written, error}: each null where the
  * file does not say it, values of secrets masked; error says why the file

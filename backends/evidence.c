@@ -85,14 +85,11 @@ static void refresh(struct evidence *evidence, struct remembered *remembered,
 }
 
 /* Lends; NULL: it has ended. */
-static const struct process *find_live(const struct evidence *evidence,
-				       pid_t pid)
+static const struct process *find_live(const struct evidence *evidence, pid_t pid)
 {
-	const struct process *process =
-		roster_find(node_roster(evidence->node), pid);
+	const struct process *process = roster_find(node_roster(evidence->node), pid);
 
-	if (!process || process->state == PROCESS_EXITED ||
-	    process->start_time == 0)
+	if (!process || process->state == PROCESS_EXITED || process->start_time == 0)
 		return NULL;
 	return process;
 }
@@ -101,8 +98,7 @@ static const struct process *find_live(const struct evidence *evidence,
 static struct remembered *find(struct evidence *evidence, pid_t pid)
 {
 	const struct process *process = find_live(evidence, pid);
-	struct remembered *remembered =
-		map_find(evidence->processes, (uint64_t)pid);
+	struct remembered *remembered = map_find(evidence->processes, (uint64_t)pid);
 
 	if (!process)
 		return remembered;
@@ -124,12 +120,10 @@ static json_t *to_json(const struct remembered *remembered, pid_t pid)
 	json_object_set_new(json, "pid", json_integer(pid));
 	json_set_text(json, "torch", remembered->torch);
 	json_object_set_new(json, "memory",
-			    remembered->memory < 0
-				    ? json_null()
-				    : json_integer(remembered->memory));
+			    remembered->memory < 0 ? json_null()
+						   : json_integer(remembered->memory));
 	json_set_text(json, "cgroup", remembered->cgroup);
-	json_object_set_new(json, "error_file",
-			    error_file_read(&remembered->error_file));
+	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
 	return json;
 }
 
@@ -153,8 +147,7 @@ static void add_cgroup(json_t *cgroups, struct strmap *seen, const char *path)
 	json_set_text(json, "path", at);
 	json_object_set_new(json, "limit", number_or_null(memory.limit));
 	json_object_set_new(json, "usage", number_or_null(memory.usage));
-	json_object_set_new(json, "oom_kills",
-			    number_or_null(memory.oom_kills));
+	json_object_set_new(json, "oom_kills", number_or_null(memory.oom_kills));
 	json_array_append_new(cgroups, json);
 	free(at);
 }
@@ -196,8 +189,7 @@ static void add_line(const struct kernel_line *line, void *data)
 	struct search *search = data;
 	json_t *json = json_object();
 
-	json_object_set_new(json, "ago",
-			    json_real(line->ago > 0 ? line->ago : 0));
+	json_object_set_new(json, "ago", json_real(line->ago > 0 ? line->ago : 0));
 	json_set_text(json, "text", line->text);
 	json_array_append_new(search->lines, json);
 	/* The newest ones count. */
@@ -255,8 +247,7 @@ static void tidy(struct evidence *evidence)
 	free(ended.pids);
 }
 
-json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids,
-		      bool has_kernel)
+json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_kernel)
 {
 	struct strmap *seen = strmap_new(NULL);
 	json_t *cgroups = json_array();

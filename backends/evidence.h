@@ -20,7 +20,6 @@ struct pid_list;
 struct evidence *evidence_new(struct node *node);
 void evidence_free(struct evidence *evidence);
 /* The body of the answer about those processes; with the kernel's log. */
-json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids,
-		      bool has_kernel);
+json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_kernel);
 
 #endif

@@ -64,8 +64,8 @@ struct exe_cache {
 	size_t executable_count;	/* ever added */
 	struct known_list before;	/* of the look before this one */
 	struct known_list now;
-	size_t next;	      /* the first of before that was not passed */
-	pid_t *kernel;	      /* pids of kernel threads, sorted */
+	size_t next;   /* the first of before that was not passed */
+	pid_t *kernel; /* pids of kernel threads, sorted */
 	size_t kernel_count;
 	bool is_whole;
 	struct known current; /* the process that was last asked about */
@@ -80,8 +80,7 @@ struct exe_cache {
 static bool is_local_magic(uint32_t magic)
 {
 	return magic == BTRFS_SUPER_MAGIC || magic == EXT4_SUPER_MAGIC ||
-	       magic == OVERLAYFS_SUPER_MAGIC || magic == TMPFS_MAGIC ||
-	       magic == XFS_SUPER_MAGIC;
+	       magic == OVERLAYFS_SUPER_MAGIC || magic == TMPFS_MAGIC || magic == XFS_SUPER_MAGIC;
 }
 
 struct exe_cache *exe_cache_new(void)
@@ -91,8 +90,7 @@ struct exe_cache *exe_cache_new(void)
 	struct statx about = { .stx_mask = 0 };
 	struct statfs mounted;
 
-	if (statx(AT_FDCWD, own, AT_STATX_DONT_SYNC, STATX_MNT_ID, &about) ==
-		    0 &&
+	if (statx(AT_FDCWD, own, AT_STATX_DONT_SYNC, STATX_MNT_ID, &about) == 0 &&
 	    about.stx_mask & STATX_MNT_ID && statfs(own, &mounted) == 0 &&
 	    is_local_magic((uint32_t)mounted.f_type))
 		cache->own_mount = about.stx_mnt_id;
@@ -122,8 +120,8 @@ static bool is_kthreadd(struct procfs *procfs)
 {
 	struct procfs_stat stat;
 
-	return procfs_stat(procfs, KTHREADD, &stat) == 0 &&
-	       stat.parent_pid == 0 && strcmp(stat.name, "kthreadd") == 0;
+	return procfs_stat(procfs, KTHREADD, &stat) == 0 && stat.parent_pid == 0 &&
+	       strcmp(stat.name, "kthreadd") == 0;
 }
 
 /* One file names them all; without it each of them costs one call. */
@@ -149,12 +147,10 @@ static void list_kernel_threads(struct exe_cache *cache, struct procfs *procfs)
 		cache->kernel[cache->kernel_count++] = (pid_t)pid;
 	}
 	if (cache->kernel_count > 0)
-		qsort(cache->kernel, cache->kernel_count,
-		      sizeof(*cache->kernel), compare_pids);
+		qsort(cache->kernel, cache->kernel_count, sizeof(*cache->kernel), compare_pids);
 }
 
-void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs,
-		     bool is_whole)
+void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs, bool is_whole)
 {
 	struct known_list before = cache->before;
 
@@ -169,22 +165,18 @@ void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs,
 static bool is_kernel_thread(const struct exe_cache *cache, pid_t pid)
 {
 	return cache->kernel_count > 0 &&
-	       (pid == KTHREADD ||
-		bsearch(&pid, cache->kernel, cache->kernel_count,
-			sizeof(*cache->kernel), compare_pids));
+	       (pid == KTHREADD || bsearch(&pid, cache->kernel, cache->kernel_count,
+					   sizeof(*cache->kernel), compare_pids));
 }
 
 /* What the look before this one knew; NULL: nothing. */
-static const struct known *find_known(struct exe_cache *cache,
-				      const struct procfs_entry *entry)
+static const struct known *find_known(struct exe_cache *cache, const struct procfs_entry *entry)
 {
 	const struct known_list *list = &cache->before;
 
-	while (cache->next < list->count &&
-	       list->items[cache->next].pid < entry->pid)
+	while (cache->next < list->count && list->items[cache->next].pid < entry->pid)
 		cache->next++;
-	if (cache->next == list->count ||
-	    list->items[cache->next].pid != entry->pid ||
+	if (cache->next == list->count || list->items[cache->next].pid != entry->pid ||
 	    list->items[cache->next].inode != entry->inode)
 		return NULL;
 	return &list->items[cache->next];
@@ -201,9 +193,8 @@ static void keep(struct exe_cache *cache, const struct known *known)
 
 static bool is_same(const struct identity *a, const struct identity *b)
 {
-	return a->inode == b->inode && a->mount == b->mount &&
-	       a->changed == b->changed && a->major == b->major &&
-	       a->minor == b->minor;
+	return a->inode == b->inode && a->mount == b->mount && a->changed == b->changed &&
+	       a->major == b->major && a->minor == b->minor;
 }
 
 /* AT_STATX_DONT_SYNC: a file server that does not answer is not waited for. */
@@ -221,8 +212,7 @@ static void identify(struct exe_cache *cache, struct procfs *procfs, pid_t pid)
 	current->identity = (struct identity){
 		.inode = about.stx_ino,
 		.mount = about.stx_mask & STATX_MNT_ID ? about.stx_mnt_id : 0,
-		.changed = (int64_t)((uint64_t)about.stx_ctime.tv_sec *
-				     1000000000 +
+		.changed = (int64_t)((uint64_t)about.stx_ctime.tv_sec * 1000000000 +
 				     about.stx_ctime.tv_nsec),
 		.major = about.stx_dev_major,
 		.minor = about.stx_dev_minor,
@@ -232,13 +222,11 @@ static void identify(struct exe_cache *cache, struct procfs *procfs, pid_t pid)
 /* Lends; NULL: it is new. */
 static struct executable *find_executable(struct exe_cache *cache)
 {
-	size_t count = cache->executable_count < EXECUTABLES_MAXIMUM
-			       ? cache->executable_count
-			       : EXECUTABLES_MAXIMUM;
+	size_t count = cache->executable_count < EXECUTABLES_MAXIMUM ? cache->executable_count
+								     : EXECUTABLES_MAXIMUM;
 
 	for (size_t i = 0; i < count; i++)
-		if (is_same(&cache->executables[i].identity,
-			    &cache->current.identity))
+		if (is_same(&cache->executables[i].identity, &cache->current.identity))
 			return &cache->executables[i];
 	return NULL;
 }
@@ -248,23 +236,18 @@ static struct executable *add_executable(struct exe_cache *cache)
 	struct executable *executable;
 
 	if (!cache->executables)
-		cache->executables = xcalloc(EXECUTABLES_MAXIMUM,
-					     sizeof(*cache->executables));
-	executable = &cache->executables[cache->executable_count++ %
-					 EXECUTABLES_MAXIMUM];
-	*executable = (struct executable){ .identity =
-						   cache->current.identity };
+		cache->executables = xcalloc(EXECUTABLES_MAXIMUM, sizeof(*cache->executables));
+	executable = &cache->executables[cache->executable_count++ % EXECUTABLES_MAXIMUM];
+	*executable = (struct executable){ .identity = cache->current.identity };
 	return executable;
 }
 
 /* The file systems whose files are read without another machine's help. */
 static bool is_local_type(const char *type)
 {
-	static const char *const types[] = { "bcachefs", "btrfs", "erofs",
-					     "ext2",	 "ext3",  "ext4",
-					     "f2fs",	 "overlay", "ramfs",
-					     "rootfs",	 "squashfs", "tmpfs",
-					     "xfs",	 "zfs" };
+	static const char *const types[] = { "bcachefs", "btrfs", "erofs",   "ext2",  "ext3",
+					     "ext4",	 "f2fs",  "overlay", "ramfs", "rootfs",
+					     "squashfs", "tmpfs", "xfs",     "zfs" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
 		size_t length = strlen(types[i]);
@@ -286,8 +269,7 @@ static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 
 	if (mount != 0 && mount == cache->own_mount)
 		return true;
-	if (mount == 0 || procfs_read(procfs, cache->current.pid, "mountinfo",
-				      &line, NULL) < 0)
+	if (mount == 0 || procfs_read(procfs, cache->current.pid, "mountinfo", &line, NULL) < 0)
 		return false;
 	while (line) {
 		char *end = strchr(line, '\n');
@@ -306,9 +288,8 @@ static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 /* Libraries that load no other library. */
 static bool is_plain_library(const char *name)
 {
-	static const char *const plain[] = { "libc.so", "libm.so",
-					     "libdl.so", "librt.so",
-					     "libpthread.so", "libgcc_s.so",
+	static const char *const plain[] = { "libc.so",	     "libm.so",	      "libdl.so",
+					     "librt.so",     "libpthread.so", "libgcc_s.so",
 					     "libstdc++.so", "ld-linux" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
@@ -318,8 +299,8 @@ static bool is_plain_library(const char *name)
 }
 
 /* strings: of length bytes, the last one a NUL. */
-static bool needs_plain_only(const Elf64_Dyn *entries, size_t count,
-			     const char *strings, size_t length)
+static bool needs_plain_only(const Elf64_Dyn *entries, size_t count, const char *strings,
+			     size_t length)
 {
 	for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++) {
 		if (entries[i].d_tag != DT_NEEDED)
@@ -350,23 +331,19 @@ static bool is_plain_file(int fd)
 	    elffile_section(&file, SHT_DYNAMIC, &dynamic, &names) < 0 ||
 	    dynamic.sh_size > sizeof(entries) || names.sh_size == 0 ||
 	    names.sh_size > STRINGS_MAXIMUM ||
-	    elffile_bytes(&file, dynamic.sh_offset, entries,
-			  dynamic.sh_size) < 0)
+	    elffile_bytes(&file, dynamic.sh_offset, entries, dynamic.sh_size) < 0)
 		return false;
 	strings = xmalloc(names.sh_size);
-	is_plain = elffile_bytes(&file, names.sh_offset, strings,
-				 names.sh_size) == 0 &&
+	is_plain = elffile_bytes(&file, names.sh_offset, strings, names.sh_size) == 0 &&
 		   strings[names.sh_size - 1] == '\0' &&
-		   needs_plain_only(entries,
-				    dynamic.sh_size / sizeof(*entries), strings,
+		   needs_plain_only(entries, dynamic.sh_size / sizeof(*entries), strings,
 				    names.sh_size) &&
 		   !imports_dlopen(strings, names.sh_size);
 	free(strings);
 	return is_plain;
 }
 
-static void inspect(struct exe_cache *cache, struct procfs *procfs,
-		    struct executable *executable)
+static void inspect(struct exe_cache *cache, struct procfs *procfs, struct executable *executable)
 {
 	int fd;
 
@@ -389,11 +366,9 @@ static bool is_plain(struct exe_cache *cache, struct procfs *procfs)
 {
 	struct executable *executable = find_executable(cache);
 
-	if (!executable || cache->links != 1 ||
-	    exe_is_python_name(executable->name))
+	if (!executable || cache->links != 1 || exe_is_python_name(executable->name))
 		return false;
-	if (++executable->process_count >= PROCESSES_TO_INSPECT &&
-	    !executable->is_inspected)
+	if (++executable->process_count >= PROCESSES_TO_INSPECT && !executable->is_inspected)
 		inspect(cache, procfs, executable);
 	return executable->is_plain;
 }
@@ -405,16 +380,13 @@ static bool may_rest(const struct exe_cache *cache, const struct known *known)
 	       (known->looks + (unsigned)known->pid) % LOOKS_IN_TURN != 0;
 }
 
-static bool is_unchanged(const struct exe_cache *cache,
-			 const struct known *known)
+static bool is_unchanged(const struct exe_cache *cache, const struct known *known)
 {
 	/* What it runs may be another program by now: its name is read again
 	 * where all of them are looked at. */
 	if (known->answer == EXE_HIDDEN)
-		return !cache->is_whole &&
-		       (cache->error == EACCES || cache->error == EPERM);
-	return cache->error == 0 &&
-	       is_same(&known->identity, &cache->current.identity);
+		return !cache->is_whole && (cache->error == EACCES || cache->error == EPERM);
+	return cache->error == 0 && is_same(&known->identity, &cache->current.identity);
 }
 
 enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
@@ -428,8 +400,7 @@ enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
 		keep(cache, known);
 		return known->answer;
 	}
-	cache->current = (struct known){ .pid = entry->pid,
-					 .inode = entry->inode };
+	cache->current = (struct known){ .pid = entry->pid, .inode = entry->inode };
 	identify(cache, procfs, entry->pid);
 	if (known && is_unchanged(cache, known)) {
 		keep(cache, known);
@@ -455,14 +426,12 @@ const char *exe_cache_name(struct exe_cache *cache, struct procfs *procfs)
 		return NULL;
 	if (executable && cache->links == 1)
 		return executable->name;
-	if (procfs_link(procfs, cache->current.pid, "exe", path,
-			sizeof(path)) < 0)
+	if (procfs_link(procfs, cache->current.pid, "exe", path, sizeof(path)) < 0)
 		return NULL;
 	if (!executable)
 		executable = add_executable(cache);
 	slash = strrchr(path, '/');
-	snprintf(executable->name, sizeof(executable->name), "%s",
-		 slash ? slash + 1 : path);
+	snprintf(executable->name, sizeof(executable->name), "%s", slash ? slash + 1 : path);
 	executable->process_count++;
 	return executable->name;
 }

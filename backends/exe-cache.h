@@ -33,8 +33,7 @@ enum exe_answer {
 struct exe_cache *exe_cache_new(void);
 void exe_cache_free(struct exe_cache *cache);
 /* A look at all processes begins; is_whole: no process is left out of it. */
-void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs,
-		     bool is_whole);
+void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs, bool is_whole);
 /*
  * What is known of a process, in the order in which procfs_entries() lists them.
  * Of EXE_UNKNOWN exe_cache_name() lends the executable's name.

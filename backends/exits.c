@@ -51,8 +51,7 @@ static void on_exit_seen(int fd, int events, void *data)
 }
 
 struct exit_watch *exit_watch_new(struct loop *loop, pid_t pid,
-				  void (*ended)(pid_t pid, void *data),
-				  void *data)
+				  void (*ended)(pid_t pid, void *data), void *data)
 {
 	struct exit_watch *watch;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -93,13 +92,11 @@ static bool may_see_status(struct procfs *procfs, pid_t pid)
 {
 	uid_t owner;
 
-	return procfs_owner(procfs, pid, &owner) == 0 &&
-	       (geteuid() == 0 || owner == geteuid());
+	return procfs_owner(procfs, pid, &owner) == 0 && (geteuid() == 0 || owner == geteuid());
 }
 
-struct exit_status exit_status_read(const struct exit_watch *watch,
-				    struct procfs *procfs, pid_t pid,
-				    uint64_t start_time)
+struct exit_status exit_status_read(const struct exit_watch *watch, struct procfs *procfs,
+				    pid_t pid, uint64_t start_time)
 {
 	struct pidfd_information information = { .mask = INFORMATION_EXIT };
 	struct procfs_stat stat;
@@ -123,8 +120,8 @@ struct exit_status exit_status_read(const struct exit_watch *watch,
 char *exit_status_describe(struct exit_status status)
 {
 	if (status.signal)
-		return xasprintf("It was ended by signal %d (%s).",
-				 status.signal, strsignal(status.signal));
+		return xasprintf("It was ended by signal %d (%s).", status.signal,
+				 strsignal(status.signal));
 	if (status.code >= 0)
 		return xasprintf("It ended with exit code %d.", status.code);
 	return xstrdup("It has ended; its exit code could not be seen.");

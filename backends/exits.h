@@ -25,13 +25,11 @@ struct exit_status {
  * the kernel cannot tell, or it is gone already.
  */
 struct exit_watch *exit_watch_new(struct loop *loop, pid_t pid,
-				  void (*ended)(pid_t pid, void *data),
-				  void *data);
+				  void (*ended)(pid_t pid, void *data), void *data);
 void exit_watch_free(struct exit_watch *watch);
 /* How the process ended, after it did; watch may be NULL. */
-struct exit_status exit_status_read(const struct exit_watch *watch,
-				    struct procfs *procfs, pid_t pid,
-				    uint64_t start_time);
+struct exit_status exit_status_read(const struct exit_watch *watch, struct procfs *procfs,
+				    pid_t pid, uint64_t start_time);
 /* A sentence; free() it. */
 char *exit_status_describe(struct exit_status status);
 

@@ -79,8 +79,8 @@ static bool is_later(void)
 static bool put(struct farewell *farewell)
 {
 	while (farewell->bytes.length > 0) {
-		ssize_t sent = send(farewell->fd, farewell->bytes.data,
-				    farewell->bytes.length, MSG_NOSIGNAL);
+		ssize_t sent = send(farewell->fd, farewell->bytes.data, farewell->bytes.length,
+				    MSG_NOSIGNAL);
 
 		if (sent < 0)
 			return is_later();
@@ -99,9 +99,8 @@ static bool drop(struct farewell *farewell)
 
 static int events_of(const struct farewell *farewell)
 {
-	return farewell->bytes.length > 0 && !farewell->answer
-		       ? LOOP_READABLE | LOOP_WRITABLE
-		       : LOOP_READABLE;
+	return farewell->bytes.length > 0 && !farewell->answer ? LOOP_READABLE | LOOP_WRITABLE
+							       : LOOP_READABLE;
 }
 
 static void on_ready(int fd, int events, void *data);
@@ -110,8 +109,8 @@ static void watch(struct farewell *farewell)
 {
 	if (farewell->watch)
 		loop_watch_stop(farewell->watch);
-	farewell->watch = loop_watch(farewell->all->loop, farewell->fd,
-				     events_of(farewell), on_ready, farewell);
+	farewell->watch = loop_watch(farewell->all->loop, farewell->fd, events_of(farewell),
+				     on_ready, farewell);
 }
 
 static void on_answered(void *data)
@@ -127,8 +126,7 @@ static void wait_for_answer(struct farewell *farewell, double seconds)
 {
 	if (farewell->answer)
 		loop_timer_stop(farewell->answer);
-	farewell->answer = loop_timer(farewell->all->loop, seconds, 0,
-				      on_answered, farewell);
+	farewell->answer = loop_timer(farewell->all->loop, seconds, 0, on_answered, farewell);
 }
 
 static void on_ready(int fd, int events, void *data)
@@ -153,8 +151,8 @@ static void on_late(void *data)
 	end(data);
 }
 
-void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
-		   size_t length, enum farewell_when when)
+void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
+		   enum farewell_when when)
 {
 	struct farewell *farewell = xcalloc(1, sizeof(*farewell));
 
@@ -170,6 +168,5 @@ void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
 	else
 		wait_for_answer(farewell, ANSWER_SECONDS);
 	watch(farewell);
-	farewell->timer = loop_timer(farewells->loop, FAREWELL_SECONDS, 0,
-				     on_late, farewell);
+	farewell->timer = loop_timer(farewells->loop, FAREWELL_SECONDS, 0, on_late, farewell);
 }

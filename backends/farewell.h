@@ -30,8 +30,8 @@ struct farewells *farewells_new(struct loop *loop);
 /* Closes what is still open. */
 void farewells_free(struct farewells *farewells);
 /* Takes fd, which must not block; bytes are copied, and may be none. */
-void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
-		   size_t length, enum farewell_when when);
+void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
+		   enum farewell_when when);
 bool farewells_are_over(const struct farewells *farewells);
 
 #endif

@@ -82,8 +82,7 @@ static void pass_path(const char *path, void *value, void *data)
 	pass->each(path, pass->data);
 }
 
-void files_each(const struct files *files,
-		void (*each)(const char *path, void *data), void *data)
+void files_each(const struct files *files, void (*each)(const char *path, void *data), void *data)
 {
 	struct each_path pass = { .each = each, .data = data };
 

@@ -19,7 +19,6 @@ void files_note(struct files *files, const struct process_sample *sample);
 void files_reset(struct files *files);
 bool files_has(const struct files *files, const char *path);
 size_t files_count(const struct files *files);
-void files_each(const struct files *files,
-		void (*each)(const char *path, void *data), void *data);
+void files_each(const struct files *files, void (*each)(const char *path, void *data), void *data);
 
 #endif

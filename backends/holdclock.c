@@ -36,8 +36,7 @@ void hold_clock_begin(struct hold_clock *clock)
 		clock->waits[i].is_there = clock->waits[i].tid == 0;
 }
 
-void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid,
-		    double deadline, double now)
+void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
 {
 	struct hold_wait *wait = find(clock, pid, tid);
 
@@ -56,8 +55,7 @@ void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid,
 	};
 }
 
-static void keep(struct hold_clock *clock,
-		 bool (*is_kept)(const struct hold_wait *wait))
+static void keep(struct hold_clock *clock, bool (*is_kept)(const struct hold_wait *wait))
 {
 	size_t count = 0;
 
@@ -82,8 +80,7 @@ void hold_clock_end(struct hold_clock *clock)
 	keep(clock, is_there);
 }
 
-void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds,
-		       double now)
+void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, double now)
 {
 	struct hold_wait *wait = find(clock, pid, 0);
 
@@ -118,8 +115,7 @@ const struct hold_wait *hold_clock_first(const struct hold_clock *clock)
 	const struct hold_wait *first = NULL;
 
 	for (size_t i = 0; i < clock->count; i++)
-		if (!first ||
-		    hold_wait_due(&clock->waits[i]) < hold_wait_due(first))
+		if (!first || hold_wait_due(&clock->waits[i]) < hold_wait_due(first))
 			first = &clock->waits[i];
 	return first;
 }

@@ -6,8 +6,8 @@
  * Each wait has a deadline and the time at which the wait was first read while
  * ranks were stopped. The ranks are due to be resumed when four fifths of the
  * time between are over, and 2 s before the deadline at the latest, or when half
- * of the time is over: a loaded machine needs some time to resume them. A wait for which ranks were resumed is spent: until
- * its collective ends, ranks that stop are due at once.
+ * of the time is over: a loaded machine needs some time to resume them. A wait for which ranks were
+ * resumed is spent: until its collective ends, ranks that stop are due at once.
  */
 #ifndef BACKENDS_HOLDCLOCK_H
 #define BACKENDS_HOLDCLOCK_H
@@ -40,13 +40,11 @@ void hold_clock_clear(struct hold_clock *clock);
 /* Begin and end a look: all waits of the job are passed to hold_clock_see() in
  * between; those that are not passed are dropped, but for assumed ones. */
 void hold_clock_begin(struct hold_clock *clock);
-void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid,
-		    double deadline, double now);
+void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now);
 void hold_clock_end(struct hold_clock *clock);
 /* The collectives of that rank time out so many seconds after the first call
  * for it since the last hold_clock_drop_assumed(). */
-void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds,
-		       double now);
+void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, double now);
 void hold_clock_drop_assumed(struct hold_clock *clock);
 /* Lends the wait for which the ranks are resumed first; NULL: none. */
 const struct hold_wait *hold_clock_first(const struct hold_clock *clock);

@@ -46,12 +46,12 @@ struct rank_entry {
 	bool was_listed; /* by the roster: a debugger may be sooner */
 	bool is_stopped;
 	bool is_refused; /* `continue` has failed since it was stopped */
-	char *why; /* why this module has resumed the rank, a sentence, as
-		    * long as the rank runs; NULL: a request did */
+	char *why;	 /* why this module has resumed the rank, a sentence, as
+			  * long as the rank runs; NULL: a request did */
 	bool has_torch;
 	bool is_torch_known;
-	double main_deadline; /* of the main thread when it was sampled; 0:
-			       * it was not */
+	double main_deadline;  /* of the main thread when it was sampled; 0:
+				* it was not */
 	bool is_in_collective; /* the main thread, in that sample */
 };
 
@@ -145,14 +145,12 @@ static struct job *take_job(struct hold_limit *limit, const char *name)
 }
 
 /* A rank of a job of several; else NULL. */
-static const struct process *find_peer(const struct hold_limit *limit,
-				       pid_t pid)
+static const struct process *find_peer(const struct hold_limit *limit, pid_t pid)
 {
 	const struct roster *roster = node_roster(limit->node);
 	const struct process *process = roster ? roster_find(roster, pid) : NULL;
 
-	return process && !process->role && process->world_size != 1 ? process
-								     : NULL;
+	return process && !process->role && process->world_size != 1 ? process : NULL;
 }
 
 /*
@@ -160,8 +158,7 @@ static const struct process *find_peer(const struct hold_limit *limit,
  */
 
 /* send and recv of gloo wait in the thread that calls them. */
-static bool is_in_collective(struct hold_limit *limit, pid_t pid,
-			     double deadline)
+static bool is_in_collective(struct hold_limit *limit, pid_t pid, double deadline)
 {
 	struct rank_entry *rank = take_rank(limit, pid);
 
@@ -189,8 +186,7 @@ static bool has_torch(struct hold_limit *limit, const struct process *process)
 }
 
 /* The limit of collectives whose deadline is in no system call; -1: none. */
-static double assumed_seconds(struct hold_limit *limit,
-			      const struct process *process,
+static double assumed_seconds(struct hold_limit *limit, const struct process *process,
 			      const struct deadlines *deadlines)
 {
 	double told = patience_limit(node_patience(limit->node), process->pid);
@@ -201,12 +197,11 @@ static double assumed_seconds(struct hold_limit *limit,
 		return told;
 	if (process->pid >= PROCESS_FIRST_STANDIN)
 		return TORCH_SECONDS;
-	return has_torch(limit, process) ? watchdog_seconds_of(process->pid)
-					 : -1;
+	return has_torch(limit, process) ? watchdog_seconds_of(process->pid) : -1;
 }
 
-static void see_rank(struct hold_limit *limit, struct job *job,
-		     const struct process *process, double now)
+static void see_rank(struct hold_limit *limit, struct job *job, const struct process *process,
+		     double now)
 {
 	const struct rank_entry *rank = find_rank(limit, process->pid);
 	bool is_stopped = rank && rank->is_stopped;
@@ -219,38 +214,33 @@ static void see_rank(struct hold_limit *limit, struct job *job,
 		const struct deadline *wait = &deadlines.waits[i];
 
 		if (wait->is_main &&
-		    (is_stopped ||
-		     !is_in_collective(limit, process->pid, wait->at)))
+		    (is_stopped || !is_in_collective(limit, process->pid, wait->at)))
 			continue;
-		hold_clock_see(&job->clock, process->pid, wait->tid, wait->at,
-			       now);
+		hold_clock_see(&job->clock, process->pid, wait->tid, wait->at, now);
 	}
-	seconds = is_stopped ? -1
-			     : assumed_seconds(limit, process, &deadlines);
+	seconds = is_stopped ? -1 : assumed_seconds(limit, process, &deadlines);
 	if (seconds >= 0)
 		hold_clock_assume(&job->clock, process->pid, seconds, now);
 }
 
 /* Deadlines of ranks on other machines cannot be read: they are assumed. */
-static void assume_absent(struct hold_limit *limit, struct job *job,
-			  const struct process *stopped, int present,
-			  double now)
+static void assume_absent(struct hold_limit *limit, struct job *job, const struct process *stopped,
+			  int present, double now)
 {
 	if (present < stopped->world_size && has_torch(limit, stopped))
-		hold_clock_assume(&job->clock, stopped->pid,
-				  watchdog_seconds_of(stopped->pid), now);
+		hold_clock_assume(&job->clock, stopped->pid, watchdog_seconds_of(stopped->pid),
+				  now);
 }
 
-static void see_job(struct hold_limit *limit, struct job *job,
-		    const struct pid_list *pids, double now)
+static void see_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+		    double now)
 {
 	const struct process *stopped = NULL;
 	int present = 0;
 
 	hold_clock_begin(&job->clock);
 	for (size_t i = 0; i < pids->count; i++) {
-		const struct process *process =
-			find_peer(limit, pids->pids[i]);
+		const struct process *process = find_peer(limit, pids->pids[i]);
 		const struct rank_entry *rank;
 
 		if (!process || strcmp(process->job, job->name) != 0)
@@ -266,8 +256,7 @@ static void see_job(struct hold_limit *limit, struct job *job,
 		assume_absent(limit, job, stopped, present, now);
 }
 
-void hold_limit_sampled(struct hold_limit *limit,
-			const struct process_sample *sample)
+void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *sample)
 {
 	struct rank_entry *rank = find_rank(limit, sample->pid);
 	const struct stack *stack = NULL;
@@ -287,8 +276,7 @@ void hold_limit_sampled(struct hold_limit *limit,
  * Resuming
  */
 
-static char *explain(const struct hold_limit *limit,
-		     const struct hold_wait *wait,
+static char *explain(const struct hold_limit *limit, const struct hold_wait *wait,
 		     const struct process *resumed, double now)
 {
 	const struct process *waiting = find_peer(limit, wait->pid);
@@ -313,8 +301,7 @@ static char *explain(const struct hold_limit *limit,
 	return buffer_take(&text);
 }
 
-static int resume(struct hold_limit *limit, const struct process *process,
-		  struct error *error)
+static int resume(struct hold_limit *limit, const struct process *process, struct error *error)
 {
 	struct connection *connection;
 	json_t *arguments = json_object();
@@ -324,18 +311,17 @@ static int resume(struct hold_limit *limit, const struct process *process,
 	json_object_set_new(arguments, "pid", json_integer(process->pid));
 	message_make_request(&request, "continue", arguments);
 	request.seq = NODE_NOBODY;
-	connection = connections_find(node_connections(limit->node), process,
-				      REQUEST_CONTINUE, &request, error);
+	connection = connections_find(node_connections(limit->node), process, REQUEST_CONTINUE,
+				      &request, error);
 	if (connection)
-		result = connection->backend->send(
-			connection, REQUEST_CONTINUE, &request, error);
+		result = connection->backend->send(connection, REQUEST_CONTINUE, &request, error);
 	message_clear(&request);
 	return result;
 }
 
 /* It is tried again at each look; why it failed is said once a stop. */
-static void say_refusal(struct hold_limit *limit, struct rank_entry *rank,
-			int number, const struct error *error)
+static void say_refusal(struct hold_limit *limit, struct rank_entry *rank, int number,
+			const struct error *error)
 {
 	char *text;
 
@@ -352,21 +338,19 @@ static void say_refusal(struct hold_limit *limit, struct rank_entry *rank,
 	free(text);
 }
 
-static void resume_job(struct hold_limit *limit, struct job *job,
-		       const struct pid_list *pids, double now)
+static void resume_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+		       double now)
 {
 	struct hold_wait wait = *hold_clock_first(&job->clock);
 
 	hold_clock_spend(&job->clock, now);
 	for (size_t i = 0; i < pids->count; i++) {
-		const struct process *process =
-			find_peer(limit, pids->pids[i]);
+		const struct process *process = find_peer(limit, pids->pids[i]);
 		struct rank_entry *rank = find_rank(limit, pids->pids[i]);
 		struct error error = ERROR_INIT;
 		int number;
 
-		if (!process || !rank || !rank->is_stopped ||
-		    strcmp(process->job, job->name) != 0)
+		if (!process || !rank || !rank->is_stopped || strcmp(process->job, job->name) != 0)
 			continue;
 		free(rank->why);
 		rank->why = explain(limit, &wait, process, now);
@@ -376,16 +360,13 @@ static void resume_job(struct hold_limit *limit, struct job *job,
 	}
 }
 
-static void tell_ranks(struct hold_limit *limit, const struct job *job,
-		       const struct pid_list *pids)
+static void tell_ranks(struct hold_limit *limit, const struct job *job, const struct pid_list *pids)
 {
 	for (size_t i = 0; i < pids->count; i++) {
-		const struct process *process =
-			find_peer(limit, pids->pids[i]);
-		const struct rank_entry *rank =
-			find_rank(limit, pids->pids[i]);
-		const struct debugger *debugger = connections_debugger(
-			node_connections(limit->node), pids->pids[i]);
+		const struct process *process = find_peer(limit, pids->pids[i]);
+		const struct rank_entry *rank = find_rank(limit, pids->pids[i]);
+		const struct debugger *debugger =
+			connections_debugger(node_connections(limit->node), pids->pids[i]);
 
 		if (process && rank && rank->is_stopped && debugger &&
 		    strcmp(process->job, job->name) == 0)
@@ -398,8 +379,7 @@ static double due_of(const struct hold_limit *limit, const struct job *job)
 {
 	const struct hold_wait *first = hold_clock_first(&job->clock);
 
-	return first && !limit->stays && !job->stays ? hold_wait_due(first)
-						     : INFINITY;
+	return first && !limit->stays && !job->stays ? hold_wait_due(first) : INFINITY;
 }
 
 static bool is_to_tell(const struct job *job, double due, double now)
@@ -410,8 +390,8 @@ static bool is_to_tell(const struct job *job, double due, double now)
 }
 
 /* Returns the time of the resume; INFINITY: none is to come. */
-static double look_at_job(struct hold_limit *limit, struct job *job,
-			  const struct pid_list *pids, double now)
+static double look_at_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+			  double now)
 {
 	double due;
 
@@ -448,8 +428,7 @@ static void look_in(struct hold_limit *limit, double seconds)
 {
 	if (limit->timer)
 		loop_timer_stop(limit->timer);
-	limit->timer = loop_timer(node_loop(limit->node), seconds, 0, on_turn,
-				  limit);
+	limit->timer = loop_timer(node_loop(limit->node), seconds, 0, on_turn, limit);
 }
 
 struct ended {
@@ -506,8 +485,7 @@ static void look(struct hold_limit *limit)
 		look_in(limit, LOOK_SECONDS);
 	for (size_t i = 0; i < limit->job_count; i++)
 		if (limit->jobs[i].is_held)
-			next = fmin(next, look_at_job(limit, &limit->jobs[i],
-						      &pids, now));
+			next = fmin(next, look_at_job(limit, &limit->jobs[i], &pids, now));
 	/* It is not to be late. */
 	if (next - now < LOOK_SECONDS)
 		look_in(limit, fmax(next - loop_now(), 0));
@@ -520,8 +498,7 @@ static void look(struct hold_limit *limit)
 
 /* Ranks whose collectives may time out while `stopped` is stopped. Returns the
  * least limit that is assumed for one; -1: no limit is assumed. */
-static double find_unhelped(struct hold_limit *limit,
-			    const struct process *stopped,
+static double find_unhelped(struct hold_limit *limit, const struct process *stopped,
 			    struct rankset *unhelped)
 {
 	struct pid_list pids = { .pids = NULL };
@@ -533,10 +510,8 @@ static double find_unhelped(struct hold_limit *limit,
 		struct deadlines deadlines = { .count = 0 };
 		double seconds;
 
-		if (!peer || peer->pid == stopped->pid ||
-		    strcmp(peer->job, stopped->job) != 0 ||
-		    patience_has_raised(node_patience(limit->node),
-					peer->pid) ||
+		if (!peer || peer->pid == stopped->pid || strcmp(peer->job, stopped->job) != 0 ||
+		    patience_has_raised(node_patience(limit->node), peer->pid) ||
 		    !has_torch(limit, peer))
 			continue;
 		rankset_add(unhelped, peer->rank);
@@ -572,13 +547,11 @@ void hold_limit_announce(struct hold_limit *limit, pid_t pid)
 			text_duration(&text, seconds);
 			buffer_append_char(&text, ')');
 		}
-		buffer_append_string(&text,
-				     limit->stays
-					     ? ": a collective that waits for "
-					       "a stopped rank may end the job"
-					     : ": stopped ranks resume before "
-					       "a collective times out (set "
-					       "hold stay keeps them stopped)");
+		buffer_append_string(&text, limit->stays ? ": a collective that waits for "
+							   "a stopped rank may end the job"
+							 : ": stopped ranks resume before "
+							   "a collective times out (set "
+							   "hold stay keeps them stopped)");
 		node_say(limit->node, text.data);
 	}
 	rankset_clear(&unhelped);
@@ -588,8 +561,7 @@ void hold_limit_announce(struct hold_limit *limit, pid_t pid)
 /* A dead program's pdb has nothing that could be resumed in time. */
 static bool can_be_resumed(const struct debugger *debugger)
 {
-	return debugger_is_ours(debugger) &&
-	       debugger->state == DEBUGGER_STOPPED &&
+	return debugger_is_ours(debugger) && debugger->state == DEBUGGER_STOPPED &&
 	       !(debugger->is_post_mortem && debugger_is_of(debugger, "pdb"));
 }
 
@@ -605,8 +577,8 @@ static void find_stopped(uint64_t pid, void *value, void *data)
 	const struct rank_entry *rank = value;
 	const struct process *process = find_peer(search->limit, (pid_t)pid);
 
-	search->is_found |= rank->is_stopped && process &&
-			    strcmp(process->job, search->job->name) == 0;
+	search->is_found |=
+		rank->is_stopped && process && strcmp(process->job, search->job->name) == 0;
 }
 
 static bool has_stopped(const struct hold_limit *limit, const struct job *job)
@@ -618,8 +590,7 @@ static bool has_stopped(const struct hold_limit *limit, const struct job *job)
 }
 
 /* A step continues the hold that it began in. */
-static void begin_hold(struct hold_limit *limit, pid_t pid,
-		       const struct debugger *debugger)
+static void begin_hold(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	const struct process *process = find_peer(limit, pid);
 	struct job *job = process ? find_job(limit, process->job) : NULL;
@@ -628,12 +599,10 @@ static void begin_hold(struct hold_limit *limit, pid_t pid,
 		job->stays = false;
 }
 
-void hold_limit_hear(struct hold_limit *limit, pid_t pid,
-		     const struct debugger *debugger)
+void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	bool is_stopped = can_be_resumed(debugger);
-	struct rank_entry *rank = is_stopped ? take_rank(limit, pid)
-					     : find_rank(limit, pid);
+	struct rank_entry *rank = is_stopped ? take_rank(limit, pid) : find_rank(limit, pid);
 
 	if (!rank)
 		return;
@@ -660,12 +629,11 @@ static void tell_end(const struct hold_limit *limit, const struct job *job,
 	const struct hold_wait *first = hold_clock_first(&job->clock);
 
 	if (first && (limit->stays || job->stays) && debugger->lease < 0)
-		json_object_set_new(body, "watchdog",
-				    json_real(first->deadline - first->seen));
+		json_object_set_new(body, "watchdog", json_real(first->deadline - first->seen));
 }
 
-void hold_limit_amend(struct hold_limit *limit, pid_t pid,
-		      const struct debugger *debugger, json_t *body)
+void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger *debugger,
+		      json_t *body)
 {
 	const struct rank_entry *rank = find_rank(limit, pid);
 	const struct process *process = find_peer(limit, pid);
@@ -675,8 +643,7 @@ void hold_limit_amend(struct hold_limit *limit, pid_t pid,
 	if (!rank)
 		return;
 	if (debugger->state == DEBUGGER_RUNNING && rank->why) {
-		json_set_text(body, "reason",
-			      resume_reason_name(RESUME_TIME_LIMIT));
+		json_set_text(body, "reason", resume_reason_name(RESUME_TIME_LIMIT));
 		json_set_text(body, "description", rank->why);
 	}
 	if (!rank->is_stopped || !job)
@@ -686,8 +653,7 @@ void hold_limit_amend(struct hold_limit *limit, pid_t pid,
 		return;
 	if (debugger->lease >= 0 && job->told - now >= debugger->lease)
 		return;
-	json_object_set_new(body, "lease",
-			    json_real(fmax(job->told - now, 0)));
+	json_object_set_new(body, "lease", json_real(fmax(job->told - now, 0)));
 	json_object_set_new(body, "limited", json_true());
 }
 

@@ -23,15 +23,13 @@ struct process_sample;
 struct hold_limit *hold_limit_new(struct node *node);
 void hold_limit_free(struct hold_limit *limit);
 /* The new state of a process's debugger, before its event is sent. */
-void hold_limit_hear(struct hold_limit *limit, pid_t pid,
-		     const struct debugger *debugger);
+void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger *debugger);
 /* Adds to the body of a debugger's event: `lease`, after which the rank is
  * resumed, or the reason and description of such a resume. */
-void hold_limit_amend(struct hold_limit *limit, pid_t pid,
-		      const struct debugger *debugger, json_t *body);
+void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger *debugger,
+		      json_t *body);
 /* Learns from each sample whether the main thread is in a collective. */
-void hold_limit_sampled(struct hold_limit *limit,
-			const struct process_sample *sample);
+void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *sample);
 /* True: no rank is resumed by this module. */
 void hold_limit_set_stay(struct hold_limit *limit, bool stays);
 /* The ranks that are stopped now, and what is stopped beside them or by their

@@ -53,8 +53,7 @@ static bool names_group(const char *text, const char *cgroup)
 	return strncmp(found, cgroup, length) == 0 && found[length] == ',';
 }
 
-bool kernel_line_is_about(const struct kernel_line *line,
-			  const struct kernel_suspect *suspect)
+bool kernel_line_is_about(const struct kernel_line *line, const struct kernel_suspect *suspect)
 {
 	if (line->ago > suspect->age + LEEWAY)
 		return false;
@@ -62,8 +61,8 @@ bool kernel_line_is_about(const struct kernel_line *line,
 	       (suspect->cgroup && names_group(line->text, suspect->cgroup));
 }
 
-void kernellog_take(const struct kernellog_calls *calls, const char *record,
-		    double now, bool has_pids)
+void kernellog_take(const struct kernellog_calls *calls, const char *record, double now,
+		    bool has_pids)
 {
 	const char *text = strchr(record, ';');
 	const char *stamp = strchr(record, ',');
@@ -73,8 +72,7 @@ void kernellog_take(const struct kernellog_calls *calls, const char *record,
 	stamp = stamp ? strchr(stamp + 1, ',') : NULL;
 	if (!text || !stamp || stamp > text)
 		return;
-	snprintf(bytes, sizeof(bytes), "%.*s", (int)strcspn(text + 1, "\n"),
-		 text + 1);
+	snprintf(bytes, sizeof(bytes), "%.*s", (int)strcspn(text + 1, "\n"), text + 1);
 	line.ago = now - strtod(stamp + 1, NULL) / 1e6;
 	for (size_t i = 0; i < ARRAY_LENGTH(marks); i++) {
 		if (strncmp(bytes, marks[i].text, strlen(marks[i].text)) != 0)
@@ -103,8 +101,7 @@ int kernellog_read(const struct kernellog_calls *calls, struct error *error)
 	double now = loop_now();
 
 	if (fd < 0)
-		return error_set_errno(error, errno,
-				       "the kernel's log cannot be read here");
+		return error_set_errno(error, errno, "the kernel's log cannot be read here");
 	while (loop_now() < now + SECONDS_MAXIMUM) {
 		ssize_t got = read(fd, record, sizeof(record) - 1);
 

@@ -37,15 +37,14 @@ struct kernellog_calls {
  * Whether a line tells of the process or of its control group. What is older
  * than the process tells of another that had its pid.
  */
-bool kernel_line_is_about(const struct kernel_line *line,
-			  const struct kernel_suspect *suspect);
+bool kernel_line_is_about(const struct kernel_line *line, const struct kernel_suspect *suspect);
 /*
  * -1 and a sentence when the log cannot be read. It names processes by their
  * pids in the first pid namespace: elsewhere lines come without.
  */
 int kernellog_read(const struct kernellog_calls *calls, struct error *error);
 /* For tests: one record. */
-void kernellog_take(const struct kernellog_calls *calls, const char *record,
-		    double now, bool has_pids);
+void kernellog_take(const struct kernellog_calls *calls, const char *record, double now,
+		    bool has_pids);
 
 #endif

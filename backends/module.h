@@ -12,7 +12,6 @@ struct error;
  * Lends what the file gives under that name, for as long as the program runs;
  * NULL and a sentence, which begins with `need` ("Agents need FILE").
  */
-const void *module_open(const char *file, const char *name, const char *need,
-			struct error *error);
+const void *module_open(const char *file, const char *name, const char *need, struct error *error);
 
 #endif

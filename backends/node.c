@@ -356,9 +356,8 @@ void node_set_read_only(struct node *node, bool is_read_only)
 
 void node_set_stacks_maximum(struct node *node, int64_t maximum)
 {
-	node->stacks_maximum = maximum > 0 && maximum < STACK_TABLE_FULL
-				       ? (size_t)maximum
-				       : STACK_TABLE_FULL;
+	node->stacks_maximum =
+		maximum > 0 && maximum < STACK_TABLE_FULL ? (size_t)maximum : STACK_TABLE_FULL;
 }
 
 void node_tidy_stacks(struct node *node)
@@ -406,8 +405,8 @@ void node_emit(struct node *node, const char *event, json_t *owned_body)
 	message_clear(&message);
 }
 
-void node_respond(struct node *node, const struct message *request,
-		  json_t *owned_body, const char *error)
+void node_respond(struct node *node, const struct message *request, json_t *owned_body,
+		  const char *error)
 {
 	struct message message;
 
@@ -427,8 +426,7 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 {
 	roster_count(node->roster, sample);
 	connections_amend(node->connections, sample);
-	node_emit(node, "sampled",
-		  process_sample_to_json(sample, node->stacks));
+	node_emit(node, "sampled", process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);
 	hold_limit_sampled(node->hold_limit, sample);
 	if (node->finder)
@@ -451,14 +449,12 @@ static void tell_debugger(struct node *node, const char *event, pid_t pid,
 	patience_hear(node->patience, pid, debugger);
 }
 
-void node_tell_debugger(struct node *node, pid_t pid,
-			const struct debugger *debugger)
+void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger)
 {
 	tell_debugger(node, "debugger", pid, debugger);
 }
 
-void node_emit_debugger(struct node *node, pid_t pid,
-			const struct debugger *debugger)
+void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *debugger)
 {
 	if (debugger->state == DEBUGGER_STOPPED)
 		sampler_take(node->sampler, pid);
@@ -491,7 +487,7 @@ static void on_line(const char *line, size_t length, void *data)
 		request_handle(node, &message);
 	else
 		node_say(node, "probetui-node got an answer or an event, where "
-			  "only requests are expected; it is ignored.");
+			       "only requests are expected; it is ignored.");
 	message_clear(&message);
 }
 
@@ -513,8 +509,7 @@ static void on_leave(void *data)
 
 	release_all(node);
 	pipe_flush(node->pipe);
-	if ((pipe_waiting(node->pipe) == 0 &&
-	     farewells_are_over(node->farewells) &&
+	if ((pipe_waiting(node->pipe) == 0 && farewells_are_over(node->farewells) &&
 	     carrier_has_left(node->carriers)) ||
 	    loop_now() > node->leave_deadline)
 		loop_stop(node->loop);
@@ -526,6 +521,5 @@ void node_leave(struct node *node)
 		return;
 	pipe_stop(node->pipe);
 	node->leave_deadline = loop_now() + LEAVE_SECONDS;
-	node->leave_timer =
-		loop_timer(node->loop, 0, LEAVE_TURN, on_leave, node);
+	node->leave_timer = loop_timer(node->loop, 0, LEAVE_TURN, on_leave, node);
 }

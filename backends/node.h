@@ -57,8 +57,8 @@ bool node_is_read_only(const struct node *node);
 void node_emit(struct node *node, const char *event, json_t *owned_body);
 /* A sentence for the log. */
 void node_say(struct node *node, const char *sentence);
-void node_respond(struct node *node, const struct message *request,
-		  json_t *owned_body, const char *error);
+void node_respond(struct node *node, const struct message *request, json_t *owned_body,
+		  const char *error);
 /* Emits `sampled`, amended, with what the other side does not know yet. */
 void node_emit_sample(struct node *node, struct process_sample *sample);
 
@@ -66,11 +66,9 @@ void node_emit_sample(struct node *node, struct process_sample *sample);
  * Emits `debugger`, `stopped` or `continued`, as the state has it; before
  * `stopped` the process is sampled (and the sample amended).
  */
-void node_emit_debugger(struct node *node, pid_t pid,
-			const struct debugger *debugger);
+void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
 /* The same as `debugger`, whatever the state is: it is where it was. */
-void node_tell_debugger(struct node *node, pid_t pid,
-			const struct debugger *debugger);
+void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
 /* Takes the socket of a connection that closes. */
 struct farewells *node_farewells(struct node *node);
 

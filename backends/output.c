@@ -92,8 +92,8 @@ void outputs_free(struct outputs *outputs)
 }
 
 /* What was sent for an earlier request is sent again: the first says so. */
-static void emit(struct outputs *outputs, struct followed *followed,
-		 const char *category, const char *text)
+static void emit(struct outputs *outputs, struct followed *followed, const char *category,
+		 const char *text)
 {
 	json_t *body = json_object();
 
@@ -132,8 +132,7 @@ static void skip_part_of_line(struct stream *stream, size_t maximum)
 }
 
 /* Leaves half a character at the end for the next turn, but not for ever. */
-static void hold_back(struct followed *followed, struct stream *stream,
-		      struct buffer *text)
+static void hold_back(struct followed *followed, struct stream *stream, struct buffer *text)
 {
 	int *waited = &followed->waited[stream->number - 1];
 	size_t waiting = text_unfinished(text->data, text->length);
@@ -156,8 +155,8 @@ static const struct turn usual_turn = { .maximum = TURN_BYTES };
 static const struct turn last_turn = { .maximum = TURN_BYTES, .is_last = true };
 
 /* What the stream has behind at, bounded. */
-static void emit_new(struct outputs *outputs, struct followed *followed,
-		     struct stream *stream, const struct turn *turn)
+static void emit_new(struct outputs *outputs, struct followed *followed, struct stream *stream,
+		     const struct turn *turn)
 {
 	off_t size = stream_size(stream);
 	off_t maximum = (off_t)turn->maximum;
@@ -195,8 +194,7 @@ static bool is_same_file(const struct followed *followed)
 }
 
 /* Both may be one file, which is then the standard output's alone. */
-static void emit_all(struct outputs *outputs, struct followed *followed,
-		     const struct turn *turn)
+static void emit_all(struct outputs *outputs, struct followed *followed, const struct turn *turn)
 {
 	struct stream *out = &followed->streams[0];
 	struct stream *err = &followed->streams[1];
@@ -214,14 +212,12 @@ static bool is_there(struct outputs *outputs, const struct followed *followed)
 {
 	struct procfs_stat stat;
 
-	return procfs_stat(node_procfs(outputs->node), followed->pid, &stat) ==
-		       0 &&
-	       !procfs_has_ended(&stat) &&
-	       stat.start_time == followed->start_time;
+	return procfs_stat(node_procfs(outputs->node), followed->pid, &stat) == 0 &&
+	       !procfs_has_ended(&stat) && stat.start_time == followed->start_time;
 }
 
-static void open_again(struct outputs *outputs, struct followed *followed,
-		       struct stream *stream, const struct process *process)
+static void open_again(struct outputs *outputs, struct followed *followed, struct stream *stream,
+		       const struct process *process)
 {
 	int number = stream->number;
 
@@ -231,8 +227,7 @@ static void open_again(struct outputs *outputs, struct followed *followed,
 		stream_close(stream);
 		return;
 	}
-	emit(outputs, followed, "important",
-	     stream->path ? "From another file now:" : stream->why);
+	emit(outputs, followed, "important", stream->path ? "From another file now:" : stream->why);
 }
 
 /* The process may have opened another file in its place. */
@@ -274,19 +269,17 @@ static void on_turn(void *data)
 }
 
 /* Other ranks that have the file open in one of their two streams. */
-static void find_sharers(struct outputs *outputs, pid_t pid,
-			 const struct stream *stream, struct rankset *ranks)
+static void find_sharers(struct outputs *outputs, pid_t pid, const struct stream *stream,
+			 struct rankset *ranks)
 {
 	struct roster *roster = node_roster(outputs->node);
 	struct pid_list pids = { .pids = NULL };
 
 	roster_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *process =
-			roster_find(roster, pids.pids[i]);
+		const struct process *process = roster_find(roster, pids.pids[i]);
 
-		if (!process || process->pid == pid ||
-		    process->parent_pid != 0)
+		if (!process || process->pid == pid || process->parent_pid != 0)
 			continue;
 		for (int j = 1; j <= STREAM_COUNT; j++) {
 			struct stream other = { .number = j,
@@ -300,8 +293,7 @@ static void find_sharers(struct outputs *outputs, pid_t pid,
 	pid_list_clear(&pids);
 }
 
-static json_t *stream_to_json(struct outputs *outputs, pid_t pid,
-			      const struct stream *stream)
+static json_t *stream_to_json(struct outputs *outputs, pid_t pid, const struct stream *stream)
 {
 	struct rankset ranks = RANKSET_INIT;
 	struct buffer shared = BUFFER_INIT;
@@ -310,8 +302,7 @@ static json_t *stream_to_json(struct outputs *outputs, pid_t pid,
 	if (stream->path)
 		find_sharers(outputs, pid, stream, &ranks);
 	rankset_append(&shared, &ranks);
-	json_set_text(json, "shared",
-		      rankset_count(&ranks) > 0 ? shared.data : NULL);
+	json_set_text(json, "shared", rankset_count(&ranks) > 0 ? shared.data : NULL);
 	buffer_clear(&shared);
 	rankset_clear(&ranks);
 
@@ -321,16 +312,14 @@ static json_t *stream_to_json(struct outputs *outputs, pid_t pid,
 	return json;
 }
 
-static json_t *followed_to_json(struct outputs *outputs,
-				const struct followed *followed)
+static json_t *followed_to_json(struct outputs *outputs, const struct followed *followed)
 {
 	json_t *body = json_object();
 	json_t *streams = json_array();
 
 	for (int i = 0; i < STREAM_COUNT; i++)
-		json_array_append_new(streams,
-				      stream_to_json(outputs, followed->pid,
-						     &followed->streams[i]));
+		json_array_append_new(
+			streams, stream_to_json(outputs, followed->pid, &followed->streams[i]));
 	if (is_same_file(followed))
 		json_set_text(json_array_get(streams, 1), "why",
 			      "Its standard error goes where its standard output "
@@ -352,40 +341,36 @@ static void keep(struct outputs *outputs, struct followed *owned_followed)
 	ARRAY_GROW(outputs->followed, outputs->count, outputs->capacity);
 	outputs->followed[outputs->count++] = owned_followed;
 	if (!outputs->timer)
-		outputs->timer = loop_timer(node_loop(outputs->node), PERIOD,
-					    PERIOD, on_turn, outputs);
+		outputs->timer =
+			loop_timer(node_loop(outputs->node), PERIOD, PERIOD, on_turn, outputs);
 }
 
-static struct followed *open_streams(struct outputs *outputs,
-				     const struct process *process)
+static struct followed *open_streams(struct outputs *outputs, const struct process *process)
 {
 	struct followed *followed = xcalloc(1, sizeof(*followed));
 
 	followed->pid = process->pid;
 	followed->start_time = process->start_time;
 	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_open(&followed->streams[i], i + 1,
-			    node_procfs(outputs->node), process);
+		stream_open(&followed->streams[i], i + 1, node_procfs(outputs->node), process);
 	return followed;
 }
 
 /* The other side keeps so many lines of both together. */
 static size_t tail_bytes(const struct followed *followed)
 {
-	bool are_two = followed->streams[0].fd >= 0 &&
-		       followed->streams[1].fd >= 0 && !is_same_file(followed);
+	bool are_two = followed->streams[0].fd >= 0 && followed->streams[1].fd >= 0 &&
+		       !is_same_file(followed);
 
 	return are_two ? TAIL_BYTES_OF_TWO : TAIL_BYTES;
 }
 
 /* NULL, or why it cannot be shown. */
-static const char *refuse(struct outputs *outputs,
-			  const struct followed *followed, bool is_on)
+static const char *refuse(struct outputs *outputs, const struct followed *followed, bool is_on)
 {
 	struct procfs_stat stat;
 
-	if (procfs_stat(node_procfs(outputs->node), followed->pid, &stat) ==
-		    0 &&
+	if (procfs_stat(node_procfs(outputs->node), followed->pid, &stat) == 0 &&
 	    stat.start_time != followed->start_time)
 		return "It has ended, and another process has its number.";
 	if (is_on && outputs->count >= FOLLOWED_MAXIMUM)
@@ -396,8 +381,7 @@ static const char *refuse(struct outputs *outputs,
 
 void outputs_remember(struct outputs *outputs, const struct process *process)
 {
-	struct followed *noted = map_find(outputs->noted,
-					  (uint64_t)process->pid);
+	struct followed *noted = map_find(outputs->noted, (uint64_t)process->pid);
 
 	if (noted ? noted->start_time == process->start_time
 		  : map_count(outputs->noted) >= NOTED_MAXIMUM)
@@ -406,13 +390,11 @@ void outputs_remember(struct outputs *outputs, const struct process *process)
 	noted->pid = process->pid;
 	noted->start_time = process->start_time;
 	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_note(&noted->streams[i], i + 1,
-			    node_procfs(outputs->node), process);
+		stream_note(&noted->streams[i], i + 1, node_procfs(outputs->node), process);
 	map_put(outputs->noted, (uint64_t)process->pid, noted);
 }
 
-bool outputs_request_ended(struct outputs *outputs, pid_t pid,
-			   const struct message *request)
+bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request)
 {
 	const struct followed *noted = map_find(outputs->noted, (uint64_t)pid);
 	struct followed *followed;
@@ -425,11 +407,9 @@ bool outputs_request_ended(struct outputs *outputs, pid_t pid,
 	for (int i = 0; i < STREAM_COUNT; i++)
 		stream_open_noted(&followed->streams[i], &noted->streams[i]);
 	emit_all(outputs, followed,
-		 &(struct turn){ .maximum = tail_bytes(followed),
-				 .is_first = true,
-				 .is_last = true });
-	node_respond(outputs->node, request,
-		     followed_to_json(outputs, followed), NULL);
+		 &(struct turn){
+			 .maximum = tail_bytes(followed), .is_first = true, .is_last = true });
+	node_respond(outputs->node, request, followed_to_json(outputs, followed), NULL);
 	followed_free(followed);
 	return true;
 }
@@ -455,9 +435,8 @@ void outputs_request(struct outputs *outputs, const struct process *process,
 		return;
 	}
 	emit_all(outputs, followed,
-		 &(struct turn){ .maximum = tail_bytes(followed),
-				 .is_first = true,
-				 .is_last = !is_on });
+		 &(struct turn){
+			 .maximum = tail_bytes(followed), .is_first = true, .is_last = !is_on });
 	node_respond(outputs->node, request, followed_to_json(outputs, followed), NULL);
 	if (is_on)
 		keep(outputs, followed);

@@ -22,8 +22,7 @@ void outputs_free(struct outputs *outputs);
 /* What it prints to can be read when it has ended. */
 void outputs_remember(struct outputs *outputs, const struct process *process);
 /* Answers the request about a process that has ended; false: unknown. */
-bool outputs_request_ended(struct outputs *outputs, pid_t pid,
-			   const struct message *request);
+bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request);
 /* Answers the request about process. */
 void outputs_request(struct outputs *outputs, const struct process *process,
 		     const struct message *request);

@@ -34,11 +34,11 @@ struct entry {
 	double until; /* as if it were, on the loop's clock */
 	bool is_catching;
 	bool is_filtering;
-	bool is_raised; /* its agent was asked to */
-	double retry;	/* what it was asked failed: not before; 0: it did not */
+	bool is_raised;	  /* its agent was asked to */
+	double retry;	  /* what it was asked failed: not before; 0: it did not */
 	double raised_at; /* it answered that it has raised them; 0: not yet */
-	bool has_groups; /* as it told */
-	double limit;	/* of its groups, the least; -1: not known */
+	bool has_groups;  /* as it told */
+	double limit;	  /* of its groups, the least; -1: not known */
 };
 
 struct patience {
@@ -88,15 +88,14 @@ static struct entry *take(struct patience *patience, pid_t pid)
 
 static bool may_be_held(const struct entry *entry)
 {
-	return entry && (entry->may_be_held || entry->is_catching ||
-			 entry->is_filtering ||
+	return entry && (entry->may_be_held || entry->is_catching || entry->is_filtering ||
 			 entry->until > loop_now());
 }
 
 static bool are_peers(const struct process *one, const struct process *other)
 {
-	return one && other && one->pid != other->pid && !one->role &&
-	       !other->role && strcmp(one->job, other->job) == 0;
+	return one && other && one->pid != other->pid && !one->role && !other->role &&
+	       strcmp(one->job, other->job) == 0;
 }
 
 /*
@@ -104,8 +103,7 @@ static bool are_peers(const struct process *one, const struct process *other)
  */
 
 /* The one that is stopped has operations in flight, too. */
-static bool is_waited_for(const struct patience *patience,
-			  const struct process *peer,
+static bool is_waited_for(const struct patience *patience, const struct process *peer,
 			  const struct pid_list *pids)
 {
 	const struct roster *roster = node_roster(patience->node);
@@ -120,8 +118,7 @@ static bool is_waited_for(const struct patience *patience,
 }
 
 /* -1: it cannot be asked now; what changes that is heard of. */
-static int ask(struct patience *patience, const struct process *peer,
-	       bool raises)
+static int ask(struct patience *patience, const struct process *peer, bool raises)
 {
 	struct connection *connection;
 	struct error error = ERROR_INIT;
@@ -134,11 +131,10 @@ static int ask(struct patience *patience, const struct process *peer,
 	json_set_text(arguments, "for", "ranks that are held");
 	message_make_request(&request, "watchdog", arguments);
 	request.seq = NODE_NOBODY;
-	connection = connections_find(node_connections(patience->node), peer,
-				      REQUEST_WATCHDOG, &request, &error);
+	connection = connections_find(node_connections(patience->node), peer, REQUEST_WATCHDOG,
+				      &request, &error);
 	if (connection)
-		result = connection->backend->send(
-			connection, REQUEST_WATCHDOG, &request, &error);
+		result = connection->backend->send(connection, REQUEST_WATCHDOG, &request, &error);
 	message_clear(&request);
 	return result;
 }
@@ -146,8 +142,7 @@ static int ask(struct patience *patience, const struct process *peer,
 /* One that is elsewhere is asked where it is connected to. */
 static bool may_have_agent(const struct process *peer)
 {
-	return peer->pid >= PROCESS_FIRST_STANDIN ||
-	       way_exists(peer->pid, peer->uid);
+	return peer->pid >= PROCESS_FIRST_STANDIN || way_exists(peer->pid, peer->uid);
 }
 
 static bool is_to_be_asked(const struct entry *entry, bool raises)
@@ -211,8 +206,7 @@ static void look_later(struct patience *patience)
 	patience->later = NULL;
 	map_each(patience->entries, find_next, &next);
 	if (isfinite(next))
-		patience->later = loop_timer(node_loop(patience->node),
-					     next - loop_now() + 0.01, 0,
+		patience->later = loop_timer(node_loop(patience->node), next - loop_now() + 0.01, 0,
 					     on_later, patience);
 }
 
@@ -276,21 +270,18 @@ static void on_turn(void *data)
 void patience_look(struct patience *patience)
 {
 	if (!patience->timer)
-		patience->timer = loop_timer(node_loop(patience->node), 0, 0,
-					     on_turn, patience);
+		patience->timer = loop_timer(node_loop(patience->node), 0, 0, on_turn, patience);
 }
 
 /*
  * Hearing
  */
 
-void patience_hear(struct patience *patience, pid_t pid,
-		   const struct debugger *debugger)
+void patience_hear(struct patience *patience, pid_t pid, const struct debugger *debugger)
 {
 	bool was_held = may_be_held(find(patience, pid));
 	bool is_held = debugger_is_ours(debugger) &&
-		       (debugger->state == DEBUGGER_STOPPED ||
-			debugger->state == DEBUGGER_NESTED ||
+		       (debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED ||
 			debugger->binding_count > 0);
 
 	if (is_held || find(patience, pid)) {
@@ -389,8 +380,8 @@ static double least_limit(const json_t *told, pid_t pid)
 
 static void tell_again(struct patience *patience, pid_t pid)
 {
-	const struct debugger *debugger = connections_debugger(
-		node_connections(patience->node), pid);
+	const struct debugger *debugger =
+		connections_debugger(node_connections(patience->node), pid);
 
 	if (debugger && debugger->state == DEBUGGER_STOPPED)
 		node_tell_debugger(patience->node, pid, debugger);
@@ -399,8 +390,7 @@ static void tell_again(struct patience *patience, pid_t pid)
 static void learn_one(struct entry *entry, pid_t pid, const json_t *told)
 {
 	entry->limit = least_limit(told, pid);
-	entry->has_groups =
-		json_array_size(json_object_get(told, "groups")) > 0;
+	entry->has_groups = json_array_size(json_object_get(told, "groups")) > 0;
 	if (!json_get_boolean(told, "raised", false))
 		entry->raised_at = 0;
 	else if (entry->is_raised && entry->raised_at == 0)
@@ -440,12 +430,10 @@ double patience_limit(const struct patience *patience, pid_t pid)
  * GIL, or a debugger has stopped the process. */
 static bool is_under_way(const struct entry *entry)
 {
-	return entry && entry->is_raised && entry->retry == 0 &&
-	       entry->raised_at == 0;
+	return entry && entry->is_raised && entry->retry == 0 && entry->raised_at == 0;
 }
 
-enum patience_progress patience_progress(const struct patience *patience,
-					 pid_t pid, double *since)
+enum patience_progress patience_progress(const struct patience *patience, pid_t pid, double *since)
 {
 	const struct roster *roster = node_roster(patience->node);
 	const struct process *process = roster ? roster_find(roster, pid) : NULL;
@@ -459,8 +447,7 @@ enum patience_progress patience_progress(const struct patience *patience,
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct entry *entry = find(patience, pids.pids[i]);
 
-		if (pids.pids[i] != pid &&
-		    !are_peers(process, roster_find(roster, pids.pids[i])))
+		if (pids.pids[i] != pid && !are_peers(process, roster_find(roster, pids.pids[i])))
 			continue;
 		if (is_under_way(entry)) {
 			progress = PATIENCE_ASKED;

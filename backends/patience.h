@@ -22,8 +22,7 @@ struct patience;
 struct patience *patience_new(struct node *node);
 void patience_free(struct patience *patience);
 /* All that is known of a debugger, whenever it changes. */
-void patience_hear(struct patience *patience, pid_t pid,
-		   const struct debugger *debugger);
+void patience_hear(struct patience *patience, pid_t pid, const struct debugger *debugger);
 /* Whether the agent in it holds exceptions. */
 void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on);
 /* Whether it is to stop where exceptions are raised, as was asked for. */
@@ -48,8 +47,7 @@ enum patience_progress {
 	PATIENCE_RAISED, /* all that answer have raised theirs; *since: at the
 			  * latest on the loop's clock */
 };
-enum patience_progress patience_progress(const struct patience *patience,
-					 pid_t pid, double *since);
+enum patience_progress patience_progress(const struct patience *patience, pid_t pid, double *since);
 /* Its agent has raised the limits of its process. */
 bool patience_has_raised(const struct patience *patience, pid_t pid);
 /* The least limit that an agent told of the groups of its process; -1: it told

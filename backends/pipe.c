@@ -49,8 +49,7 @@ static int make_non_blocking(int fd)
 	return flags;
 }
 
-struct pipe *pipe_new(struct loop *loop, int input, int output,
-		      const struct pipe_calls *calls)
+struct pipe *pipe_new(struct loop *loop, int input, int output, const struct pipe_calls *calls)
 {
 	struct pipe *pipe = xcalloc(1, sizeof(*pipe));
 
@@ -65,8 +64,7 @@ struct pipe *pipe_new(struct loop *loop, int input, int output,
 	/* Both may be one description: the first has what was there before. */
 	pipe->input_flags = make_non_blocking(input);
 	pipe->output_flags = make_non_blocking(output);
-	pipe->input_watch =
-		loop_watch(loop, input, LOOP_READABLE, on_readable, pipe);
+	pipe->input_watch = loop_watch(loop, input, LOOP_READABLE, on_readable, pipe);
 	return pipe;
 }
 
@@ -132,8 +130,7 @@ static void hand_out(struct pipe *pipe)
 	while (!pipe->is_stopped && pipe_waiting(pipe) < PIPE_QUEUE_LONG) {
 		const char *from = pipe->lines.data + start;
 		size_t left = pipe->lines.length - start;
-		size_t known =
-			pipe->searched > start ? pipe->searched - start : 0;
+		size_t known = pipe->searched > start ? pipe->searched - start : 0;
 		const char *newline = memchr(from + known, '\n', left - known);
 
 		if (!newline) {
@@ -145,8 +142,7 @@ static void hand_out(struct pipe *pipe)
 			break;
 		}
 		start += (size_t)(newline - from) + 1;
-		pipe->calls.line(from, (size_t)(newline - from),
-				 pipe->calls.data);
+		pipe->calls.line(from, (size_t)(newline - from), pipe->calls.data);
 	}
 	buffer_consume(&pipe->lines, start);
 	pipe->searched -= start < pipe->searched ? start : pipe->searched;
@@ -205,8 +201,7 @@ void pipe_flush(struct pipe *pipe)
 {
 	while (pipe_waiting(pipe) > 0) {
 		ssize_t put =
-			write(pipe->output, pipe->queue.data + pipe->written,
-			      pipe_waiting(pipe));
+			write(pipe->output, pipe->queue.data + pipe->written, pipe_waiting(pipe));
 
 		if (put < 0 && errno == EINTR)
 			continue;
@@ -230,6 +225,5 @@ void pipe_flush(struct pipe *pipe)
 	}
 	if (!pipe->output_watch)
 		pipe->output_watch =
-			loop_watch(pipe->loop, pipe->output, LOOP_WRITABLE,
-				   on_writable, pipe);
+			loop_watch(pipe->loop, pipe->output, LOOP_WRITABLE, on_writable, pipe);
 }

@@ -30,8 +30,7 @@ struct pipe_calls {
 };
 
 /* The descriptors are borrowed; they are non-blocking until pipe_free. */
-struct pipe *pipe_new(struct loop *loop, int input, int output,
-		      const struct pipe_calls *calls);
+struct pipe *pipe_new(struct loop *loop, int input, int output, const struct pipe_calls *calls);
 void pipe_free(struct pipe *pipe);
 /* Queues a message, and numbers it. */
 void pipe_send(struct pipe *pipe, struct message *message);

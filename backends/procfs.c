@@ -53,8 +53,8 @@ void procfs_close(struct procfs *procfs)
 /* EINVAL: a zombie has no networks. */
 void procfs_note(struct procfs *procfs, int number)
 {
-	if (procfs->unread == 0 && number != 0 && number != EACCES &&
-	    number != EPERM && number != EINVAL && !procfs_is_gone(number))
+	if (procfs->unread == 0 && number != 0 && number != EACCES && number != EPERM &&
+	    number != EINVAL && !procfs_is_gone(number))
 		procfs->unread = number;
 }
 
@@ -80,13 +80,11 @@ static pid_t parse_pid(const char *name)
 	if (!isdigit((unsigned char)name[0]))
 		return 0;
 	value = strtol(name, &end, 10);
-	return *end == '\0' && value > 0 && value <= INT32_MAX ? (pid_t)value
-							       : 0;
+	return *end == '\0' && value > 0 && value <= INT32_MAX ? (pid_t)value : 0;
 }
 
 /* The names in a folder that are numbers. */
-static int list_numbers(struct procfs *procfs, int fd,
-			struct procfs_entry **entries, size_t *count)
+static int list_numbers(struct procfs *procfs, int fd, struct procfs_entry **entries, size_t *count)
 {
 	size_t capacity = 0;
 
@@ -94,29 +92,25 @@ static int list_numbers(struct procfs *procfs, int fd,
 	*count = 0;
 	reserve(procfs, FIRST_CAPACITY);
 	for (;;) {
-		long length = syscall(SYS_getdents64, fd, procfs->data,
-				      FIRST_CAPACITY);
+		long length = syscall(SYS_getdents64, fd, procfs->data, FIRST_CAPACITY);
 
 		if (length <= 0)
 			return length < 0 ? failed(procfs) : 0;
 		for (long at = 0; at < length;) {
-			const struct directory_entry *entry =
-				(const void *)(procfs->data + at);
+			const struct directory_entry *entry = (const void *)(procfs->data + at);
 			pid_t pid = parse_pid(entry->name);
 
 			at += entry->length;
 			if (pid == 0)
 				continue;
 			ARRAY_GROW(*entries, *count, capacity);
-			(*entries)[(*count)++] = (struct procfs_entry){
-				.pid = pid, .inode = entry->inode
-			};
+			(*entries)[(*count)++] =
+				(struct procfs_entry){ .pid = pid, .inode = entry->inode };
 		}
 	}
 }
 
-int procfs_entries(struct procfs *procfs, struct procfs_entry **entries,
-		   size_t *count)
+int procfs_entries(struct procfs *procfs, struct procfs_entry **entries, size_t *count)
 {
 	*entries = NULL;
 	*count = 0;
@@ -193,8 +187,7 @@ static ssize_t read_all(struct procfs *procfs, int fd)
 	return (ssize_t)length;
 }
 
-ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
-		    char **bytes, uid_t *owner)
+ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file, char **bytes, uid_t *owner)
 {
 	char path[PATH_SIZE];
 	struct stat about;
@@ -216,8 +209,7 @@ ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
 	return length;
 }
 
-int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
-		   size_t *count)
+int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids, size_t *count)
 {
 	struct procfs_entry *entries;
 	char path[PATH_SIZE];
@@ -236,15 +228,13 @@ int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
 	return result;
 }
 
-int procfs_statx(struct procfs *procfs, pid_t pid, const char *file,
-		 struct statx *about)
+int procfs_statx(struct procfs *procfs, pid_t pid, const char *file, struct statx *about)
 {
 	char path[PATH_SIZE];
 
 	make_path(path, pid, file);
 	return statx(procfs->fd, path, AT_STATX_DONT_SYNC,
-		     STATX_INO | STATX_CTIME | STATX_NLINK | STATX_MNT_ID,
-		     about) < 0
+		     STATX_INO | STATX_CTIME | STATX_NLINK | STATX_MNT_ID, about) < 0
 		       ? failed(procfs)
 		       : 0;
 }
@@ -254,12 +244,10 @@ int procfs_open_file(struct procfs *procfs, pid_t pid, const char *file)
 	char path[PATH_SIZE];
 
 	make_path(path, pid, file);
-	return openat(procfs->fd, path,
-		      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return openat(procfs->fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,
-		size_t size)
+int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out, size_t size)
 {
 	char path[PATH_SIZE];
 	ssize_t length;
@@ -370,8 +358,7 @@ pid_t procfs_inner_pid(const char *status)
 	return (pid_t)strtol(last, NULL, 10);
 }
 
-int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key,
-		      int64_t fallback)
+int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key, int64_t fallback)
 {
 	const char *line;
 	char *bytes;

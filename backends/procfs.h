@@ -52,28 +52,23 @@ void procfs_close(struct procfs *procfs);
 /* All processes there are; *pids is the caller's to free. */
 int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count);
 /* The same with their inodes; *entries is the caller's to free. */
-int procfs_entries(struct procfs *procfs, struct procfs_entry **entries,
-		   size_t *count);
+int procfs_entries(struct procfs *procfs, struct procfs_entry **entries, size_t *count);
 /* The threads of a process. */
-int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids,
-		   size_t *count);
+int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids, size_t *count);
 /*
  * Reads /proc/PID/FILE and lends its bytes with a NUL behind them; owner (or
  * NULL) becomes the uid of the process.
  */
-ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file,
-		    char **bytes, uid_t *owner);
+ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file, char **bytes, uid_t *owner);
 /*
  * The mount, inode, change time and count of links of what /proc/PID/FILE
  * leads to, as far as this machine knows them (AT_STATX_DONT_SYNC).
  */
-int procfs_statx(struct procfs *procfs, pid_t pid, const char *file,
-		 struct statx *about);
+int procfs_statx(struct procfs *procfs, pid_t pid, const char *file, struct statx *about);
 /* Opens /proc/PID/FILE for reading; the caller closes it. -1 and errno. */
 int procfs_open_file(struct procfs *procfs, pid_t pid, const char *file);
 /* Reads a link as a string, cut to size. */
-int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out,
-		size_t size);
+int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out, size_t size);
 int procfs_stat(struct procfs *procfs, pid_t pid, struct procfs_stat *stat);
 /* True for the states of a process that has ended. */
 bool procfs_has_ended(const struct procfs_stat *stat);
@@ -89,8 +84,7 @@ const char *procfs_status_line(const char *status, const char *key);
 /* The pid in its innermost pid namespace, from such a text; 0 unknown. */
 pid_t procfs_inner_pid(const char *status);
 /* The number behind "KEY:" in /proc/PID/status; fallback if there is none. */
-int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key,
-		      int64_t fallback);
+int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key, int64_t fallback);
 /* Seconds since the process with that start time was started. */
 double procfs_age(uint64_t start_time);
 

@@ -26,17 +26,16 @@
 /* Bytes by which the heap grows. */
 #define HEAP_STEP (256 << 10)
 
-static const char help[] =
-	"Usage: probetui-node\n"
-	"\n"
-	"The part of probetui that looks at processes. probetui starts it, "
-	"here\n"
-	"or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
-	"input and output, one JSON message a line. It leaves when its input\n"
-	"ends. It stops or changes a process only when asked to.\n"
-	"\n"
-	"  --version   print the version and leave\n"
-	"  --help      print this and leave\n";
+static const char help[] = "Usage: probetui-node\n"
+			   "\n"
+			   "The part of probetui that looks at processes. probetui starts it, "
+			   "here\n"
+			   "or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
+			   "input and output, one JSON message a line. It leaves when its input\n"
+			   "ends. It stops or changes a process only when asked to.\n"
+			   "\n"
+			   "  --version   print the version and leave\n"
+			   "  --help      print this and leave\n";
 
 static int parse_arguments(int count, char **words)
 {

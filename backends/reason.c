@@ -38,6 +38,5 @@ const char *request_kind_name(enum request_kind kind)
 
 int reason_explain(const struct reason *reason, struct error *error)
 {
-	return error_set(error, "%s%s%s", reason->why,
-			 reason->fix[0] ? " " : "", reason->fix);
+	return error_set(error, "%s%s%s", reason->why, reason->fix[0] ? " " : "", reason->fix);
 }

@@ -57,10 +57,8 @@ static void handle_initialize(struct node *node, const struct message *request)
 			     "versions: install the same one in both places.");
 		return;
 	}
-	node_set_stacks_maximum(node,
-				json_get_integer(request->body, "stacks", -1));
-	node_set_read_only(node,
-			   json_get_boolean(request->body, "readOnly", false));
+	node_set_stacks_maximum(node, json_get_integer(request->body, "stacks", -1));
+	node_set_read_only(node, json_get_boolean(request->body, "readOnly", false));
 	gethostname(host, sizeof(host) - 1);
 	body = json_object();
 	json_object_set_new(body, "protocol", json_integer(PROTOCOL_VERSION));
@@ -79,8 +77,7 @@ static json_t *bystanders_to_json(const struct discovery *discovery)
 		const struct bystander *bystander = &discovery->bystanders[i];
 		json_t *object = json_object();
 
-		json_object_set_new(object, "pid",
-				    json_integer(bystander->pid));
+		json_object_set_new(object, "pid", json_integer(bystander->pid));
 		json_set_text(object, "name", bystander->name);
 		json_set_text(object, "script", bystander->script);
 		json_set_text(object, "why", "is Python, but has no rank");
@@ -108,19 +105,15 @@ static void handle_discover(struct node *node, const struct message *request)
 		node_respond(node, request, NULL, error.message);
 		return;
 	}
-	discovery = roster_discover(
-		node_roster(node),
-		json_is_array(json_object_get(request->body, "pids")) ? &pids
-								      : NULL,
-		follows ? period : 0);
+	discovery = roster_discover(node_roster(node),
+				    json_is_array(json_object_get(request->body, "pids")) ? &pids
+											  : NULL,
+				    follows ? period : 0);
 	pid_list_clear(&pids);
 	body = json_object();
-	json_object_set_new(body, "looked_at",
-			    json_integer((json_int_t)discovery->looked_at));
-	json_object_set_new(body, "others",
-			    json_integer((json_int_t)discovery->others));
-	json_object_set_new(body, "hidden",
-			    json_integer((json_int_t)discovery->hidden));
+	json_object_set_new(body, "looked_at", json_integer((json_int_t)discovery->looked_at));
+	json_object_set_new(body, "others", json_integer((json_int_t)discovery->others));
+	json_object_set_new(body, "hidden", json_integer((json_int_t)discovery->hidden));
 	json_set_text(body, "unread", roster_unread(node_roster(node)));
 	json_object_set_new(body, "uid", json_integer(discovery->uid));
 	json_object_set_new(body, "bystanders", bystanders_to_json(discovery));
@@ -133,8 +126,7 @@ static void handle_sample(struct node *node, const struct message *request)
 }
 
 /* The process of the request, or NULL and it is answered. */
-static const struct process *find_process(struct node *node,
-					  const struct message *request)
+static const struct process *find_process(struct node *node, const struct message *request)
 {
 	struct error error = ERROR_INIT;
 	const struct process *process;
@@ -153,20 +145,18 @@ static const struct process *find_process(struct node *node,
 }
 
 /* The best connection that can answers it; -1 and why none can. */
-static int send_on(struct node *node, const struct process *process,
-		   enum request_kind kind, const struct message *request,
-		   struct error *error)
+static int send_on(struct node *node, const struct process *process, enum request_kind kind,
+		   const struct message *request, struct error *error)
 {
-	struct connection *connection = connections_find(
-		node_connections(node), process, kind, request, error);
+	struct connection *connection =
+		connections_find(node_connections(node), process, kind, request, error);
 
 	if (!connection)
 		return -1;
 	return connection->backend->send(connection, kind, request, error);
 }
 
-void request_send(struct node *node, enum request_kind kind,
-		  const struct message *request)
+void request_send(struct node *node, enum request_kind kind, const struct message *request)
 {
 	const struct process *process = find_process(node, request);
 	struct error error = ERROR_INIT;
@@ -176,16 +166,14 @@ void request_send(struct node *node, enum request_kind kind,
 	if (!process || send_on(node, process, kind, request, &error) == 0)
 		return;
 	/* The pause that it withdraws is none any more. */
-	if (kind == REQUEST_CONTINUE &&
-	    json_get_boolean(request->body, "withdraw", false))
+	if (kind == REQUEST_CONTINUE && json_get_boolean(request->body, "withdraw", false))
 		node_respond(node, request, NULL, NULL);
 	else
 		node_respond(node, request, NULL, error.message);
 }
 
 /* What changes a process may have to wait; what reads it need not. */
-static void route(struct node *node, const struct row *row,
-		  const struct message *request)
+static void route(struct node *node, const struct row *row, const struct message *request)
 {
 	pid_t pid;
 
@@ -212,17 +200,15 @@ static void handle_parameters(struct node *node, const struct message *request)
 		tensor_parameters_request(node, process, request);
 }
 
-static bool is_known_file(struct node *node, const struct process *process,
-			  const char *path)
+static bool is_known_file(struct node *node, const struct process *process, const char *path)
 {
 	if (path[0] && strcmp(path, process->script_path) == 0)
 		return true;
 	return roster_has_file(node_roster(node), process->pid, path);
 }
 
-static void respond_source(struct node *node, const struct message *request,
-			   pid_t pid, const struct source *source,
-			   const char *error)
+static void respond_source(struct node *node, const struct message *request, pid_t pid,
+			   const struct source *source, const char *error)
 {
 	const char *path = json_get_string(request->body, "path", "");
 	json_t *body = json_object();
@@ -233,10 +219,8 @@ static void respond_source(struct node *node, const struct message *request,
 	json_object_set_new(body, "changed", json_boolean(source->is_changed));
 	if (source->content && source->full) {
 		json_set_text(body, "full", source->full);
-		json_object_set_new(body, "device",
-				    json_integer((json_int_t)source->device));
-		json_object_set_new(body, "inode",
-				    json_integer((json_int_t)source->inode));
+		json_object_set_new(body, "device", json_integer((json_int_t)source->device));
+		json_object_set_new(body, "inode", json_integer((json_int_t)source->inode));
 	}
 	if (!source->content)
 		json_set_text(body, "error", error);
@@ -270,8 +254,7 @@ static void handle_output(struct node *node, const struct message *request)
 	pid_t pid;
 
 	if (pid_parse(&pid, request->body, "pid", NULL) == 0 &&
-	    !roster_find(node_roster(node), pid) &&
-	    outputs_request_ended(outputs, pid, request))
+	    !roster_find(node_roster(node), pid) && outputs_request_ended(outputs, pid, request))
 		return;
 	process = find_process(node, request);
 	if (process)
@@ -308,9 +291,7 @@ static void handle_evidence(struct node *node, const struct message *request)
 		node_respond(node, request, NULL, error.message);
 		return;
 	}
-	node_respond(node, request,
-		     evidence_make(node_evidence(node), &pids, has_kernel),
-		     NULL);
+	node_respond(node, request, evidence_make(node_evidence(node), &pids, has_kernel), NULL);
 	pid_list_clear(&pids);
 }
 
@@ -334,11 +315,9 @@ static void handle_cancel(struct node *node, const struct message *request)
 /* Settings of the node itself; those that are absent stay as they are. */
 static void handle_set(struct node *node, const struct message *request)
 {
-	const json_t *on_signal =
-		json_object_get(request->body, "stopOnSignal");
+	const json_t *on_signal = json_object_get(request->body, "stopOnSignal");
 	const json_t *stay = json_object_get(request->body, "stay");
-	bool is_once = strcmp(json_get_string(request->body, "stay", ""),
-			      "once") == 0;
+	bool is_once = strcmp(json_get_string(request->body, "stay", ""), "once") == 0;
 
 	if ((on_signal && !json_is_boolean(on_signal)) ||
 	    (stay && !json_is_boolean(stay) && !is_once)) {
@@ -417,12 +396,10 @@ void request_handle(struct node *node, const struct message *request)
 	struct error error = ERROR_INIT;
 
 	if (!row)
-		error_set(&error, "probetui-node has no request \"%s\".",
-			  request->name);
+		error_set(&error, "probetui-node has no request \"%s\".", request->name);
 	else if (row->changes && node_is_read_only(node))
-		error_set(&error,
-			  "This stops or changes the process, which "
-			  "--read-only refuses.");
+		error_set(&error, "This stops or changes the process, which "
+				  "--read-only refuses.");
 	else if (row->handle)
 		row->handle(node, request);
 	else

@@ -14,7 +14,6 @@ void request_handle(struct node *node, const struct message *request);
 
 /* The same of one about a process, to the best connection that can, as kind;
  * nothing makes it wait any more. */
-void request_send(struct node *node, enum request_kind kind,
-		  const struct message *request);
+void request_send(struct node *node, enum request_kind kind, const struct message *request);
 
 #endif

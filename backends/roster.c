@@ -51,10 +51,10 @@ struct roster {
 	struct map *members;
 	struct discovery discovery; /* the last look */
 	struct exe_cache *exes;
-	int unread;		    /* errno of what it could not read, or 0 */
-	struct loop_timer *timer;   /* NULL: not followed */
-	double rested_at;	    /* not looked at before */
-	bool is_named;		    /* only those in pids are followed */
+	int unread;		  /* errno of what it could not read, or 0 */
+	struct loop_timer *timer; /* NULL: not followed */
+	double rested_at;	  /* not looked at before */
+	bool is_named;		  /* only those in pids are followed */
 	struct pid_list pids;
 	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
 	size_t past_count;			/* ever written */
@@ -132,8 +132,7 @@ static bool is_standin(const struct member *member)
 	return member->process.pid >= PROCESS_FIRST_STANDIN;
 }
 
-static void tell(struct roster *roster, const char *event,
-		 struct member *member)
+static void tell(struct roster *roster, const char *event, struct member *member)
 {
 	struct process *process = &member->process;
 
@@ -145,19 +144,16 @@ static void tell(struct roster *roster, const char *event,
 /* Of a stand-in. */
 static char *describe_loss(struct roster *roster, pid_t pid)
 {
-	const struct debugger *debugger =
-		connections_debugger(node_connections(roster->node), pid);
+	const struct debugger *debugger = connections_debugger(node_connections(roster->node), pid);
 
-	return xstrdup(debugger && debugger->why
-			       ? debugger->why
-			       : "Its debugger is not connected any more.");
+	return xstrdup(debugger && debugger->why ? debugger->why
+						 : "Its debugger is not connected any more.");
 }
 
 /* Another rank of this machine may be asked for what the dead one ran. */
 static void keep_files(struct roster *roster, struct member *member)
 {
-	struct files **slot =
-		&roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
+	struct files **slot = &roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
 
 	files_free(*slot);
 	*slot = member->files;
@@ -174,8 +170,7 @@ static void remove_member(struct roster *roster, struct member *member)
 	if (is_standin(member)) {
 		end = describe_loss(roster, pid);
 	} else {
-		status = exit_status_read(member->exit,
-					  node_procfs(roster->node), pid,
+		status = exit_status_read(member->exit, node_procfs(roster->node), pid,
 					  process->start_time);
 		end = exit_status_describe(status);
 	}
@@ -205,8 +200,8 @@ static void follow_member(struct roster *roster, struct member *member)
 {
 	if (!roster->timer || member->exit || member->process.start_time == 0)
 		return;
-	member->exit = exit_watch_new(node_loop(roster->node),
-				      member->process.pid, on_ended, roster);
+	member->exit =
+		exit_watch_new(node_loop(roster->node), member->process.pid, on_ended, roster);
 }
 
 /* Whether it can be read, and what runs in it. */
@@ -216,11 +211,9 @@ static void open_member(struct roster *roster, struct member *member)
 	struct error error = ERROR_INIT;
 	struct connection *connection;
 
-	if (is_standin(member) ||
-	    (process->error && process->state == PROCESS_UNREADABLE))
+	if (is_standin(member) || (process->error && process->state == PROCESS_UNREADABLE))
 		return;
-	connection = connections_open(node_connections(roster->node), process,
-				      &error);
+	connection = connections_open(node_connections(roster->node), process, &error);
 	if (!connection) {
 		process->state = PROCESS_UNREADABLE;
 		free(process->error);
@@ -235,16 +228,14 @@ static bool is_same(const struct process *a, const struct process *b)
 {
 	const char *error = a->error ? a->error : "";
 
-	return a->rank == b->rank && a->parent_pid == b->parent_pid &&
-	       a->state == b->state && a->world_size == b->world_size &&
-	       strcmp(a->python, b->python) == 0 &&
-	       strcmp(a->script, b->script) == 0 &&
-	       strcmp(error, b->error ? b->error : "") == 0;
+	return a->rank == b->rank && a->parent_pid == b->parent_pid && a->state == b->state &&
+	       a->world_size == b->world_size && strcmp(a->python, b->python) == 0 &&
+	       strcmp(a->script, b->script) == 0 && strcmp(error, b->error ? b->error : "") == 0;
 }
 
 /* What was found of a process that is known; its learnt role is kept. */
-static void update_member(struct roster *roster, struct member *member,
-			  const struct process *found, bool is_asked)
+static void update_member(struct roster *roster, struct member *member, const struct process *found,
+			  bool is_asked)
 {
 	struct process before = member->process;
 	char *role = before.role;
@@ -272,8 +263,7 @@ static bool is_there(const struct process *found)
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
 }
 
-static struct member *add_member(struct roster *roster,
-				 const struct process *found)
+static struct member *add_member(struct roster *roster, const struct process *found)
 {
 	struct member *member = xcalloc(1, sizeof(*member));
 
@@ -286,16 +276,14 @@ static struct member *add_member(struct roster *roster,
 	return member;
 }
 
-static void take_found(struct roster *roster, const struct process *found,
-		       bool is_asked)
+static void take_found(struct roster *roster, const struct process *found, bool is_asked)
 {
 	struct member *member = find(roster, found->pid);
 
 	if (member && is_standin(member))
 		return;
 	/* Its end was not seen: it is there, but could not be looked at. */
-	if (member && member->process.start_time != 0 &&
-	    found->start_time == 0) {
+	if (member && member->process.start_time != 0 && found->start_time == 0) {
 		if (is_asked)
 			tell(roster, "rankAdded", member);
 		return;
@@ -350,8 +338,7 @@ bool roster_check(struct roster *roster, pid_t pid)
 		/* A machine that has run out of files says nothing of it. */
 		if (!procfs_is_gone(errno))
 			return false;
-	} else if (stat.start_time == member->process.start_time &&
-		   !procfs_has_ended(&stat)) {
+	} else if (stat.start_time == member->process.start_time && !procfs_has_ended(&stat)) {
 		return false;
 	}
 	remove_member(roster, member);
@@ -418,8 +405,7 @@ void roster_end_standin(struct roster *roster, pid_t pid)
 		return;
 	member->is_over = true;
 	if (!roster->over_timer)
-		roster->over_timer = loop_timer(node_loop(roster->node), 0, 0,
-						on_over, roster);
+		roster->over_timer = loop_timer(node_loop(roster->node), 0, 0, on_over, roster);
 }
 
 struct telling {
@@ -436,8 +422,7 @@ static void tell_again(uint64_t pid, void *value, void *data)
 	if (!member->is_adopted)
 		return;
 	for (size_t i = 0; i < telling->discovery->count; i++)
-		if ((uint64_t)telling->discovery->processes[i].pid == pid &&
-		    !is_standin(member))
+		if ((uint64_t)telling->discovery->processes[i].pid == pid && !is_standin(member))
 			return;
 	tell(telling->roster, "rankAdded", member);
 	follow_member(telling->roster, member);
@@ -453,8 +438,7 @@ static void note_number(uint64_t pid, void *value, void *data)
 }
 
 /* The number that it was given before; -1: it is new. */
-static int known_number(const struct roster *roster,
-			const struct process *found)
+static int known_number(const struct roster *roster, const struct process *found)
 {
 	const struct member *member = find(roster, found->pid);
 
@@ -501,8 +485,7 @@ static void number_all(struct roster *roster)
 			processes[i].rank = free_number(discovery);
 	for (size_t i = 0; i < count; i++)
 		if (processes[i].rank < 0)
-			processes[i].rank = number_of(discovery,
-						      processes[i].parent_pid);
+			processes[i].rank = number_of(discovery, processes[i].parent_pid);
 }
 
 /* Those that we have stopped ourselves are told by their debugger. */
@@ -513,8 +496,7 @@ static void look_past_our_stops(struct roster *roster)
 	for (size_t i = 0; i < roster->discovery.count; i++) {
 		struct process *process = &roster->discovery.processes[i];
 
-		if (process->state == PROCESS_STOPPED &&
-		    tracee_is_ours(waits, process->pid))
+		if (process->state == PROCESS_STOPPED && tracee_is_ours(waits, process->pid))
 			process->state = PROCESS_LIVE;
 	}
 }
@@ -526,8 +508,7 @@ static void attend(uint64_t pid, void *value, void *data)
 
 	(void)pid;
 	if (!is_standin(member))
-		connections_attend(node_connections(roster->node),
-				   &member->process);
+		connections_attend(node_connections(roster->node), &member->process);
 }
 
 const char *roster_unread(const struct roster *roster)
@@ -539,9 +520,7 @@ static void tell_unread(struct roster *roster)
 {
 	json_t *body = json_object();
 
-	json_object_set_new(
-		body, "hidden",
-		json_integer((json_int_t)roster->discovery.hidden));
+	json_object_set_new(body, "hidden", json_integer((json_int_t)roster->discovery.hidden));
 	json_set_text(body, "unread", roster_unread(roster));
 	node_emit(roster->node, "unread", body);
 }
@@ -551,14 +530,12 @@ static void look_at_all(struct roster *roster, bool is_asked)
 	struct procfs *procfs = node_procfs(roster->node);
 
 	exe_cache_begin(roster->exes, procfs, is_asked);
-	discover_all(&roster->discovery, procfs,
-		     node_connections(roster->node), roster->exes,
+	discover_all(&roster->discovery, procfs, node_connections(roster->node), roster->exes,
 		     launch_root(node_launch(roster->node)));
 }
 
 /* pids NULL: all processes. */
-static void look(struct roster *roster, const struct pid_list *pids,
-		 bool is_asked)
+static void look(struct roster *roster, const struct pid_list *pids, bool is_asked)
 {
 	struct connections *connections = node_connections(roster->node);
 	struct procfs *procfs = node_procfs(roster->node);
@@ -572,8 +549,7 @@ static void look(struct roster *roster, const struct pid_list *pids,
 	discovery_clear(&roster->discovery);
 	map_each(roster->members, note_number, &taken);
 	if (pids)
-		discover_pids(&roster->discovery, procfs, connections, pids,
-			      &taken);
+		discover_pids(&roster->discovery, procfs, connections, pids, &taken);
 	else
 		look_at_all(roster, is_asked);
 	rankset_clear(&taken);
@@ -589,8 +565,7 @@ static void look(struct roster *roster, const struct pid_list *pids,
 	finder_look(node_finder(roster->node), is_asked);
 	roster->unread = procfs->unread;
 	/* Who asks is told with the answer. */
-	if (!is_asked && (roster->unread != unread ||
-			  roster->discovery.hidden != hidden))
+	if (!is_asked && (roster->unread != unread || roster->discovery.hidden != hidden))
 		tell_unread(roster);
 	if (roster->timer)
 		map_each(roster->members, attend, roster);
@@ -616,21 +591,19 @@ static void on_look(void *data)
 /* What we start is seen soon; one look costs little, as it is not at all. */
 static double choose_period(const struct roster *roster, double period)
 {
-	return launch_root(node_launch(roster->node)) > 0 &&
-			       period > LAUNCHED_SECONDS
+	return launch_root(node_launch(roster->node)) > 0 && period > LAUNCHED_SECONDS
 		       ? LAUNCHED_SECONDS
 		       : period;
 }
 
-const struct discovery *
-roster_discover(struct roster *roster, const struct pid_list *pids, double period)
+const struct discovery *roster_discover(struct roster *roster, const struct pid_list *pids,
+					double period)
 {
 	stop_following(roster);
 	if (period > 0) {
 		period = choose_period(roster, period);
 		roster->timer =
-			loop_timer(node_loop(roster->node), period, period,
-				   on_look, roster);
+			loop_timer(node_loop(roster->node), period, period, on_look, roster);
 		roster->is_named = pids != NULL;
 		for (size_t i = 0; pids && i < pids->count; i++)
 			pid_list_add(&roster->pids, pids->pids[i]);
@@ -689,8 +662,7 @@ void roster_learn(struct roster *roster, const struct process_sample *sample)
 	if (member)
 		files_note(member->files, sample);
 	if (!member || !member->process.role || sample->thread_count == 0 ||
-	    !sample->threads[0].stack ||
-	    strcmp(member->process.role, "child") != 0)
+	    !sample->threads[0].stack || strcmp(member->process.role, "child") != 0)
 		return;
 	role = role_of_stack(sample->threads[0].stack);
 	if (!role)

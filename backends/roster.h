@@ -25,8 +25,7 @@ void roster_free(struct roster *roster);
  * ranks, besides what is adopted. With a period it looks again every
  * so many seconds, and tells of every end at once; 0: it does not follow.
  */
-const struct discovery *roster_discover(struct roster *roster,
-					const struct pid_list *pids,
+const struct discovery *roster_discover(struct roster *roster, const struct pid_list *pids,
 					double period);
 /* Looks again now, as it does every period. */
 void roster_look(struct roster *roster);

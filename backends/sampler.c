@@ -91,8 +91,8 @@ static void emit_failure(struct sampler *sampler, pid_t pid, const char *error)
 /* What a debugger knows alone: false, when it has not stopped the process. */
 static bool emit_stopped(struct sampler *sampler, pid_t pid)
 {
-	const struct debugger *debugger = connections_debugger(
-		node_connections(sampler->node), pid);
+	const struct debugger *debugger =
+		connections_debugger(node_connections(sampler->node), pid);
 	struct process_sample sample = {
 		.pid = pid,
 		.epoch = 1,
@@ -143,13 +143,11 @@ void sampler_answered(struct sampler *sampler, int64_t seq, const char *error)
 	finish_one(sampler, part.round);
 }
 
-static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
-		     bool is_exact, struct error *error)
+static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bool is_exact,
+		     struct error *error)
 {
-	enum request_kind kind =
-		is_exact ? REQUEST_SAMPLE_EXACT : REQUEST_SAMPLE;
-	const struct process *process =
-		roster_find(node_roster(sampler->node), pid);
+	enum request_kind kind = is_exact ? REQUEST_SAMPLE_EXACT : REQUEST_SAMPLE;
+	const struct process *process = roster_find(node_roster(sampler->node), pid);
 	struct message message;
 	struct connection *connection;
 	struct reason reason;
@@ -158,14 +156,13 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 
 	if (!process)
 		return roster_miss(pid, error);
-	connection = connections_open(node_connections(sampler->node), process,
-				      error);
+	connection = connections_open(node_connections(sampler->node), process, error);
 	if (!connection) {
 		/* An agent tells of it, where there is one. */
 		kind = REQUEST_SAMPLE;
 		connections_attend(node_connections(sampler->node), process);
-		connection = connections_find(node_connections(sampler->node),
-					      process, kind, NULL, NULL);
+		connection = connections_find(node_connections(sampler->node), process, kind, NULL,
+					      NULL);
 	}
 	if (!connection)
 		return -1;
@@ -174,8 +171,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 	part = xcalloc(1, sizeof(*part));
 	part->round = round;
 	part->pid = pid;
-	message_make_request(&message, "sample",
-			     json_incref(round->arguments));
+	message_make_request(&message, "sample", json_incref(round->arguments));
 	message.seq = --sampler->last_seq;
 	map_put(sampler->parts, (uint64_t)-message.seq, part);
 	round->waiting++;
@@ -189,8 +185,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid,
 }
 
 /* What is used of request is copied; NULL: no answer is due. */
-static struct round *begin_round(struct sampler *sampler,
-				 const struct message *request,
+static struct round *begin_round(struct sampler *sampler, const struct message *request,
 				 json_t *arguments)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
@@ -199,8 +194,7 @@ static struct round *begin_round(struct sampler *sampler,
 	if (map_count(sampler->parts) == 0)
 		node_tidy_stacks(sampler->node);
 	if (request) {
-		message_make_request(&round->request, request->name,
-				     json_incref(request->body));
+		message_make_request(&round->request, request->name, json_incref(request->body));
 		round->request.seq = request->seq;
 	}
 	round->arguments = json_incref(arguments);
@@ -208,17 +202,15 @@ static struct round *begin_round(struct sampler *sampler,
 	return round;
 }
 
-static void run_round(struct sampler *sampler, const struct message *request,
-		      json_t *arguments, const struct pid_list *pids,
-		      bool is_exact)
+static void run_round(struct sampler *sampler, const struct message *request, json_t *arguments,
+		      const struct pid_list *pids, bool is_exact)
 {
 	struct round *round = begin_round(sampler, request, arguments);
 
 	for (size_t i = 0; i < pids->count; i++) {
 		struct error error = ERROR_INIT;
 
-		if (send_part(sampler, round, pids->pids[i], is_exact, &error) <
-		    0)
+		if (send_part(sampler, round, pids->pids[i], is_exact, &error) < 0)
 			fail(sampler, pids->pids[i], error.message);
 	}
 	finish_one(sampler, round);
@@ -256,14 +248,12 @@ static void on_timer(void *data)
 	}
 	/* Their end was reported; it is not reported again. */
 	pid_list_remove(&sampler->pids, is_gone, sampler);
-	run_round(sampler, NULL, sampler->arguments, &sampler->pids,
-		  sampler->is_exact);
+	run_round(sampler, NULL, sampler->arguments, &sampler->pids, sampler->is_exact);
 	node_flush(sampler->node);
 }
 
-static void start_timer(struct sampler *sampler, json_t *arguments,
-			struct pid_list *taken_pids, bool is_all, bool is_exact,
-			double period)
+static void start_timer(struct sampler *sampler, json_t *arguments, struct pid_list *taken_pids,
+			bool is_all, bool is_exact, double period)
 {
 	stop_timer(sampler);
 	sampler->arguments = json_incref(arguments);
@@ -273,8 +263,7 @@ static void start_timer(struct sampler *sampler, json_t *arguments,
 	*taken_pids = (struct pid_list){ .pids = NULL };
 	sampler->is_all = is_all;
 	sampler->is_exact = is_exact;
-	sampler->timer = loop_timer(node_loop(sampler->node), period, period,
-				    on_timer, sampler);
+	sampler->timer = loop_timer(node_loop(sampler->node), period, period, on_timer, sampler);
 }
 
 void sampler_request(struct sampler *sampler, const struct message *request)
@@ -304,8 +293,7 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 	} else {
 		run_round(sampler, request, request->body, &pids, is_exact);
 		if (period > 0)
-			start_timer(sampler, request->body, &pids, is_all,
-				    is_exact, period);
+			start_timer(sampler, request->body, &pids, is_all, is_exact, period);
 	}
 	pid_list_clear(&pids);
 }

@@ -76,13 +76,11 @@ static bool is_hidden_python(struct scan *scan, pid_t pid)
 	char *name;
 
 	return (errno == EACCES || errno == EPERM) &&
-	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 &&
-	       exe_is_python_name(name);
+	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 && exe_is_python_name(name);
 }
 
 /* False and errno: a kernel thread, a zombie, or somebody else's. */
-static bool read_executable(struct scan *scan, pid_t pid, char *name,
-			    size_t size)
+static bool read_executable(struct scan *scan, pid_t pid, char *name, size_t size)
 {
 	char path[PATH_MAX];
 
@@ -98,17 +96,14 @@ static bool count_hidden(struct scan *scan, pid_t pid)
 	if (!is_hidden_python(scan, pid))
 		return false;
 	scan->hidden_count++;
-	scan->own_hidden_count +=
-		procfs_status(scan->procfs, pid, "Uid", -1) ==
-		(int64_t)geteuid();
+	scan->own_hidden_count += procfs_status(scan->procfs, pid, "Uid", -1) == (int64_t)geteuid();
 	return true;
 }
 
 static void look_at_environment(struct scan *scan, struct scan_entry *entry)
 {
 	char *bytes;
-	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ",
-				     &bytes, &entry->uid);
+	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ", &bytes, &entry->uid);
 
 	if (length < 0) {
 		count_hidden(scan, entry->pid);
@@ -117,10 +112,9 @@ static void look_at_environment(struct scan *scan, struct scan_entry *entry)
 	entry->is_readable = true;
 	scan->readable_count++;
 	environment_parse(&entry->environment, bytes, (size_t)length);
-	entry->is_python =
-		exe_is_python_name(entry->executable) ||
-		(environment_family(&entry->environment) != FAMILY_NONE &&
-		 maps_libpython(scan, entry->pid));
+	entry->is_python = exe_is_python_name(entry->executable) ||
+			   (environment_family(&entry->environment) != FAMILY_NONE &&
+			    maps_libpython(scan, entry->pid));
 }
 
 static void look_at(struct scan *scan, pid_t pid)
@@ -143,8 +137,7 @@ static bool is_hidden(int number)
 }
 
 /* What cannot become a rank but by execve(2) is opened no more. */
-static void look_at_unknown(struct scan *scan, struct exe_cache *exes,
-			    pid_t pid)
+static void look_at_unknown(struct scan *scan, struct exe_cache *exes, pid_t pid)
 {
 	const char *name = exe_cache_name(exes, scan->procfs);
 	struct scan_entry *entry;
@@ -207,8 +200,7 @@ struct scan_entry *scan_find(struct scan *scan, pid_t pid)
 	entry = map_find(scan->entries, (uint64_t)pid);
 	if (!entry) {
 		entry = add_entry(scan, pid);
-		if (read_executable(scan, pid, entry->executable,
-				    sizeof(entry->executable)))
+		if (read_executable(scan, pid, entry->executable, sizeof(entry->executable)))
 			look_at_environment(scan, entry);
 	}
 	return scan_stat(scan, entry) ? entry : NULL;
@@ -250,8 +242,7 @@ bool scan_words(struct scan *scan, struct scan_entry *entry)
 	if (length > 0)
 		memcpy(entry->command, bytes, (size_t)length);
 	entry->command[length] = '\0';
-	for (ssize_t at = 0;
-	     at < length && entry->word_count < SCAN_WORDS_MAXIMUM;) {
+	for (ssize_t at = 0; at < length && entry->word_count < SCAN_WORDS_MAXIMUM;) {
 		ARRAY_GROW(entry->words, entry->word_count, capacity);
 		entry->words[entry->word_count++] = entry->command + at;
 		at += (ssize_t)strlen(entry->command + at) + 1;
@@ -259,8 +250,7 @@ bool scan_words(struct scan *scan, struct scan_entry *entry)
 	return entry->word_count > 0;
 }
 
-bool scan_mentions(struct scan *scan, struct scan_entry *entry,
-		   const char *text)
+bool scan_mentions(struct scan *scan, struct scan_entry *entry, const char *text)
 {
 	scan_words(scan, entry);
 	for (size_t i = 0; i < entry->word_count; i++)

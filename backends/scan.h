@@ -47,8 +47,8 @@ struct scan {
 	struct scan_entry **list;
 	size_t count;
 	size_t capacity;
-	size_t readable_count; /* processes that could be looked at */
-	size_t hidden_count; /* Python processes of others, as far as seen */
+	size_t readable_count;	 /* processes that could be looked at */
+	size_t hidden_count;	 /* Python processes of others, as far as seen */
 	size_t own_hidden_count; /* of them, of this user: not dumpable */
 };
 
@@ -73,7 +73,6 @@ bool scan_stat(struct scan *scan, struct scan_entry *entry);
 /* Fills words; true when there is one at least. */
 bool scan_words(struct scan *scan, struct scan_entry *entry);
 /* True when a word of the command line contains text. */
-bool scan_mentions(struct scan *scan, struct scan_entry *entry,
-		   const char *text);
+bool scan_mentions(struct scan *scan, struct scan_entry *entry, const char *text);
 
 #endif

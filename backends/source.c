@@ -48,8 +48,7 @@ static int folder_in_root(pid_t pid, char *out, size_t size)
 }
 
 /* *full is NULL where the folder of the process has no name. free() it. */
-static int find_file(const struct process *process, const char *path,
-		     char **full)
+static int find_file(const struct process *process, const char *path, char **full)
 {
 	char folder[PATH_MAX];
 	const char *base = "root";
@@ -71,10 +70,9 @@ static bool is_newer(const struct stat *about, uint64_t start_time)
 	double modified;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	modified = (double)about->st_mtim.tv_sec +
-		   (double)about->st_mtim.tv_nsec / 1e9;
-	return modified > (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
-				  procfs_age(start_time + 1);
+	modified = (double)about->st_mtim.tv_sec + (double)about->st_mtim.tv_nsec / 1e9;
+	return modified >
+	       (double)now.tv_sec + (double)now.tv_nsec / 1e9 - procfs_age(start_time + 1);
 }
 
 static char *read_content(int fd, size_t size, struct error *error)
@@ -101,15 +99,13 @@ static char *read_content(int fd, size_t size, struct error *error)
 	return content;
 }
 
-static void read_found(struct source *source, const struct process *process,
-		       int found, const struct stat *about, const char *path,
-		       struct error *error)
+static void read_found(struct source *source, const struct process *process, int found,
+		       const struct stat *about, const char *path, struct error *error)
 {
 	int fd = rootfile_open(found);
 
 	if (fd < 0) {
-		error_set_errno(error, errno,
-				"cannot open %s as process %d sees it", path,
+		error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
 				(int)process->pid);
 		return;
 	}
@@ -120,8 +116,8 @@ static void read_found(struct source *source, const struct process *process,
 	close(fd);
 }
 
-int source_read(struct source *source, const struct process *process,
-		const char *path, struct error *error)
+int source_read(struct source *source, const struct process *process, const char *path,
+		struct error *error)
 {
 	struct stat about;
 	int fd;
@@ -134,9 +130,8 @@ int source_read(struct source *source, const struct process *process,
 				 path[0] ? path : "no name");
 	fd = find_file(process, path, &source->full);
 	if (fd < 0)
-		return error_set_errno(error, errno,
-				       "cannot open %s as process %d sees it",
-				       path, (int)process->pid);
+		return error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
+				       (int)process->pid);
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) {
 		error_set(error, "%s is not a regular file.", path);
 	} else if (about.st_size > SOURCE_MAXIMUM) {
@@ -165,8 +160,8 @@ int source_open_folder(const struct process *process, const char *path)
 	return fd;
 }
 
-char *source_read_below(int folder, const char *name, size_t maximum,
-			double *written, struct error *error)
+char *source_read_below(int folder, const char *name, size_t maximum, double *written,
+			struct error *error)
 {
 	int found = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char *content = NULL;
@@ -182,8 +177,7 @@ char *source_read_below(int folder, const char *name, size_t maximum,
 		error_set(error, "%s is not a regular file", name);
 	} else if ((uint64_t)about.st_size > maximum) {
 		number = EFBIG;
-		error_set(error, "%s has more than %zu KB", name,
-			  maximum >> 10);
+		error_set(error, "%s has more than %zu KB", name, maximum >> 10);
 	} else if ((fd = rootfile_open(found)) < 0) {
 		number = errno;
 		error_set_errno(error, number, "cannot open %s", name);
@@ -192,8 +186,7 @@ char *source_read_below(int folder, const char *name, size_t maximum,
 		number = errno;
 	}
 	if (content)
-		*written = (double)about.st_mtim.tv_sec +
-			   (double)about.st_mtim.tv_nsec / 1e9;
+		*written = (double)about.st_mtim.tv_sec + (double)about.st_mtim.tv_nsec / 1e9;
 	if (fd >= 0)
 		close(fd);
 	if (found >= 0)

@@ -28,8 +28,8 @@ struct source {
  * Reads path, which may be relative to the folder the process is in. Regular
  * files only, and no link leads out of the process's root. -1 and a sentence.
  */
-int source_read(struct source *source, const struct process *process,
-		const char *path, struct error *error);
+int source_read(struct source *source, const struct process *process, const char *path,
+		struct error *error);
 /*
  * An O_PATH descriptor of the folder that path, absolute and of the process,
  * lies in; -1. It stays good when the process has ended.
@@ -40,7 +40,7 @@ int source_open_folder(const struct process *process, const char *path);
  * NUL behind it; free() it. written becomes when that was, in seconds since
  * 1970. NULL, errno and a sentence.
  */
-char *source_read_below(int folder, const char *name, size_t maximum,
-			double *written, struct error *error);
+char *source_read_below(int folder, const char *name, size_t maximum, double *written,
+			struct error *error);
 
 #endif

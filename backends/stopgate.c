@@ -82,8 +82,7 @@ static bool is_of_job(const struct process *one, const struct process *other)
 }
 
 /* Whether a thread of gloo waits with a limit that was not raised. */
-static bool look_at_job(const struct stop_gate *gate,
-			const struct process *process)
+static bool look_at_job(const struct stop_gate *gate, const struct process *process)
 {
 	struct roster *roster = node_roster(gate->node);
 	struct pid_list pids = { .pids = NULL };
@@ -107,8 +106,7 @@ static bool look_at_job(const struct stop_gate *gate,
 
 static bool has_old_deadline(struct stop_gate *gate, pid_t pid)
 {
-	const struct process *process =
-		roster_find(node_roster(gate->node), pid);
+	const struct process *process = roster_find(node_roster(gate->node), pid);
 
 	if (!process)
 		return false;
@@ -134,8 +132,7 @@ static bool is_open(struct stop_gate *gate, pid_t pid)
 	case PATIENCE_RAISED:
 		break;
 	}
-	return loop_now() - since >= SETTLE_SECONDS &&
-	       !has_old_deadline(gate, pid);
+	return loop_now() - since >= SETTLE_SECONDS && !has_old_deadline(gate, pid);
 }
 
 /* A request among the first `before` is for the same process. */
@@ -156,8 +153,7 @@ static size_t find_next(struct stop_gate *gate)
 		if (is_behind(gate, waiting->pid, i))
 			continue;
 		if (!is_stopping(waiting->kind, &waiting->request) ||
-		    waiting->until <= loop_now() ||
-		    is_open(gate, waiting->pid))
+		    waiting->until <= loop_now() || is_open(gate, waiting->pid))
 			return i;
 	}
 	return gate->count;
@@ -194,12 +190,11 @@ static void add(struct stop_gate *gate, pid_t pid, enum request_kind kind,
 	waiting->pid = pid;
 	waiting->kind = kind;
 	waiting->until = loop_now() + GATE_SECONDS;
-	message_make_request(&waiting->request, request->name,
-			     json_incref(request->body));
+	message_make_request(&waiting->request, request->name, json_incref(request->body));
 	waiting->request.seq = request->seq;
 	if (!gate->timer)
-		gate->timer = loop_timer(node_loop(gate->node), LOOK_SECONDS,
-					 LOOK_SECONDS, on_turn, gate);
+		gate->timer = loop_timer(node_loop(gate->node), LOOK_SECONDS, LOOK_SECONDS, on_turn,
+					 gate);
 }
 
 /* Its pauses that wait are answered, and never sent. True: there were some. */
@@ -225,8 +220,7 @@ static bool withdraw_pauses(struct stop_gate *gate, pid_t pid)
 
 static bool has_stopped(const struct stop_gate *gate, pid_t pid)
 {
-	const struct debugger *debugger =
-		connections_debugger(node_connections(gate->node), pid);
+	const struct debugger *debugger = connections_debugger(node_connections(gate->node), pid);
 
 	return debugger && debugger->state == DEBUGGER_STOPPED;
 }
@@ -236,14 +230,12 @@ bool stop_gate_take(struct stop_gate *gate, pid_t pid, enum request_kind kind,
 {
 	bool is_late;
 
-	if (kind == REQUEST_CONTINUE && withdraw_pauses(gate, pid) &&
-	    !has_stopped(gate, pid)) {
+	if (kind == REQUEST_CONTINUE && withdraw_pauses(gate, pid) && !has_stopped(gate, pid)) {
 		node_respond(gate->node, request, NULL, NULL);
 		return true;
 	}
 	is_late = is_behind(gate, pid, gate->count);
-	if (gate->count >= WAITING_MAXIMUM ||
-	    (!is_late && !is_stopping(kind, request)))
+	if (gate->count >= WAITING_MAXIMUM || (!is_late && !is_stopping(kind, request)))
 		return false;
 	if (is_stopping(kind, request))
 		patience_expect(node_patience(gate->node), pid);

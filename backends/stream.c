@@ -29,8 +29,7 @@ const char *stream_category(const struct stream *stream)
 }
 
 /* "rank 3's standard output" */
-static char *owner_of(const struct stream *stream,
-		      const struct process *process)
+static char *owner_of(const struct stream *stream, const struct process *process)
 {
 	const char *name = names[stream->number - 1];
 
@@ -51,8 +50,7 @@ static bool is_readable(struct procfs *procfs, pid_t pid, const char *number)
 	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0)
 		return false;
 	found = strstr(bytes, key);
-	return found &&
-	       (strtoul(found + strlen(key), NULL, 8) & O_ACCMODE) != O_WRONLY;
+	return found && (strtoul(found + strlen(key), NULL, 8) & O_ACCMODE) != O_WRONLY;
 }
 
 /* True when a descriptor of pid reads from what link names. */
@@ -73,10 +71,8 @@ static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 		if (!entry)
 			break;
 		snprintf(file, sizeof(file), "fd/%s", entry->d_name);
-		is_found = procfs_link(procfs, pid, file, target,
-				       sizeof(target)) == 0 &&
-			   strcmp(target, link) == 0 &&
-			   is_readable(procfs, pid, entry->d_name);
+		is_found = procfs_link(procfs, pid, file, target, sizeof(target)) == 0 &&
+			   strcmp(target, link) == 0 && is_readable(procfs, pid, entry->d_name);
 	}
 	if (folder)
 		closedir(folder);
@@ -109,8 +105,8 @@ static const char *advice_for(const struct process *process)
 	return "; if it were a file, it would be shown here";
 }
 
-static char *explain_pipe(const char *owner, struct procfs *procfs,
-			  const struct process *process, const char *link)
+static char *explain_pipe(const char *owner, struct procfs *procfs, const struct process *process,
+			  const char *link)
 {
 	pid_t reader = find_reader(procfs, process->pid, link);
 	struct procfs_stat stat;
@@ -120,14 +116,13 @@ static char *explain_pipe(const char *owner, struct procfs *procfs,
 		return xasprintf("%s is a pipe%s.", owner, advice_for(process));
 	if (reader == process->launcher_pid && process->launcher)
 		name = process->launcher;
-	return xasprintf("%s is a pipe to %s (pid %d)%s.", owner, name,
-			 (int)reader, advice_for(process));
+	return xasprintf("%s is a pipe to %s (pid %d)%s.", owner, name, (int)reader,
+			 advice_for(process));
 }
 
 /* The sentence about what is no regular file. */
-static char *explain(const struct stream *stream, mode_t mode,
-		     struct procfs *procfs, const struct process *process,
-		     const char *link)
+static char *explain(const struct stream *stream, mode_t mode, struct procfs *procfs,
+		     const struct process *process, const char *link)
 {
 	char *owner = owner_of(stream, process);
 	char *sentence;
@@ -135,22 +130,20 @@ static char *explain(const struct stream *stream, mode_t mode,
 	if (S_ISFIFO(mode))
 		sentence = explain_pipe(owner, procfs, process, link);
 	else if (S_ISSOCK(mode))
-		sentence = xasprintf("%s is a socket%s.", owner,
-				     advice_for(process));
+		sentence = xasprintf("%s is a socket%s.", owner, advice_for(process));
 	else if (strcmp(link, "/dev/null") == 0)
 		sentence = xasprintf("%s is thrown away (%s).", owner, link);
 	else if (S_ISCHR(mode))
-		sentence = xasprintf("%s is the terminal or device %s%s.",
-				     owner, link, advice_for(process));
+		sentence = xasprintf("%s is the terminal or device %s%s.", owner, link,
+				     advice_for(process));
 	else
-		sentence = xasprintf("%s is %s, which is no file%s.", owner,
-				     link, advice_for(process));
+		sentence = xasprintf("%s is %s, which is no file%s.", owner, link,
+				     advice_for(process));
 	free(owner);
 	return sentence;
 }
 
-static char *explain_failure(const struct stream *stream,
-			     const struct process *process, int number)
+static char *explain_failure(const struct stream *stream, const struct process *process, int number)
 {
 	char *owner = owner_of(stream, process);
 	char *sentence;
@@ -158,14 +151,12 @@ static char *explain_failure(const struct stream *stream,
 	if (number == ENOENT)
 		sentence = xasprintf("%s is closed.", owner);
 	else
-		sentence = xasprintf("%s cannot be looked at: %s.", owner,
-				     strerror(number));
+		sentence = xasprintf("%s cannot be looked at: %s.", owner, strerror(number));
 	free(owner);
 	return sentence;
 }
 
-static void descriptor_path(char path[64], const struct stream *stream,
-			    pid_t pid)
+static void descriptor_path(char path[64], const struct stream *stream, pid_t pid)
 {
 	snprintf(path, 64, "/proc/%d/fd/%d", (int)pid, stream->number);
 }
@@ -186,8 +177,7 @@ static void open_found(struct stream *stream, int found, struct procfs *procfs,
 	stream->device = about.st_dev;
 	stream->inode = about.st_ino;
 	if (!S_ISREG(about.st_mode)) {
-		stream->why =
-			explain(stream, about.st_mode, procfs, process, link);
+		stream->why = explain(stream, about.st_mode, procfs, process, link);
 		return;
 	}
 	stream->path = xstrdup(link);
@@ -224,8 +214,8 @@ void stream_note(struct stream *stream, int number, struct procfs *procfs,
 	descriptor_path(path, stream, process->pid);
 	if (stat(path, &about) < 0 || !S_ISREG(about.st_mode))
 		return;
-	if (procfs_link(procfs, process->pid, number == 1 ? "fd/1" : "fd/2",
-			link, sizeof(link)) < 0)
+	if (procfs_link(procfs, process->pid, number == 1 ? "fd/1" : "fd/2", link, sizeof(link)) <
+	    0)
 		return;
 	stream->device = about.st_dev;
 	stream->inode = about.st_ino;
@@ -245,9 +235,8 @@ void stream_open_noted(struct stream *stream, const struct stream *noted)
 	};
 	if (noted->path)
 		found = open(noted->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (found >= 0 && fstat(found, &about) == 0 &&
-	    S_ISREG(about.st_mode) && about.st_dev == noted->device &&
-	    about.st_ino == noted->inode)
+	if (found >= 0 && fstat(found, &about) == 0 && S_ISREG(about.st_mode) &&
+	    about.st_dev == noted->device && about.st_ino == noted->inode)
 		stream->fd = rootfile_open(found);
 	if (found >= 0)
 		close(found);
@@ -280,8 +269,7 @@ off_t stream_size(const struct stream *stream)
 	return about.st_size;
 }
 
-bool stream_leads_there(const struct stream *stream,
-			const struct process *process)
+bool stream_leads_there(const struct stream *stream, const struct process *process)
 {
 	struct stat about;
 	char path[64];
@@ -291,8 +279,7 @@ bool stream_leads_there(const struct stream *stream,
 	       about.st_ino == stream->inode;
 }
 
-bool stream_has_changed(const struct stream *stream,
-			const struct process *process)
+bool stream_has_changed(const struct stream *stream, const struct process *process)
 {
 	struct stat about;
 	char path[64];
@@ -308,8 +295,7 @@ void stream_read(struct stream *stream, size_t maximum, struct buffer *out)
 	char bytes[4096];
 
 	while (maximum > 0) {
-		size_t wanted =
-			maximum < sizeof(bytes) ? maximum : sizeof(bytes);
+		size_t wanted = maximum < sizeof(bytes) ? maximum : sizeof(bytes);
 		ssize_t got = pread(stream->fd, bytes, wanted, stream->at);
 
 		if (got < 0 && errno == EINTR)

@@ -46,11 +46,9 @@ off_t stream_size(const struct stream *stream);
  * True when the process's descriptor leads elsewhere by now, so that the
  * stream should be opened anew; false when it has ended.
  */
-bool stream_has_changed(const struct stream *stream,
-			const struct process *process);
+bool stream_has_changed(const struct stream *stream, const struct process *process);
 /* True when that descriptor of another process leads to the same file. */
-bool stream_leads_there(const struct stream *stream,
-			const struct process *process);
+bool stream_leads_there(const struct stream *stream, const struct process *process);
 /* Appends at most maximum bytes from at on, and moves at behind them. */
 void stream_read(struct stream *stream, size_t maximum, struct buffer *out);
 

@@ -20,8 +20,7 @@ struct form {
 	const char *prefix;
 	enum target_kind kind;
 	const char *backend;
-	int (*parse)(struct target *target, const char *rest,
-		     struct error *error);
+	int (*parse)(struct target *target, const char *rest, struct error *error);
 };
 
 /* Digits only, 1 to maximum; 0: it is no such number. */
@@ -33,20 +32,15 @@ static int parse_number(const char *text, long maximum)
 	if (text[0] < '0' || text[0] > '9')
 		return 0;
 	number = strtol(text, &end, 10);
-	return *end == '\0' && number > 0 && number <= maximum ? (int)number
-							       : 0;
+	return *end == '\0' && number > 0 && number <= maximum ? (int)number : 0;
 }
 
-static int parse_pid(struct target *target, const char *rest,
-		     struct error *error)
+static int parse_pid(struct target *target, const char *rest, struct error *error)
 {
 	target->pid = parse_number(rest, INT32_MAX);
 	if (target->pid == 0)
-		return error_set(error,
-				 "\"%s\" names no process: write %s:PID.",
-				 target->text,
-				 target->kind == TARGET_AGENT ? "agent"
-							      : "ptrace");
+		return error_set(error, "\"%s\" names no process: write %s:PID.", target->text,
+				 target->kind == TARGET_AGENT ? "agent" : "ptrace");
 	/* The numbers from there on stand for other machines' processes. */
 	if (target->pid >= PROCESS_FIRST_STANDIN)
 		return error_set(error,
@@ -56,8 +50,7 @@ static int parse_pid(struct target *target, const char *rest,
 	return 0;
 }
 
-static int parse_path(struct target *target, const char *rest,
-		      struct error *error)
+static int parse_path(struct target *target, const char *rest, struct error *error)
 {
 	if (rest[0] == '\0')
 		return error_set(error,
@@ -70,18 +63,16 @@ static int parse_path(struct target *target, const char *rest,
 				 "root on: write pdb:unix:/PATH.",
 				 target->text);
 	if (strlen(rest) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-		return error_set(
-			error,
-			"The socket of \"%.60s...\" has a name of more "
-			"than 107 bytes, which no socket can have.",
-			target->text);
+		return error_set(error,
+				 "The socket of \"%.60s...\" has a name of more "
+				 "than 107 bytes, which no socket can have.",
+				 target->text);
 	target->path = xstrdup(rest);
 	return 0;
 }
 
 /* "HOST:PORT", "[::1]:PORT" */
-static int parse_address(struct target *target, const char *rest,
-			 struct error *error)
+static int parse_address(struct target *target, const char *rest, struct error *error)
 {
 	const char *colon = strrchr(rest, ':');
 	size_t length = colon ? (size_t)(colon - rest) : 0;
@@ -104,14 +95,11 @@ static int parse_address(struct target *target, const char *rest,
 }
 
 /* "HOST:PORT", "HOST:PORT/" */
-static int parse_url(struct target *target, const char *rest,
-		     struct error *error)
+static int parse_url(struct target *target, const char *rest, struct error *error)
 {
 	size_t length = strcspn(rest, "/");
 	char *address = xstrndup(rest, length);
-	int result = rest[length] && rest[length + 1]
-			     ? -1
-			     : parse_address(target, address, NULL);
+	int result = rest[length] && rest[length + 1] ? -1 : parse_address(target, address, NULL);
 
 	free(address);
 	if (result < 0 || strpbrk(rest, "@?#%\\ "))

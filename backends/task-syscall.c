@@ -31,8 +31,7 @@ bool task_syscall_read(struct task_syscall *call, pid_t pid, pid_t tid)
 	int fd;
 
 	*call = (struct task_syscall){ .number = -1 };
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid,
-		 (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;

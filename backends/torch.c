@@ -23,8 +23,8 @@ static char *folder_of(const char *line, size_t length)
 
 	if (!path)
 		return NULL;
-	while ((next = memmem(found + 1, length - (size_t)(found + 1 - line),
-			      library, strlen(library))))
+	while ((next = memmem(found + 1, length - (size_t)(found + 1 - line), library,
+			      strlen(library))))
 		found = next;
 	if (found == path || found - path >= PATH_MAX)
 		return NULL;
@@ -48,8 +48,7 @@ static char *find_folder(struct procfs *procfs, pid_t pid)
 }
 
 /* The kernel shows paths from our root on; the process has its own perhaps. */
-static const char *below_root(struct procfs *procfs, pid_t pid,
-			      const char *path)
+static const char *below_root(struct procfs *procfs, pid_t pid, const char *path)
 {
 	char root[PATH_MAX];
 	size_t length;
@@ -57,8 +56,7 @@ static const char *below_root(struct procfs *procfs, pid_t pid,
 	if (procfs_link(procfs, pid, "root", root, sizeof(root)) < 0)
 		return path;
 	length = strlen(root);
-	if (length > 1 && strncmp(path, root, length) == 0 &&
-	    path[length] == '/')
+	if (length > 1 && strncmp(path, root, length) == 0 && path[length] == '/')
 		return path + length;
 	return path;
 }
@@ -90,11 +88,9 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 
 	if (!folder)
 		return NULL;
-	path = xasprintf("%s/version.py",
-			 below_root(procfs, process->pid, folder));
+	path = xasprintf("%s/version.py", below_root(procfs, process->pid, folder));
 	/* What was installed meanwhile is not what runs. */
-	if (source_read(&source, process, path, NULL) == 0 &&
-	    !source.is_changed)
+	if (source_read(&source, process, path, NULL) == 0 && !source.is_changed)
 		version = parse_version(source.content);
 	free(source.content);
 	free(source.full);

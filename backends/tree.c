@@ -28,8 +28,7 @@ static void add_numbers(struct pid_list *list, const char *bytes)
 }
 
 /* False: the kernel does not tell. */
-static bool add_children(struct procfs *procfs, pid_t pid,
-			 struct pid_list *list)
+static bool add_children(struct procfs *procfs, pid_t pid, struct pid_list *list)
 {
 	char file[48];
 	pid_t *tids;
@@ -58,8 +57,7 @@ static bool has(const struct pid_list *list, size_t from, pid_t pid)
 }
 
 /* Round by round, until no process has a parent among those found. */
-static void search_all(struct procfs *procfs, pid_t root, size_t first,
-		       struct pid_list *list)
+static void search_all(struct procfs *procfs, pid_t root, size_t first, struct pid_list *list)
 {
 	struct procfs_stat stat;
 	size_t before;
@@ -70,11 +68,9 @@ static void search_all(struct procfs *procfs, pid_t root, size_t first,
 	do {
 		before = list->count;
 		for (size_t i = 0; i < count; i++) {
-			if (procfs_stat(procfs, pids[i], &stat) < 0 ||
-			    has(list, first, pids[i]))
+			if (procfs_stat(procfs, pids[i], &stat) < 0 || has(list, first, pids[i]))
 				continue;
-			if (stat.parent_pid == root ||
-			    has(list, first, stat.parent_pid))
+			if (stat.parent_pid == root || has(list, first, stat.parent_pid))
 				pid_list_add(list, pids[i]);
 		}
 	} while (list->count > before);

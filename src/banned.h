@@ -12,7 +12,6 @@
 /* A macro of glibc, which poison refuses. */
 #undef alloca
 
-#pragma GCC poison strcpy strcat sprintf vsprintf strncpy strncat strtok atoi \
-	gets system alloca
+#pragma GCC poison strcpy strcat sprintf vsprintf strncpy strncat strtok atoi gets system alloca
 
 #endif

@@ -51,13 +51,10 @@ static void append_options(struct buffer *out)
 		char name[40];
 
 		if (option->letter)
-			snprintf(letter, sizeof(letter), "-%c, ",
-				 option->letter);
-		snprintf(name, sizeof(name), "--%s%s%s", option->name,
-			 option->argument ? " " : "",
+			snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+		snprintf(name, sizeof(name), "--%s%s%s", option->name, option->argument ? " " : "",
 			 option->argument ? option->argument : "");
-		buffer_printf(out, "  %s%-20s  %s\n", letter, name,
-			      option->help);
+		buffer_printf(out, "  %s%-20s  %s\n", letter, name, option->help);
 	}
 }
 
@@ -77,16 +74,14 @@ static int print_answer(const char *text)
  * With --json there is one value on standard output, also of an error: its
  * sentence and the exit status. Returns that.
  */
-static int fail(const struct settings *settings, const struct error *error,
-		int status)
+static int fail(const struct settings *settings, const struct error *error, int status)
 {
 	struct buffer out = BUFFER_INIT;
 
 	print_error(error);
 	if (!settings->is_json)
 		return status;
-	format_document(&out, json_pack("{s:s, s:i}", "error", error->message,
-					"status", status));
+	format_document(&out, json_pack("{s:s, s:i}", "error", error->message, "status", status));
 	print_answer(out.data);
 	buffer_clear(&out);
 	return status;
@@ -97,25 +92,21 @@ static int print_help(const struct command_table *tables, size_t table_count)
 	struct buffer out = BUFFER_INIT;
 	int status;
 
-	buffer_append_string(
-		&out,
-		"probetui shows every rank of a distributed Python job side "
-		"by side, and which\none is the odd one out. Looking stops "
-		"and changes nothing; a rank\nthat runs here, or is in a "
-		"debugger, can be stopped and stepped.\n\n"
-		"  probetui [OPTIONS]                      the screen\n"
-		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
-		"  probetui [OPTIONS] -x FILE              a script of "
-		"commands\n"
-		"  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and "
-		"the screen on it\n\nOptions:\n");
+	buffer_append_string(&out, "probetui shows every rank of a distributed Python job side "
+				   "by side, and which\none is the odd one out. Looking stops "
+				   "and changes nothing; a rank\nthat runs here, or is in a "
+				   "debugger, can be stopped and stepped.\n\n"
+				   "  probetui [OPTIONS]                      the screen\n"
+				   "  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
+				   "  probetui [OPTIONS] -x FILE              a script of "
+				   "commands\n"
+				   "  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and "
+				   "the screen on it\n\nOptions:\n");
 	append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
 	command_append_help(&out, tables, table_count, COMMAND_SHELL);
-	buffer_append_string(
-		&out,
-		"\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, "
-		"3 no rank could be\nreached, 4 some ranks did not answer.\n");
+	buffer_append_string(&out, "\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, "
+				   "3 no rank could be\nreached, 4 some ranks did not answer.\n");
 	status = print_answer(out.data);
 	buffer_clear(&out);
 	return status;
@@ -152,16 +143,14 @@ static void print_timing(const struct engine *engine)
 }
 
 /* The verdict, and below it the merged stacks; the status is the verdict's. */
-static int run_summary(struct command_context *context,
-		       const struct command_table *tables, size_t table_count,
-		       struct error *error)
+static int run_summary(struct command_context *context, const struct command_table *tables,
+		       size_t table_count, struct error *error)
 {
 	char *verdict[] = { "verdict", NULL };
 	char *stacks[] = { "stacks", "--merge", NULL };
 	int status;
 
-	if (command_run_words(context, tables, table_count, 1, verdict,
-			      COMMAND_SHELL, error) < 0)
+	if (command_run_words(context, tables, table_count, 1, verdict, COMMAND_SHELL, error) < 0)
 		return -1;
 	if (context->is_json)
 		return 0;
@@ -169,8 +158,7 @@ static int run_summary(struct command_context *context,
 	buffer_append_char(context->out, '\n');
 	/* What was noted for the verdict need not be said twice. */
 	buffer_reset(context->notes);
-	if (command_run_words(context, tables, table_count, 2, stacks,
-			      COMMAND_SHELL, error) < 0)
+	if (command_run_words(context, tables, table_count, 2, stacks, COMMAND_SHELL, error) < 0)
 		return -1;
 	context->status = status;
 	return 0;
@@ -190,16 +178,14 @@ static void pass_printed(const char *text)
 }
 
 /* Those of --break, which are there before any rank is. */
-static int add_breakpoints(struct engine *engine,
-			   const struct command_table *tables,
+static int add_breakpoints(struct engine *engine, const struct command_table *tables,
 			   size_t table_count, struct error *error)
 {
 	struct buffer out = BUFFER_INIT;
 	struct buffer notes = BUFFER_INIT;
 	int result = 0;
 
-	for (size_t i = 0; i < engine->settings.break_count && result == 0;
-	     i++) {
+	for (size_t i = 0; i < engine->settings.break_count && result == 0; i++) {
 		struct command_context context = {
 			.engine = engine,
 			.out = &out,
@@ -207,8 +193,8 @@ static int add_breakpoints(struct engine *engine,
 		};
 		char *line = xasprintf("break %s", engine->settings.breaks[i]);
 
-		result = command_run_line(&context, tables, table_count, line,
-					  COMMAND_SHELL, error);
+		result =
+			command_run_line(&context, tables, table_count, line, COMMAND_SHELL, error);
 		free(line);
 	}
 	buffer_clear(&notes);
@@ -216,21 +202,18 @@ static int add_breakpoints(struct engine *engine,
 	return result < 0 ? error_prefix(error, "--break") : 0;
 }
 
-static int run_command(struct command_context *context,
-		       const struct command_table *tables, size_t table_count,
-		       struct error *error)
+static int run_command(struct command_context *context, const struct command_table *tables,
+		       size_t table_count, struct error *error)
 {
 	const struct settings *settings = &context->engine->settings;
 
 	if (settings->script) {
-		context->status = script_run(context, tables, table_count,
-					     settings->script, error);
+		context->status = script_run(context, tables, table_count, settings->script, error);
 		return context->status < 0 ? -1 : 0;
 	}
 	if (settings->command_count == 0)
 		return run_summary(context, tables, table_count, error);
-	return command_run_words(context, tables, table_count,
-				 (int)settings->command_count,
+	return command_run_words(context, tables, table_count, (int)settings->command_count,
 				 settings->command, COMMAND_SHELL, error);
 }
 
@@ -244,15 +227,14 @@ static int start_status(const struct engine *engine)
 }
 
 /* The command needs no ranks, such as help. */
-static bool is_alone(const struct settings *settings,
-		     const struct command_table *tables, size_t table_count)
+static bool is_alone(const struct settings *settings, const struct command_table *tables,
+		     size_t table_count)
 {
 	const struct command *command;
 
 	if (settings->script || settings->command_count == 0)
 		return false;
-	command = command_find(tables, table_count, settings->command[0],
-			       COMMAND_SHELL, NULL);
+	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
 	return command && (command->flags & COMMAND_ALONE);
 }
 
@@ -277,8 +259,7 @@ static void print_job(const struct engine *engine)
 static bool is_input_the_jobs(const struct settings *settings)
 {
 	return settings->program_count > 0 && settings->script &&
-	       strcmp(settings->script, "-") != 0 && !settings->wants_tty &&
-	       !isatty(STDIN_FILENO);
+	       strcmp(settings->script, "-") != 0 && !settings->wants_tty && !isatty(STDIN_FILENO);
 }
 
 static int check_theme(const struct settings *settings, struct error *error)
@@ -288,8 +269,7 @@ static int check_theme(const struct settings *settings, struct error *error)
 	if (!settings->theme || theme_load(&theme, settings->theme, error) == 0)
 		return 0;
 	if (settings->theme_line > 0)
-		error_prefix(error, "%s: line %d", settings->config,
-			     settings->theme_line);
+		error_prefix(error, "%s: line %d", settings->config, settings->theme_line);
 	return -1;
 }
 
@@ -298,25 +278,22 @@ static int check_theme(const struct settings *settings, struct error *error)
  * stops ranks is not: who kills all that runs this file (pidof) would kill
  * what lets them go on.
  */
-static bool may_fork(const struct settings *settings,
-		     const struct command_table *tables, size_t table_count)
+static bool may_fork(const struct settings *settings, const struct command_table *tables,
+		     size_t table_count)
 {
 	const char *named = getenv("PROBETUI_NODE");
 	const struct command *command;
 
-	if ((named && named[0] != '\0') || settings->script ||
-	    settings->program_count > 0 || settings->record ||
-	    settings->break_count > 0)
+	if ((named && named[0] != '\0') || settings->script || settings->program_count > 0 ||
+	    settings->record || settings->break_count > 0)
 		return false;
 	if (settings->command_count == 0)
 		return true;
-	command = command_find(tables, table_count, settings->command[0],
-			       COMMAND_SHELL, NULL);
+	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
 	return command && (command->flags & COMMAND_LIVE);
 }
 
-static int run_shell(struct engine *engine, const struct command_table *tables,
-		     size_t table_count)
+static int run_shell(struct engine *engine, const struct command_table *tables, size_t table_count)
 {
 	struct buffer out = BUFFER_INIT;
 	struct buffer notes = BUFFER_INIT;
@@ -332,8 +309,7 @@ static int run_shell(struct engine *engine, const struct command_table *tables,
 	engine->passes_input = is_input_the_jobs(&engine->settings);
 	if (may_fork(&engine->settings, tables, table_count))
 		engine->node_program = program_run;
-	if (!is_alone(&engine->settings, tables, table_count) &&
-	    engine_start(engine, &error) < 0)
+	if (!is_alone(&engine->settings, tables, table_count) && engine_start(engine, &error) < 0)
 		return fail(&engine->settings, &error, start_status(engine));
 	if (run_command(&context, tables, table_count, &error) < 0) {
 		if (context.status <= 0)
@@ -366,10 +342,9 @@ static void measure(struct engine *engine)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
-	    size.ws_col > 0)
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
 		started_terminal_size(size.ws_row, size.ws_col, &engine->job_rows,
-				  &engine->job_columns);
+				      &engine->job_columns);
 }
 
 static int run_screen(struct engine *engine)
@@ -394,16 +369,14 @@ static int run_screen(struct engine *engine)
 }
 
 /* What the config binds to keys, though a shell has none. */
-static int check_keys(const struct settings *settings,
-		      const struct command_table *tables, size_t table_count,
-		      struct error *error)
+static int check_keys(const struct settings *settings, const struct command_table *tables,
+		      size_t table_count, struct error *error)
 {
 	struct keymap keymap;
 	int result;
 
 	keymap_init(&keymap);
-	result = keymap_add_config(&keymap, settings, tables, table_count,
-				   error);
+	result = keymap_add_config(&keymap, settings, tables, table_count, error);
 	keymap_clear(&keymap);
 	return result;
 }
@@ -412,8 +385,7 @@ static int check_keys(const struct settings *settings,
  * `--replay a b c`: what stands behind the first recording and is no command,
  * but a file, is another one.
  */
-static void take_recordings(struct settings *settings,
-			    const struct command_table *tables,
+static void take_recordings(struct settings *settings, const struct command_table *tables,
 			    size_t table_count)
 {
 	size_t count = 0;
@@ -421,8 +393,7 @@ static void take_recordings(struct settings *settings,
 	if (settings->replay_count == 0)
 		return;
 	while (count < settings->command_count &&
-	       !command_find(tables, table_count, settings->command[count],
-			     COMMAND_SHELL, NULL) &&
+	       !command_find(tables, table_count, settings->command[count], COMMAND_SHELL, NULL) &&
 	       access(settings->command[count], F_OK) == 0)
 		settings_add_replay(settings, settings->command[count++]);
 	settings->command_count -= count;
@@ -431,50 +402,43 @@ static void take_recordings(struct settings *settings,
 }
 
 /* `pause 4183`: where nothing else says what to look at, that process is. */
-static void take_pid(struct settings *settings,
-		     const struct command_table *tables, size_t table_count)
+static void take_pid(struct settings *settings, const struct command_table *tables,
+		     size_t table_count)
 {
 	const struct command *command;
 
-	if (settings->command_count < 2 || settings->script ||
-	    settings->pid_count > 0 || settings->connect_count > 0 ||
-	    settings->replay_count > 0 || settings->ranks || settings->job ||
-	    !settings_is_pid(settings->command[1]))
+	if (settings->command_count < 2 || settings->script || settings->pid_count > 0 ||
+	    settings->connect_count > 0 || settings->replay_count > 0 || settings->ranks ||
+	    settings->job || !settings_is_pid(settings->command[1]))
 		return;
-	command = command_find(tables, table_count, settings->command[0],
-			       COMMAND_SHELL, NULL);
+	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
 	if (command && (command->flags & COMMAND_PID))
-		settings_add_pid(settings,
-				 (pid_t)strtol(settings->command[1], NULL, 10));
+		settings_add_pid(settings, (pid_t)strtol(settings->command[1], NULL, 10));
 }
 
 static bool is_for_screen(const struct settings *settings)
 {
-	return settings->command_count == 0 && !settings->script &&
-	       !settings->is_json && isatty(STDOUT_FILENO) &&
-	       isatty(STDIN_FILENO);
+	return settings->command_count == 0 && !settings->script && !settings->is_json &&
+	       isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 }
 
 /* A mistyped command is said before anything is started for it. */
-static int check_command(struct settings *settings,
-			 const struct command_table *tables, size_t table_count,
-			 struct error *error)
+static int check_command(struct settings *settings, const struct command_table *tables,
+			 size_t table_count, struct error *error)
 {
 	take_recordings(settings, tables, table_count);
 	take_pid(settings, tables, table_count);
-	if (settings->program_count > 0 && settings->command_count == 0 &&
-	    !settings->script && !is_for_screen(settings))
+	if (settings->program_count > 0 && settings->command_count == 0 && !settings->script &&
+	    !is_for_screen(settings))
 		return error_set(error, "starting a job needs a terminal for "
 					"the screen, or a script: probetui -x "
 					"FILE -- PROGRAM");
 	if (settings_check_program(settings, error) < 0 ||
-	    settings_check_script(settings, error) < 0 ||
-	    check_theme(settings, error) < 0 ||
+	    settings_check_script(settings, error) < 0 || check_theme(settings, error) < 0 ||
 	    check_keys(settings, tables, table_count, error) < 0)
 		return -1;
 	if (settings->command_count > 0 &&
-	    !command_find(tables, table_count, settings->command[0],
-			  COMMAND_SHELL, error))
+	    !command_find(tables, table_count, settings->command[0], COMMAND_SHELL, error))
 		return -1;
 	return 0;
 }
@@ -492,8 +456,7 @@ static int run(struct settings *settings, const struct timing *timing,
 	if (add_breakpoints(&engine, tables, table_count, &error) < 0) {
 		status = fail(settings, &error, STATUS_USAGE);
 	} else {
-		status = is_screen ? run_screen(&engine)
-				   : run_shell(&engine, tables, table_count);
+		status = is_screen ? run_screen(&engine) : run_shell(&engine, tables, table_count);
 	}
 	engine_clear(&engine);
 	return status;

@@ -11,8 +11,7 @@
 #include "model/session.h"
 #include "ui/view.h"
 
-static void add_row(struct answer_rows *rows, size_t *capacity, size_t class,
-		    int line)
+static void add_row(struct answer_rows *rows, size_t *capacity, size_t class, int line)
 {
 	ARRAY_GROW(rows->items, rows->count, *capacity);
 	rows->items[rows->count++] = (struct answer_row){ class, line };
@@ -48,16 +47,14 @@ void answer_rows_clear(struct answer_rows *rows)
 	*rows = (struct answer_rows){ .items = NULL };
 }
 
-const struct answer_class *answer_rows_class(const struct answer_rows *rows,
-					     size_t row)
+const struct answer_class *answer_rows_class(const struct answer_rows *rows, size_t row)
 {
 	size_t class = rows->items[row].class;
 
 	return class < rows->classes.count ? &rows->classes.items[class] : NULL;
 }
 
-const struct rankset *answer_rows_ranks(const struct answer_rows *rows,
-					size_t row)
+const struct rankset *answer_rows_ranks(const struct answer_rows *rows, size_t row)
 {
 	const struct answer_class *class = answer_rows_class(rows, row);
 
@@ -71,8 +68,7 @@ int answer_rows_cursor(const struct answer_rows *rows, const struct view *view)
 	return view->compare_cursor < last ? view->compare_cursor : last;
 }
 
-void answer_rows_append(struct buffer *out, const struct answer_rows *rows,
-			size_t row)
+void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row)
 {
 	const struct answer_class *class = answer_rows_class(rows, row);
 	const char *text;

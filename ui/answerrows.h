@@ -30,15 +30,12 @@ struct answer_rows {
 void answer_rows_make(struct answer_rows *rows, const struct session *session);
 void answer_rows_clear(struct answer_rows *rows);
 /* Lends the class of a row; NULL: of ranks that are waited for. */
-const struct answer_class *answer_rows_class(const struct answer_rows *rows,
-					     size_t row);
+const struct answer_class *answer_rows_class(const struct answer_rows *rows, size_t row);
 /* Lends the ranks of a row. */
-const struct rankset *answer_rows_ranks(const struct answer_rows *rows,
-					size_t row);
+const struct rankset *answer_rows_ranks(const struct answer_rows *rows, size_t row);
 /* The row under the cursor, kept among them; -1: there is none. */
 int answer_rows_cursor(const struct answer_rows *rows, const struct view *view);
 /* Appends a row's text. */
-void answer_rows_append(struct buffer *out, const struct answer_rows *rows,
-			size_t row);
+void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row);
 
 #endif

@@ -83,17 +83,15 @@ static void log_stops(struct app *app)
 		if (stop == NULL)
 			continue;
 		if (stop->said != NULL)
-			log_write(LOG_NOTE, "rank %d, breakpoint %d: %s",
-				  stop->rank, stop->hits[0], stop->said);
+			log_write(LOG_NOTE, "rank %d, breakpoint %d: %s", stop->rank, stop->hits[0],
+				  stop->said);
 		else if (stop->resumed_for != RESUME_REQUEST)
 			log_write(LOG_NOTE, "%s", stop->description);
 		else if (stop->file == NULL)
-			log_write(LOG_NOTE, "rank %d stopped: %s", stop->rank,
-				  stop->description);
+			log_write(LOG_NOTE, "rank %d stopped: %s", stop->rank, stop->description);
 		else
-			log_write(LOG_NOTE, "rank %d stopped: %s, %s:%d",
-				  stop->rank, stop->description,
-				  place_file_name(stop->file), stop->line);
+			log_write(LOG_NOTE, "rank %d stopped: %s, %s:%d", stop->rank,
+				  stop->description, place_file_name(stop->file), stop->line);
 	}
 }
 
@@ -110,8 +108,7 @@ static void type(struct app *app, const char *key)
 	enum prompt_result result;
 
 	if (is_forward || strcmp(key, "S-Tab") == 0) {
-		prompt_complete(prompt, &app->engine->session, &app->keymap,
-				is_forward ? 1 : -1);
+		prompt_complete(prompt, &app->engine->session, &app->keymap, is_forward ? 1 : -1);
 		return;
 	}
 	result = prompt_key(prompt, key);
@@ -127,8 +124,7 @@ static void type(struct app *app, const char *key)
  * does not want it done, and is not to type the rest as keys. */
 static bool is_answer(const char *key)
 {
-	static const char *const answers[] = { "y",   "n", "q",
-					       "Esc", ":", "C-c" };
+	static const char *const answers[] = { "y", "n", "q", "Esc", ":", "C-c" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(answers); i++)
 		if (strcmp(key, answers[i]) == 0)
@@ -137,8 +133,7 @@ static bool is_answer(const char *key)
 }
 
 /* Of several answers. Who gives none stays where he is. */
-static void choose(struct app *app, const struct view_choice *choices,
-		   const char *key)
+static void choose(struct app *app, const struct view_choice *choices, const char *key)
 {
 	for (; choices->key != NULL; choices++) {
 		if (strcmp(choices->key, key) != 0)
@@ -183,12 +178,10 @@ void app_key(struct app *app, const char *key)
 		type(app, key);
 		return;
 	}
-	if (console_takes(app, key) || started_takes(app, key) ||
-	    repl_takes(app, key))
+	if (console_takes(app, key) || started_takes(app, key) || repl_takes(app, key))
 		return;
-	line = keymap_find(
-		&app->keymap,
-		view_name(view_shown(&app->engine->session, &app->view)), key);
+	line = keymap_find(&app->keymap, view_name(view_shown(&app->engine->session, &app->view)),
+			   key);
 	if (line != NULL)
 		commands_run(app, line);
 }
@@ -198,8 +191,8 @@ static bool is_second(struct app *app, const struct input *input)
 {
 	struct press press = { loop_now(), input->row, input->column };
 	struct press last = app->press;
-	bool is_second = press.at - last.at < DOUBLE_CLICK_SECONDS &&
-			 press.row == last.row && press.column == last.column;
+	bool is_second = press.at - last.at < DOUBLE_CLICK_SECONDS && press.row == last.row &&
+			 press.column == last.column;
 
 	app->press = press;
 	/* A third is a first again. */
@@ -233,8 +226,7 @@ void app_mouse(struct app *app, const struct input *input)
 		return;
 	}
 	app->has_key = true;
-	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1,
-		 input->column + 1, end);
+	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1, input->column + 1, end);
 	view_say(&app->view, false, NULL);
 	motion_key(&app->view.motion, &app->engine->session);
 	commands_run(app, line);
@@ -261,8 +253,7 @@ void app_draw(struct app *app)
 	console_refresh(app);
 	started_refresh(app);
 	tensor_refresh(app);
-	view_draw(&app->canvas, &app->engine->session, &app->view,
-		  &app->keymap);
+	view_draw(&app->canvas, &app->engine->session, &app->view, &app->keymap);
 	app->drawn_at = loop_now();
 	if (app->screen == NULL || screen_draw(app->screen, &app->canvas))
 		app->shown_at = app->drawn_at;
@@ -271,8 +262,7 @@ void app_draw(struct app *app)
 /* A map of characters is drawn where there are no colours for it. */
 static void note_colours(struct app *app)
 {
-	app->view.has_heat = screen_has_heat(app->screen) &&
-			     !app->view.is_ascii;
+	app->view.has_heat = screen_has_heat(app->screen) && !app->view.is_ascii;
 }
 
 int app_set_theme(struct app *app, const char *name, struct error *error)
@@ -334,8 +324,8 @@ static void measure(struct app *app)
 
 static void listen(struct app *app)
 {
-	app->input = loop_watch(app->engine->loop, screen_fd(app->screen),
-				LOOP_READABLE, on_input, app);
+	app->input =
+		loop_watch(app->engine->loop, screen_fd(app->screen), LOOP_READABLE, on_input, app);
 }
 
 /* The keys are the editor's. */
@@ -381,8 +371,7 @@ int app_edit(struct app *app, const char *path, int line, struct error *error)
 {
 	if (app->screen == NULL)
 		return error_set(error, "there is no terminal to edit on.");
-	app->away.ended =
-		loop_signal(app->engine->loop, SIGCHLD, on_child, app);
+	app->away.ended = loop_signal(app->engine->loop, SIGCHLD, on_child, app);
 	stop_listening(app);
 	screen_leave(app->screen);
 	app->away.pid = editor_start(screen_fd(app->screen), path, line, error);
@@ -394,8 +383,7 @@ int app_edit(struct app *app, const char *path, int line, struct error *error)
 	return -1;
 }
 
-int app_edit_scratch(struct app *app, const char *path, int line,
-		     struct error *error)
+int app_edit_scratch(struct app *app, const char *path, int line, struct error *error)
 {
 	if (app_edit(app, path, line, error) < 0) {
 		scratch_remove(path);
@@ -503,8 +491,7 @@ void app_draw_if_due(struct app *app)
 		return;
 	stop_draw_timer(app);
 	if (now < due) {
-		app->draw_timer = loop_timer(app->engine->loop, due - now, 0,
-					     on_draw_due, app);
+		app->draw_timer = loop_timer(app->engine->loop, due - now, 0, on_draw_due, app);
 		return;
 	}
 	app->is_changed = false;
@@ -581,11 +568,9 @@ static int open_screen(struct app *app, struct error *error)
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	const struct settings *settings = &app->engine->settings;
 
-	if (keymap_add_config(&app->keymap, settings, tables,
-			      ARRAY_LENGTH(tables), error) < 0)
+	if (keymap_add_config(&app->keymap, settings, tables, ARRAY_LENGTH(tables), error) < 0)
 		return -1;
-	if (settings->theme != NULL &&
-	    app_set_theme(app, settings->theme, error) < 0)
+	if (settings->theme != NULL && app_set_theme(app, settings->theme, error) < 0)
 		return -1;
 	app->screen = screen_open(settings->has_no_color, error);
 	if (app->screen == NULL)
@@ -609,8 +594,8 @@ int app_run(struct engine *engine, struct error *error)
 	engine->changed_data = &app;
 	/* As long as the terminal is ours, none of them may just end us. */
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
-		signals[i] = loop_signal(engine->loop, signal_rows[i].number,
-					 signal_rows[i].caught, &app);
+		signals[i] = loop_signal(engine->loop, signal_rows[i].number, signal_rows[i].caught,
+					 &app);
 	if (open_screen(&app, error) < 0)
 		goto out;
 	log_set_quiet(1);

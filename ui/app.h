@@ -48,15 +48,15 @@ struct app {
 	bool is_changed; /* draw at the end of the turn */
 	bool is_done;
 	bool is_ending; /* once the job that was started has ended */
-	bool has_key;	 /* a person waits for the draw */
+	bool has_key;	/* a person waits for the draw */
 	double drawn_at;
-	double shown_at; /* the last draw that changed what is seen */
-	uint64_t stops_told; /* so many are in the log */
-	double evidence_at; /* when nodes are to be asked about new ranks */
+	double shown_at;	 /* the last draw that changed what is seen */
+	uint64_t stops_told;	 /* so many are in the log */
+	double evidence_at;	 /* when nodes are to be asked about new ranks */
 	uint64_t differences_of; /* the question whose were asked for */
 	struct press press;
 	struct loop_watch *input; /* what the terminal says; NULL: not now */
-	struct buffer typed; /* to the job, not sent yet */
+	struct buffer typed;	  /* to the job, not sent yet */
 	struct away away;
 	struct loop_timer *draw_timer; /* a draw that waits; NULL */
 };
@@ -86,8 +86,7 @@ void app_want(struct app *app);
  * started.
  */
 int app_edit(struct app *app, const char *path, int line, struct error *error);
-int app_edit_scratch(struct app *app, const char *path, int line,
-		     struct error *error);
+int app_edit_scratch(struct app *app, const char *path, int line, struct error *error);
 /* Loads a theme by name and shows it. */
 int app_set_theme(struct app *app, const char *name, struct error *error);
 /* What was set by `set` counts from now on. */

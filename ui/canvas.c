@@ -81,10 +81,8 @@ void canvas_reset(struct canvas *canvas, int row_count, int column_count)
 	if (column_count < 1)
 		column_count = 1;
 	count = (size_t)row_count * (size_t)column_count;
-	if (row_count != canvas->row_count ||
-	    column_count != canvas->column_count) {
-		canvas->cells =
-			xrealloc(canvas->cells, count * sizeof(*canvas->cells));
+	if (row_count != canvas->row_count || column_count != canvas->column_count) {
+		canvas->cells = xrealloc(canvas->cells, count * sizeof(*canvas->cells));
 		canvas->row_count = row_count;
 		canvas->column_count = column_count;
 	}
@@ -97,8 +95,7 @@ void canvas_reset(struct canvas *canvas, int row_count, int column_count)
 
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column)
 {
-	return &canvas->cells[(size_t)row * (size_t)canvas->column_count +
-			      (size_t)column];
+	return &canvas->cells[(size_t)row * (size_t)canvas->column_count + (size_t)column];
 }
 
 int32_t cell_character(const struct cell *cell)
@@ -138,8 +135,7 @@ void canvas_append(struct buffer *out, const struct canvas *canvas)
 		size_t end = out->length;
 
 		for (int column = 0; column < canvas->column_count; column++) {
-			const struct cell *cell =
-				canvas_cell(canvas, row, column);
+			const struct cell *cell = canvas_cell(canvas, row, column);
 
 			if (cell->width == 0)
 				continue;

@@ -60,8 +60,7 @@ void canvas_init(struct canvas *canvas, int row_count, int column_count);
 void canvas_clear(struct canvas *canvas);
 /* Blank again, in this size. */
 void canvas_reset(struct canvas *canvas, int row_count, int column_count);
-const struct cell *canvas_cell(const struct canvas *canvas, int row,
-			       int column);
+const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
 /* The character to show for a cell, borders joined. */
 int32_t cell_character(const struct cell *cell);
 /* Replaces all that is not ASCII by the nearest that is. */

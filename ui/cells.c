@@ -28,9 +28,8 @@ static int choose_across(int room)
 	return across;
 }
 
-static int name_width(const struct ranklist *list,
-		      const struct session *session, const struct view *view,
-		      int column_count)
+static int name_width(const struct ranklist *list, const struct session *session,
+		      const struct view *view, int column_count)
 {
 	struct buffer name = BUFFER_INIT;
 	int most = column_count / 4;
@@ -42,8 +41,7 @@ static int name_width(const struct ranklist *list,
 		int own;
 
 		buffer_reset(&name);
-		ranklist_append_group(&name, list, session, view,
-				      &list->groups[i]);
+		ranklist_append_group(&name, list, session, view, &list->groups[i]);
 		own = text_width(name.data);
 		if (own > width)
 			width = own;
@@ -52,8 +50,7 @@ static int name_width(const struct ranklist *list,
 	return (width < most ? width : most) + 1;
 }
 
-static void add_label(struct cells *cells, size_t *capacity, int line,
-		      int column, size_t at)
+static void add_label(struct cells *cells, size_t *capacity, int line, int column, size_t at)
 {
 	ARRAY_GROW(cells->labels, cells->label_count, *capacity);
 	cells->labels[cells->label_count++] =
@@ -61,16 +58,14 @@ static void add_label(struct cells *cells, size_t *capacity, int line,
 }
 
 /* One run of ranks from a line on; returns the lines it takes. */
-static int place_run(struct cells *cells, size_t first, size_t count, int line,
-		     int column)
+static int place_run(struct cells *cells, size_t first, size_t count, int line, int column)
 {
 	size_t across = (size_t)cells->across;
 
 	for (size_t i = 0; i < count; i++)
 		cells->places[first + i] = (struct cell_place){
 			.line = line + (int)(i / across),
-			.column =
-				column + cells->label_width + (int)(i % across),
+			.column = column + cells->label_width + (int)(i % across),
 		};
 	return (int)((count + across - 1) / across);
 }
@@ -85,8 +80,7 @@ static void place_all(struct cells *cells, const struct ranklist *list)
 		add_label(cells, &capacity, line, 0, (size_t)line * across);
 }
 
-static void place_folded(struct cells *cells,
-			 const struct ranklist_group *group, int line,
+static void place_folded(struct cells *cells, const struct ranklist_group *group, int line,
 			 int column)
 {
 	for (size_t i = 0; i < group->count; i++)
@@ -97,8 +91,7 @@ static void place_folded(struct cells *cells,
 		};
 }
 
-static void place_groups(struct cells *cells, const struct ranklist *list,
-			 int column_count)
+static void place_groups(struct cells *cells, const struct ranklist *list, int column_count)
 {
 	size_t widest = 1;
 	size_t capacity = 0;
@@ -124,21 +117,18 @@ static void place_groups(struct cells *cells, const struct ranklist *list,
 		if (group->is_folded)
 			place_folded(cells, group, line, slot * block);
 		else
-			lines = place_run(cells, group->first, group->count,
-					  line, slot * block);
+			lines = place_run(cells, group->first, group->count, line, slot * block);
 		if (slot + 1 == beside || i + 1 == list->group_count)
 			cells->line_count += lines;
 	}
 }
 
-void cells_make(struct cells *cells, const struct ranklist *list,
-		const struct session *session, const struct view *view,
-		int column_count)
+void cells_make(struct cells *cells, const struct ranklist *list, const struct session *session,
+		const struct view *view, int column_count)
 {
 	*cells = (struct cells){ .label_width = NUMBER_WIDTH };
 	if (list->group_count > 0)
-		cells->label_width =
-			name_width(list, session, view, column_count);
+		cells->label_width = name_width(list, session, view, column_count);
 	cells->across = choose_across(column_count - cells->label_width - 1);
 	cells->places = xcalloc(list->rank_count + 1, sizeof(*cells->places));
 	if (list->group_count > 0)
@@ -154,8 +144,7 @@ void cells_clear(struct cells *cells)
 	*cells = (struct cells){ .places = NULL };
 }
 
-int cells_legend_rows(const struct session *session, const struct view *view,
-		      int row_count)
+int cells_legend_rows(const struct session *session, const struct view *view, int row_count)
 {
 	size_t classes = session->verdict.class_count;
 	int most = view->order.is_legend_whole ? row_count / 2 : LEGEND_MAXIMUM;

@@ -35,12 +35,10 @@ struct cells {
 	int line_count;
 };
 
-void cells_make(struct cells *cells, const struct ranklist *list,
-		const struct session *session, const struct view *view,
-		int column_count);
+void cells_make(struct cells *cells, const struct ranklist *list, const struct session *session,
+		const struct view *view, int column_count);
 void cells_clear(struct cells *cells);
 /* Rows of the legend below the cells, in a pane of so many rows. */
-int cells_legend_rows(const struct session *session, const struct view *view,
-		      int row_count);
+int cells_legend_rows(const struct session *session, const struct view *view, int row_count);
 
 #endif

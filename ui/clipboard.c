@@ -22,14 +22,12 @@ static void append_base64(struct buffer *out, const char *text, size_t length)
 			bits |= (unsigned char)text[i + 2];
 		buffer_append_char(out, digits[bits >> 18]);
 		buffer_append_char(out, digits[bits >> 12 & 63]);
-		buffer_append_char(out,
-				   left > 1 ? digits[bits >> 6 & 63] : '=');
+		buffer_append_char(out, left > 1 ? digits[bits >> 6 & 63] : '=');
 		buffer_append_char(out, left > 2 ? digits[bits & 63] : '=');
 	}
 }
 
-int clipboard_append(struct buffer *out, const char *text, bool is_tmux,
-		     struct error *error)
+int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct error *error)
 {
 	size_t length = strlen(text);
 

@@ -20,7 +20,6 @@ struct error;
  * (set-clipboard on), and hands the other through (allow-passthrough on).
  * -1 and a sentence when the text is too long.
  */
-int clipboard_append(struct buffer *out, const char *text, bool is_tmux,
-		     struct error *error);
+int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct error *error);
 
 #endif

@@ -82,8 +82,7 @@ static void append_name(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, role != NULL ? role : "child");
 }
 
-static void append_frame(struct buffer *out, const struct rank *rank,
-			 enum column column)
+static void append_frame(struct buffer *out, const struct rank *rank, enum column column)
 {
 	const struct frame *frame = rank_top_frame(rank);
 
@@ -95,9 +94,8 @@ static void append_frame(struct buffer *out, const struct rank *rank,
 		rank_append_place(out, rank, frame, false);
 }
 
-void column_append(struct buffer *out, const struct session *session,
-		   const struct view *view, const struct rank *rank,
-		   enum column column)
+void column_append(struct buffer *out, const struct session *session, const struct view *view,
+		   const struct rank *rank, enum column column)
 {
 	switch (column) {
 	case COLUMN_RANK:
@@ -137,20 +135,19 @@ void column_append(struct buffer *out, const struct session *session,
 	}
 }
 
-static bool age_of(const struct session *session, const struct rank *rank,
-		   double *age)
+static bool age_of(const struct session *session, const struct rank *rank, double *age)
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	if (main == NULL || main->sample_count < 2 ||
-	    main->sample.stack == NULL || rank->state == RANK_EXITED)
+	if (main == NULL || main->sample_count < 2 || main->sample.stack == NULL ||
+	    rank->state == RANK_EXITED)
 		return false;
 	*age = session->now - main->since;
 	return true;
 }
 
-bool column_number(const struct session *session, const struct rank *rank,
-		   enum column column, double *number)
+bool column_number(const struct session *session, const struct rank *rank, enum column column,
+		   double *number)
 {
 	switch (column) {
 	case COLUMN_CLASS:

@@ -38,15 +38,14 @@ bool column_is_number(enum column column);
 /* Of these the largest comes first: who is longest there, who uses most. */
 bool column_is_descending(enum column column);
 /* Appends what a row says there; nothing when it is not known. */
-void column_append(struct buffer *out, const struct session *session,
-		   const struct view *view, const struct rank *rank,
-		   enum column column);
+void column_append(struct buffer *out, const struct session *session, const struct view *view,
+		   const struct rank *rank, enum column column);
 /*
  * What ranks are sorted by there: a number; false, where the text is, or
  * nothing is known.
  */
-bool column_number(const struct session *session, const struct rank *rank,
-		   enum column column, double *number);
+bool column_number(const struct session *session, const struct rank *rank, enum column column,
+		   double *number);
 /* The machine a process runs on. "": not known. */
 const char *rank_host(const struct session *session, const struct rank *rank);
 

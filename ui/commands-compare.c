@@ -37,24 +37,21 @@ static int ask_again(struct command_context *context, struct error *error)
 		error_set(error, "a line is not given to debuggers again by "
 				 "itself: broadcast LINE does that.");
 	else
-		result = survey_begin(context, "compare", question,
-				      answers->kind, error);
+		result = survey_begin(context, "compare", question, answers->kind, error);
 	free(question);
 	return result;
 }
 
-int ui_compare(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_compare(struct command_context *context, int argc, char **argv, struct error *error)
 {
-	if ((argc == 1 ? ask_again(context, error)
-		       : command_compare(context, argc, argv, error)) < 0)
+	if ((argc == 1 ? ask_again(context, error) : command_compare(context, argc, argv, error)) <
+	    0)
 		return -1;
 	show(command_app(context));
 	return 0;
 }
 
-int ui_broadcast(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int ui_broadcast(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (command_broadcast(context, argc, argv, error) < 0)
 		return -1;
@@ -66,8 +63,7 @@ int ui_broadcast(struct command_context *context, int argc, char **argv,
 }
 
 /* The class under the cursor; NULL and a sentence: none has come. */
-static const struct answer_class *class_under(const struct app *app,
-					      const struct answer_rows *rows,
+static const struct answer_class *class_under(const struct app *app, const struct answer_rows *rows,
 					      struct error *error)
 {
 	int cursor = answer_rows_cursor(rows, &app->view);
@@ -120,15 +116,13 @@ int open_answer(struct command_context *context, struct error *error)
 /* What was compared, of the rank that is selected. */
 static void show_tensor(struct app *app)
 {
-	char *line = xasprintf("tensor %s",
-			       app->engine->session.answers.question);
+	char *line = xasprintf("tensor %s", app->engine->session.answers.question);
 
 	commands_run(app, line);
 	free(line);
 }
 
-int ui_visit(struct command_context *context, int argc, char **argv,
-	     struct error *error)
+int ui_visit(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
@@ -144,8 +138,7 @@ int ui_visit(struct command_context *context, int argc, char **argv,
 	answer_rows_make(&rows, session);
 	cursor = answer_rows_cursor(&rows, &app->view);
 	if (cursor >= 0) {
-		select_rank(session, rankset_first(answer_rows_ranks(
-					     &rows, (size_t)cursor)));
+		select_rank(session, rankset_first(answer_rows_ranks(&rows, (size_t)cursor)));
 		if (to_tensor)
 			show_tensor(app);
 		else

@@ -14,8 +14,7 @@
 #include "ui/layout.h"
 #include "ui/pane.h"
 
-int ui_console(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_console(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct rank *rank = session_selected(session);
@@ -51,8 +50,7 @@ static bool is_harmless(const char *line)
 	size_t length = strcspn(line, " ");
 
 	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-		if (strncmp(commands[i], line, length) == 0 &&
-		    commands[i][length] == '\0')
+		if (strncmp(commands[i], line, length) == 0 && commands[i][length] == '\0')
 			return true;
 	return false;
 }
@@ -63,8 +61,7 @@ static bool refuses(struct app *app, const char *key)
 
 	if (line == NULL || is_harmless(line))
 		return false;
-	view_say(&app->view, false,
-		 "no debugger is connected here; Esc leaves the console.");
+	view_say(&app->view, false, "no debugger is connected here; Esc leaves the console.");
 	return true;
 }
 
@@ -107,8 +104,7 @@ void console_refresh(struct app *app)
 	layout_make(&layout, &app->engine->session, &app->view);
 	if (pane_has_frame(layout.body.row_count))
 		frame = 2;
-	console_update(&app->view.console, &app->engine->session,
-		       layout.body.row_count - frame,
+	console_update(&app->view.console, &app->engine->session, layout.body.row_count - frame,
 		       layout.body.column_count - frame, &answers);
 	type(app, answers.data);
 	buffer_clear(&answers);

@@ -30,8 +30,7 @@ static int begin(struct app *app, int rank, int against, struct error *error)
 					"read in a job that runs.");
 	if (differing_begin(app->engine, rank, against, error) < 0)
 		return -1;
-	show(app, difference_find(&app->engine->session.answers, rank,
-				  against));
+	show(app, difference_find(&app->engine->session.answers, rank, against));
 	return 0;
 }
 
@@ -48,14 +47,13 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 					"differs.");
 	known = difference_of(answers, class, other);
 	if (known == NULL || known->state == DIFFERENCE_FAILED)
-		return begin(app, rankset_first(&class->ranks),
-			     rankset_first(&other->ranks), error);
+		return begin(app, rankset_first(&class->ranks), rankset_first(&other->ranks),
+			     error);
 	show(app, known);
 	return 0;
 }
 
-int ui_difference(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int ui_difference(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -66,16 +64,14 @@ int ui_difference(struct command_context *context, int argc, char **argv,
 	if (app->view.kind != VIEW_DIFFERENCE)
 		return error_set(error, "difference belongs to the comparison; "
 					"= opens one.");
-	return begin(app, app->view.difference_rank,
-		     app->view.difference_against, error);
+	return begin(app, app->view.difference_rank, app->view.difference_against, error);
 }
 
 bool stop_difference(struct app *app)
 {
 	const struct view *view = &app->view;
 	const struct difference *difference = difference_find(
-		&app->engine->session.answers, view->difference_rank,
-		view->difference_against);
+		&app->engine->session.answers, view->difference_rank, view->difference_against);
 
 	if (view->kind != VIEW_DIFFERENCE || difference == NULL ||
 	    difference->state != DIFFERENCE_READING)
@@ -99,8 +95,7 @@ void apply_tolerance(struct app *app)
 }
 
 /* At each stop, among the locals; or, of a tensor, when it has a NaN. */
-int ui_follow(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_follow(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct answers *answers = &app->engine->session.answers;
@@ -113,8 +108,7 @@ int ui_follow(struct command_context *context, int argc, char **argv,
 		return error_set(error, "nothing is compared that could be "
 					"watched; = compares an expression.");
 	answer_classes_make(&classes, answers);
-	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s"
-							  : "display %s",
+	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s" : "display %s",
 			 answers->question);
 	answer_classes_clear(&classes);
 	commands_run(app, line);

@@ -40,8 +40,7 @@ static void go_to_home(struct app *app, int line)
 		view_point(&app->view, session, line + 1);
 		break;
 	case PANE_STACK:
-		session->choice.selection.rank =
-			session_selected(session)->process.rank;
+		session->choice.selection.rank = session_selected(session)->process.rank;
 		session->choice.selection.depth = line;
 		break;
 	case PANE_LOCALS:
@@ -96,8 +95,7 @@ static void go_to(struct app *app, int line)
 	}
 }
 
-static struct found look_for(const struct app *app, const char *needle,
-			     int direction)
+static struct found look_for(const struct app *app, const char *needle, int direction)
 {
 	struct haystack haystack;
 	struct found found;
@@ -124,8 +122,8 @@ static int find(struct app *app, int direction, struct error *error)
 		return error_set(error, "'%.80s' is not in this pane.", needle);
 	go_to(app, found.line);
 	app->view.has_marks = !is_diff;
-	said = xasprintf("%.40s: %d of %d", is_diff ? "difference" : needle,
-			 found.number, found.count);
+	said = xasprintf("%.40s: %d of %d", is_diff ? "difference" : needle, found.number,
+			 found.count);
 	view_say(&app->view, false, said);
 	free(said);
 	return 0;
@@ -186,8 +184,7 @@ static void preview(struct app *app)
 		snprintf(prompt->note, sizeof(prompt->note), "no hit");
 		return;
 	}
-	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number,
-		 found.count);
+	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number, found.count);
 	go_to(app, found.line);
 	selection_changed(app, &view->origin.selection);
 	free(view->search);
@@ -202,8 +199,7 @@ void commands_search(struct app *app, enum prompt_result result)
 		preview(app);
 }
 
-int ui_search(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_search(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -215,8 +211,7 @@ int ui_search(struct command_context *context, int argc, char **argv,
 	return find(app, 1, error);
 }
 
-int ui_find(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_find(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 

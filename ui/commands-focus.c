@@ -14,8 +14,8 @@
 /* The focus becomes these ranks; every rank when it is these already. */
 static void focus_these(struct session *session, const struct rankset *these)
 {
-	bool is_again = !session->choice.is_focus_all &&
-			rankset_is_equal(&session->choice.focus, these);
+	bool is_again =
+		!session->choice.is_focus_all && rankset_is_equal(&session->choice.focus, these);
 
 	if (is_again) {
 		rankset_clear(&session->choice.focus);
@@ -77,8 +77,7 @@ static int toggle_branch(struct app *app, struct error *error)
 
 	merged_make(&merged, session, &app->view);
 	if (merged.row_count > 0) {
-		focus_these(session,
-			    &merged.rows[merged.cursor].tree.node->ranks);
+		focus_these(session, &merged.rows[merged.cursor].tree.node->ranks);
 		result = 0;
 	}
 	merged_clear(&merged);
@@ -106,13 +105,11 @@ static int toggle_parameter(struct app *app, struct error *error)
 
 	if (cursor < 0)
 		return error_set(error, "no parameter is known to differ.");
-	focus_these(session, parameters_odd(parameters_row(session,
-							   (size_t)cursor)));
+	focus_these(session, parameters_odd(parameters_row(session, (size_t)cursor)));
 	return 0;
 }
 
-int ui_toggle(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_toggle(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;

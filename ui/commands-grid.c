@@ -54,8 +54,8 @@ static bool go_to_next(struct app *app, int direction, bool is_outlier)
 	return is_found;
 }
 
-const struct rank *command_find_rank(const struct session *session,
-				     const char *text, struct error *error)
+const struct rank *command_find_rank(const struct session *session, const char *text,
+				     struct error *error)
 {
 	const struct rank *rank = NULL;
 	char *end;
@@ -68,8 +68,7 @@ const struct rank *command_find_rank(const struct session *session,
 	return rank;
 }
 
-int ui_rank(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_rank(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
@@ -97,8 +96,7 @@ int ui_rank(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_outlier(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_outlier(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	int direction = command_direction(argc, argv);
@@ -128,8 +126,7 @@ static void sort_by_next(struct app *app)
 }
 
 /* "next", "reverse" or a column's name. */
-int ui_sort(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_sort(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct rank_order *order = &command_app(context)->view.order;
 	enum column column;
@@ -153,8 +150,7 @@ int ui_sort(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_group(struct command_context *context, int argc, char **argv,
-	     struct error *error)
+int ui_group(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[GROUPING_COUNT] = {
 		[GROUPING_NONE] = "none",
@@ -173,8 +169,7 @@ int ui_group(struct command_context *context, int argc, char **argv,
 	if (argc == 1) {
 		grouping = ((int)order->grouping + 1) % GROUPING_COUNT;
 	} else {
-		while (grouping < GROUPING_COUNT &&
-		       strcmp(names[grouping], argv[1]) != 0)
+		while (grouping < GROUPING_COUNT && strcmp(names[grouping], argv[1]) != 0)
 			grouping++;
 	}
 	if (argc > 2 || grouping == GROUPING_COUNT)
@@ -196,8 +191,7 @@ static void follow_filter(struct app *app)
 	ranklist_clear(&list);
 }
 
-int ui_filter(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_filter(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	char *text = command_join(argc, argv, 1);

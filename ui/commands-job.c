@@ -34,8 +34,7 @@ void started_terminal_size(int row_count, int column_count, int *rows, int *colu
 		*columns = COLUMNS_LEAST;
 }
 
-int ui_terminal(struct command_context *context, int argc, char **argv,
-		struct error *error)
+int ui_terminal(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -73,8 +72,7 @@ static void type_key(struct app *app, const char *key)
 
 bool started_takes(struct app *app, const char *key)
 {
-	if (app->view.kind != VIEW_TERMINAL ||
-	    !launching_is_alive(&app->engine->session))
+	if (app->view.kind != VIEW_TERMINAL || !launching_is_alive(&app->engine->session))
 		return false;
 	if (strcmp(key, "C-]") == 0)
 		commands_run(app, "back");
@@ -98,8 +96,7 @@ static void resize(struct app *app, int rows, int columns)
 		return;
 	engine->job_rows = rows;
 	engine->job_columns = columns;
-	engine_send(engine, "jobResize",
-		    json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
+	engine_send(engine, "jobResize", json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
 }
 
 void started_refresh(struct app *app)
@@ -109,14 +106,12 @@ void started_refresh(struct app *app)
 	int rows;
 	int columns;
 
-	started_terminal_size(app->view.row_count, app->view.column_count, &rows,
-			  &columns);
+	started_terminal_size(app->view.row_count, app->view.column_count, &rows, &columns);
 	resize(app, rows, columns);
 	started_flush(app);
 	if (app->view.kind != VIEW_TERMINAL)
 		return;
-	console_update_job(&app->view.terminal, session, rows, columns,
-			   &answers);
+	console_update_job(&app->view.terminal, session, rows, columns, &answers);
 	if (launching_is_alive(session))
 		send_typed(app, answers.data);
 	buffer_clear(&answers);
@@ -150,8 +145,7 @@ bool started_asks(struct app *app)
 	};
 	struct buffer question = BUFFER_INIT;
 
-	if (!launching_is_alive(&app->engine->session) ||
-	    app->engine->settings.is_yes)
+	if (!launching_is_alive(&app->engine->session) || app->engine->settings.is_yes)
 		return false;
 	append_question(&question, &app->engine->session);
 	view_ask_which(&app->view, question.data, choices);

@@ -38,16 +38,14 @@ static void choose_row(struct app *app, const struct hit *hit)
 	app->view.pane = PANE_GRID;
 	ranklist_make(&list, session, &app->view);
 	if ((size_t)hit->value < list.row_count)
-		ranklist_select(&list, session, &app->view,
-				&list.rows[hit->value]);
+		ranklist_select(&list, session, &app->view, &list.rows[hit->value]);
 	ranklist_clear(&list);
 }
 
 static void choose_group(struct app *app, const struct hit *hit)
 {
 	struct session *session = &app->engine->session;
-	struct ranklist_row row = { .kind = RANKLIST_GROUP,
-				    .at = (size_t)hit->value };
+	struct ranklist_row row = { .kind = RANKLIST_GROUP, .at = (size_t)hit->value };
 	struct ranklist list;
 
 	app->view.pane = PANE_GRID;
@@ -62,8 +60,7 @@ static void choose_column(struct app *app, const struct hit *hit)
 	char *words[] = { "sort", NULL, NULL };
 	char name[16];
 
-	snprintf(name, sizeof(name), "%s",
-		 column_name((enum column)hit->value));
+	snprintf(name, sizeof(name), "%s", column_name((enum column)hit->value));
 	words[1] = name;
 	ui_sort(&(struct command_context){ .screen = app }, 2, words, NULL);
 }
@@ -174,8 +171,7 @@ static int parse_place(const char *text)
 	return (int)number - 1;
 }
 
-int ui_click(struct command_context *context, int argc, char **argv,
-	     struct error *error)
+int ui_click(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	bool opens = argc == 4 && strcmp(argv[3], "open") == 0;
@@ -200,8 +196,7 @@ int ui_click(struct command_context *context, int argc, char **argv,
 }
 
 /* Moves without focus: it is where the eyes are, not where the keys go. */
-int ui_wheel(struct command_context *context, int argc, char **argv,
-	     struct error *error)
+int ui_wheel(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	char *cursor[] = { "cursor", NULL, NULL };
@@ -211,10 +206,8 @@ int ui_wheel(struct command_context *context, int argc, char **argv,
 	const struct hit *hit;
 	int count = WHEEL_ROWS;
 
-	if (row < 0 || column < 0 ||
-	    (strcmp(argv[3], "up") != 0 && strcmp(argv[3], "down") != 0))
-		return command_usage(error, "wheel",
-				     "a row, a column, up or down");
+	if (row < 0 || column < 0 || (strcmp(argv[3], "up") != 0 && strcmp(argv[3], "down") != 0))
+		return command_usage(error, "wheel", "a row, a column, up or down");
 	hit = hit_list_find(&app->canvas.hits, row, column, HIT_PANE);
 	if (hit != NULL && app->view.kind == VIEW_HOME) {
 		app->view.pane = (enum pane)hit->value;

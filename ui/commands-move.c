@@ -26,10 +26,9 @@
 #include "ui/pane.h"
 
 static const char *const move_names[MOVE_COUNT] = {
-	[MOVE_UP] = "up",	    [MOVE_DOWN] = "down",
-	[MOVE_LEFT] = "left",	    [MOVE_RIGHT] = "right",
-	[MOVE_PAGE_UP] = "page-up", [MOVE_PAGE_DOWN] = "page-down",
-	[MOVE_FIRST] = "first",	    [MOVE_LAST] = "last",
+	[MOVE_UP] = "up",	[MOVE_DOWN] = "down",	    [MOVE_LEFT] = "left",
+	[MOVE_RIGHT] = "right", [MOVE_PAGE_UP] = "page-up", [MOVE_PAGE_DOWN] = "page-down",
+	[MOVE_FIRST] = "first", [MOVE_LAST] = "last",
 };
 
 static struct session *session_of(const struct command_context *context)
@@ -39,8 +38,7 @@ static struct session *session_of(const struct command_context *context)
 
 void select_rank(struct session *session, int number)
 {
-	session->choice.selection =
-		(struct selection){ .rank = number, .depth = -1 };
+	session->choice.selection = (struct selection){ .rank = number, .depth = -1 };
 	session->revision++;
 }
 
@@ -59,8 +57,7 @@ static size_t keep_python(struct stack_row *rows, size_t count)
  * The rows of the stack pane that can be chosen, innermost first; *at is the
  * cursor's. free().
  */
-static struct stack_row *selected_rows(const struct app *app, size_t *count,
-				       int *at)
+static struct stack_row *selected_rows(const struct app *app, size_t *count, int *at)
 {
 	const struct session *session = &app->engine->session;
 	int depth = session_selected_depth(session);
@@ -79,15 +76,14 @@ static struct stack_row *selected_rows(const struct app *app, size_t *count,
 
 void select_depth(struct session *session, int depth)
 {
-	session->choice.selection.rank =
-		session_selected(session)->process.rank;
+	session->choice.selection.rank = session_selected(session)->process.rank;
 	session->choice.selection.depth = depth;
 	session->revision++;
 }
 
 /* As in pdb a count that is too large leads to the last frame. */
-static int step_frame(struct command_context *context, int argc, char **argv,
-		      int direction, struct error *error)
+static int step_frame(struct command_context *context, int argc, char **argv, int direction,
+		      struct error *error)
 {
 	struct stack_row *rows;
 	size_t count;
@@ -105,26 +101,22 @@ static int step_frame(struct command_context *context, int argc, char **argv,
 	if (count == 0)
 		return error_set(error, "this rank has no stack to move in.");
 	if (last <= 0)
-		return error_set(error, direction < 0
-						? "this is the innermost frame."
-						: "this is the outermost frame.");
+		return error_set(error, direction < 0 ? "this is the innermost frame."
+						      : "this is the outermost frame.");
 	return 0;
 }
 
-int ui_up(struct command_context *context, int argc, char **argv,
-	  struct error *error)
+int ui_up(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step_frame(context, argc, argv, 1, error);
 }
 
-int ui_down(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_down(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step_frame(context, argc, argv, -1, error);
 }
 
-int ui_pane(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_pane(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
@@ -142,13 +134,11 @@ int ui_pane(struct command_context *context, int argc, char **argv,
 	unzoomed.is_zoomed = false;
 	layout_make(&layout, session_of(context), &unzoomed);
 	for (int i = 1; i <= PANE_COUNT; i++) {
-		int pane = ((int)view->pane + direction * i + PANE_COUNT) %
-			   PANE_COUNT;
+		int pane = ((int)view->pane + direction * i + PANE_COUNT) % PANE_COUNT;
 
 		if (pane == PANE_BREAKPOINTS && !has_breakpoints)
 			continue;
-		if (layout.panes[pane].row_count > 0 || view->is_zoomed ||
-		    layout.is_compact) {
+		if (layout.panes[pane].row_count > 0 || view->is_zoomed || layout.is_compact) {
 			view->pane = (enum pane)pane;
 			break;
 		}
@@ -176,8 +166,7 @@ static void move_grid(struct app *app, enum move move)
 	grid_clear(&grid);
 }
 
-static void move_source(struct app *app, const struct layout *layout,
-			enum move move)
+static void move_source(struct app *app, const struct layout *layout, enum move move)
 {
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
@@ -190,8 +179,7 @@ static void move_source(struct app *app, const struct layout *layout,
 	if (line > (int)source->line_count)
 		line = (int)source->line_count + 1;
 	view_point(&app->view, session,
-		   1 + grid_move_in(line - 1, (int)source->line_count, 1, page,
-				    move));
+		   1 + grid_move_in(line - 1, (int)source->line_count, 1, page, move));
 }
 
 static void move_thread(struct session *session, int by)
@@ -214,8 +202,7 @@ static void move_thread(struct session *session, int by)
 	session->revision++;
 }
 
-static void move_stack(struct app *app, const struct layout *layout,
-		       enum move move)
+static void move_stack(struct app *app, const struct layout *layout, enum move move)
 {
 	int page = at_least_one(layout->panes[PANE_STACK].row_count);
 	struct stack_row *rows;
@@ -229,13 +216,11 @@ static void move_stack(struct app *app, const struct layout *layout,
 	rows = selected_rows(app, &count, &at);
 	if (count > 0)
 		select_depth(&app->engine->session,
-			     rows[grid_move_in(at, (int)count, 1, page, move)]
-				     .depth);
+			     rows[grid_move_in(at, (int)count, 1, page, move)].depth);
 	free(rows);
 }
 
-static void move_locals(struct app *app, const struct layout *layout,
-			enum move move)
+static void move_locals(struct app *app, const struct layout *layout, enum move move)
 {
 	int page = at_least_one(layout->panes[PANE_LOCALS].row_count);
 	const struct session *session = &app->engine->session;
@@ -244,8 +229,8 @@ static void move_locals(struct app *app, const struct layout *layout,
 
 	free(pane_locals_rows(session, &app->view, &frame, &count));
 	if (count > 0)
-		app->view.locals_cursor = grid_move_in(
-			app->view.locals_cursor, (int)count, 1, page, move);
+		app->view.locals_cursor =
+			grid_move_in(app->view.locals_cursor, (int)count, 1, page, move);
 }
 
 static void move_breakpoints(struct app *app, int page, enum move move)
@@ -255,14 +240,12 @@ static void move_breakpoints(struct app *app, int page, enum move move)
 	breakpoint_list_make(&list, &app->engine->session);
 	if (list.count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
 		app->view.breakpoint_cursor =
-			grid_move_in(breakpoint_list_cursor(&list, &app->view),
-				     (int)list.count, 1, at_least_one(page),
-				     move);
+			grid_move_in(breakpoint_list_cursor(&list, &app->view), (int)list.count, 1,
+				     at_least_one(page), move);
 	breakpoint_list_clear(&list);
 }
 
-static void move_home(struct app *app, const struct layout *layout,
-		      enum move move)
+static void move_home(struct app *app, const struct layout *layout, enum move move)
 {
 	enum pane pane = app->view.pane;
 
@@ -282,8 +265,7 @@ static void move_home(struct app *app, const struct layout *layout,
 		move_locals(app, layout, move);
 		break;
 	case PANE_BREAKPOINTS:
-		move_breakpoints(
-			app, layout->panes[PANE_BREAKPOINTS].row_count, move);
+		move_breakpoints(app, layout->panes[PANE_BREAKPOINTS].row_count, move);
 		break;
 	case PANE_COUNT:
 		break;
@@ -296,8 +278,8 @@ static void move_merged(struct app *app, int page, enum move move)
 
 	merged_make(&merged, &app->engine->session, &app->view);
 	if (merged.row_count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
-		app->view.merged_cursor = grid_move_in(
-			merged.cursor, (int)merged.row_count, 1, page, move);
+		app->view.merged_cursor =
+			grid_move_in(merged.cursor, (int)merged.row_count, 1, page, move);
 	merged_clear(&merged);
 }
 
@@ -308,8 +290,7 @@ static size_t diff_row_count(const struct app *app)
 	const char *problem;
 	size_t count;
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
-			     &problem))
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
 		return 0;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	count = diff.row_count;
@@ -322,8 +303,7 @@ static int text_line_count(const struct app *app)
 	struct buffer text = BUFFER_INIT;
 	int count = 0;
 
-	pane_text_append(&text, &app->engine->session, &app->view,
-			 &app->keymap);
+	pane_text_append(&text, &app->engine->session, &app->view, &app->keymap);
 	for (size_t i = 0; i < text.length; i++)
 		count += text.data[i] == '\n';
 	buffer_clear(&text);
@@ -334,8 +314,8 @@ static void move_text(struct app *app, int page, enum move move)
 {
 	int last = text_line_count(app) - page;
 
-	app->view.text_scroll = grid_move_in(
-		app->view.text_scroll, last > 0 ? last + 1 : 1, 1, page, move);
+	app->view.text_scroll =
+		grid_move_in(app->view.text_scroll, last > 0 ? last + 1 : 1, 1, page, move);
 }
 
 /* At its end it shows what comes. */
@@ -358,8 +338,8 @@ static void move_diff(struct app *app, int page, enum move move)
 	size_t count = diff_row_count(app);
 
 	if (count > 0)
-		app->view.diff_cursor = grid_move_in(app->view.diff_cursor,
-						     (int)count, 1, page, move);
+		app->view.diff_cursor =
+			grid_move_in(app->view.diff_cursor, (int)count, 1, page, move);
 }
 
 static void move_answers(struct app *app, int page, enum move move)
@@ -370,8 +350,7 @@ static void move_answers(struct app *app, int page, enum move move)
 	answer_rows_make(&rows, &app->engine->session);
 	cursor = answer_rows_cursor(&rows, &app->view);
 	if (cursor >= 0)
-		app->view.compare_cursor = grid_move_in(
-			cursor, (int)rows.count, 1, page, move);
+		app->view.compare_cursor = grid_move_in(cursor, (int)rows.count, 1, page, move);
 	answer_rows_clear(&rows);
 }
 
@@ -382,8 +361,7 @@ static void move_parameters(struct app *app, int page, enum move move)
 
 	if (cursor >= 0)
 		app->view.parameters_cursor =
-			grid_move_in(cursor, (int)parameters_count(session), 1,
-				     page, move);
+			grid_move_in(cursor, (int)parameters_count(session), 1, page, move);
 }
 
 static void move_console(struct console *console, int page, enum move move)
@@ -391,9 +369,8 @@ static void move_console(struct console *console, int page, enum move move)
 	int history = console_history(console);
 	int at = history - console->back;
 
-	console_scroll(console, at - grid_move_in(at, history + 1, 1,
-						  at_least_one(page - 1),
-						  move));
+	console_scroll(console,
+		       at - grid_move_in(at, history + 1, 1, at_least_one(page - 1), move));
 }
 
 static void move_repl(struct app *app, int page, enum move move)
@@ -402,30 +379,27 @@ static void move_repl(struct app *app, int page, enum move move)
 	int hidden = repl_hidden_rows(&app->engine->session, &app->view);
 	int at = hidden - repl->back;
 
-	repl->back = hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1,
-					   at_least_one(page - 1), move);
+	repl->back =
+		hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, at_least_one(page - 1), move);
 }
 
-int ui_cursor(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_cursor(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct layout layout;
 	int page;
 	int move = 0;
 
-	while (argc == 2 && move < MOVE_COUNT &&
-	       strcmp(move_names[move], argv[1]) != 0)
+	while (argc == 2 && move < MOVE_COUNT && strcmp(move_names[move], argv[1]) != 0)
 		move++;
 	if (argc != 2 || move == MOVE_COUNT)
 		return command_usage(error, "cursor",
 				     "up, down, left, right, page-up, "
 				     "page-down, first or last");
 	if (view_lists_jobs(session_of(context), &app->view)) {
-		app->view.job_cursor = grid_move_in(
-			view_job_cursor(session_of(context), &app->view),
-			(int)session_of(context)->job_count, 1, 10,
-			(enum move)move);
+		app->view.job_cursor =
+			grid_move_in(view_job_cursor(session_of(context), &app->view),
+				     (int)session_of(context)->job_count, 1, 10, (enum move)move);
 		return 0;
 	}
 	layout_make(&layout, session_of(context), &app->view);
@@ -449,8 +423,7 @@ int ui_cursor(struct command_context *context, int argc, char **argv,
 		move_breakpoints(app, page, (enum move)move);
 		break;
 	case VIEW_LOG:
-		page = at_least_one(
-			pane_log_page(&app->view, layout.body.row_count));
+		page = at_least_one(pane_log_page(&app->view, layout.body.row_count));
 		move_log(app, page, (enum move)move);
 		break;
 	case VIEW_COMPARE:

@@ -25,8 +25,7 @@ static void toggle_variable(struct app *app)
 	const struct session *session = &app->engine->session;
 	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
-	struct locals_row *rows =
-		pane_locals_rows(session, view, &frame, &count);
+	struct locals_row *rows = pane_locals_rows(session, view, &frame, &count);
 	const struct locals_row *row;
 
 	if (view->locals_cursor >= (int)count)
@@ -44,11 +43,9 @@ static void toggle_variable(struct app *app)
 		key_set_add_page(&view->opened, row->key);
 	} else if (row->kind == LOCALS_VARIABLE && row->is_open) {
 		key_set_remove(&view->opened, row->key);
-	} else if (row->kind == LOCALS_VARIABLE &&
-		   row->variable->child_count > 0) {
+	} else if (row->kind == LOCALS_VARIABLE && row->variable->child_count > 0) {
 		key_set_add_page(&view->opened, row->key);
-	} else if (row->kind == LOCALS_VARIABLE &&
-		   held_is_stopped(frame.rank)) {
+	} else if (row->kind == LOCALS_VARIABLE && held_is_stopped(frame.rank)) {
 		struct error error = ERROR_INIT;
 
 		if (prompt_assign(app, &error) < 0)
@@ -58,8 +55,8 @@ static void toggle_variable(struct app *app)
 }
 
 /* Lends the name of what is under the cursor. NULL: it cannot be set here. */
-static const char *name_to_assign(const struct locals_row *row,
-				  const struct rank *rank, struct error *error)
+static const char *name_to_assign(const struct locals_row *row, const struct rank *rank,
+				  struct error *error)
 {
 	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
 		error_set(error, "the cursor of the locals is not on a "
@@ -81,13 +78,11 @@ int prompt_assign(struct app *app, struct error *error)
 	const struct session *session = &app->engine->session;
 	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
-	struct locals_row *rows =
-		pane_locals_rows(session, &app->view, &frame, &count);
+	struct locals_row *rows = pane_locals_rows(session, &app->view, &frame, &count);
 	const struct locals_row *row = NULL;
 	const char *name;
 
-	if (app->view.kind == VIEW_HOME &&
-	    app->view.locals_cursor < (int)count)
+	if (app->view.kind == VIEW_HOME && app->view.locals_cursor < (int)count)
 		row = &rows[app->view.locals_cursor];
 	name = name_to_assign(row, frame.rank, error);
 	if (name != NULL) {
@@ -110,9 +105,8 @@ static void toggle_branch(struct app *app)
 	if (merged.row_count > 0) {
 		row = &merged.rows[merged.cursor];
 		/* The second row of an opened recursion closes it again. */
-		set = row->fold_count > 0 || row->run == 2
-			      ? &app->view.opened_runs
-			      : &app->view.folded;
+		set = row->fold_count > 0 || row->run == 2 ? &app->view.opened_runs
+							   : &app->view.folded;
 		app->view.merged_cursor = merged.cursor;
 		if (key_set_has(set, row->key))
 			key_set_remove(set, row->key);
@@ -136,8 +130,7 @@ static bool fold_in_grid(struct app *app, bool is_group_only)
 		if (row.kind == RANKLIST_GROUP || !is_group_only)
 			is_done = ranklist_fold(&grid.list, &app->view, &row);
 	} else if (grid.layout.grid == GRID_CELLS && grid.list.at >= 0) {
-		row = (struct ranklist_row){ .kind = RANKLIST_GROUP,
-					     .at = (size_t)grid.list.at };
+		row = (struct ranklist_row){ .kind = RANKLIST_GROUP, .at = (size_t)grid.list.at };
 		if (grid.list.group_count > 0 && !is_group_only)
 			is_done = ranklist_fold(&grid.list, &app->view, &row);
 	}
@@ -154,14 +147,12 @@ static void expand_grid(struct app *app)
 		return;
 	layout_make(&layout, &app->engine->session, &app->view);
 	if (layout.grid == GRID_CELLS)
-		app->view.order.is_legend_whole =
-			!app->view.order.is_legend_whole;
+		app->view.order.is_legend_whole = !app->view.order.is_legend_whole;
 	else
 		app->view.is_unfolded = !app->view.is_unfolded;
 }
 
-int ui_expand(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_expand(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -189,10 +180,8 @@ void open_branch(struct app *app)
 
 	merged_make(&merged, session, &app->view);
 	if (merged.row_count > 0) {
-		rank = merged_rank(
-			session, merged.rows[merged.cursor].tree.node, &depth);
-		session->choice.selection =
-			(struct selection){ .rank = rank, .depth = depth };
+		rank = merged_rank(session, merged.rows[merged.cursor].tree.node, &depth);
+		session->choice.selection = (struct selection){ .rank = rank, .depth = depth };
 		session->revision++;
 		view_open(&app->view, VIEW_HOME);
 		app->view.pane = PANE_SOURCE;
@@ -212,8 +201,7 @@ static bool is_on_fold(const struct app *app)
 		return false;
 	rows = pane_stack_rows(session, app->view.is_unfolded, &count);
 	for (size_t i = 0; i < count; i++)
-		is_fold |= rows[i].depth >= 0 && rows[i].count > 1 &&
-			   depth >= rows[i].depth &&
+		is_fold |= rows[i].depth >= 0 && rows[i].count > 1 && depth >= rows[i].depth &&
 			   depth < rows[i].depth + rows[i].count;
 	free(rows);
 	return is_fold;
@@ -239,8 +227,7 @@ static void choose_job(struct app *app, size_t index)
 		engine_sample_once(app->engine);
 }
 
-int ui_jobs(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_jobs(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
@@ -257,15 +244,13 @@ int ui_jobs(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_job(struct command_context *context, int argc, char **argv,
-	   struct error *error)
+int ui_job(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	int index;
 
 	if (argc != 2)
-		return command_usage(error, "job",
-				     "a port or a launcher's pid");
+		return command_usage(error, "job", "a port or a launcher's pid");
 	index = job_find(&app->engine->session, argv[1]);
 	if (index < 0)
 		return error_set(error,
@@ -312,8 +297,7 @@ static bool connect_selected(struct app *app)
 	return true;
 }
 
-int ui_open(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_open(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
@@ -323,8 +307,7 @@ int ui_open(struct command_context *context, int argc, char **argv,
 	if (view_lists_jobs(&app->engine->session, view)) {
 		if (app->engine->session.job_count == 0)
 			return error_set(error, "no job runs here.");
-		choose_job(app, (size_t)view_job_cursor(&app->engine->session,
-							view));
+		choose_job(app, (size_t)view_job_cursor(&app->engine->session, view));
 		return 0;
 	}
 	if (view->kind == VIEW_MERGED) {

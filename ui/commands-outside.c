@@ -52,14 +52,11 @@ static struct spot spot_of_merged(const struct app *app)
 
 	merged_make(&merged, session, &app->view);
 	if (merged.row_count > 0) {
-		const struct frame *frame =
-			&merged.rows[merged.cursor].tree.node->frame;
+		const struct frame *frame = &merged.rows[merged.cursor].tree.node->frame;
 
 		spot.rank = session_find_rank(
 			session,
-			merged_rank(session,
-				    merged.rows[merged.cursor].tree.node,
-				    &depth));
+			merged_rank(session, merged.rows[merged.cursor].tree.node, &depth));
 		spot.file = frame->code->file;
 		spot.line = frame->lineno;
 	}
@@ -75,8 +72,7 @@ static struct spot spot_of_diff(const struct app *app)
 	const char *problem;
 	size_t at = (size_t)app->view.diff_cursor;
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
-			     &problem))
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
 		return spot;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	if (at < diff.row_count) {
@@ -118,8 +114,8 @@ static struct spot spot_looked_at(const struct app *app)
 	return (struct spot){ .rank = NULL };
 }
 
-static int edit_file(struct app *app, const struct spot *spot,
-		     const struct source *source, struct error *error)
+static int edit_file(struct app *app, const struct spot *spot, const struct source *source,
+		     struct error *error)
 {
 	char *path = editor_find(spot->file, source, error);
 	int result = -1;
@@ -130,8 +126,8 @@ static int edit_file(struct app *app, const struct spot *spot,
 	return result;
 }
 
-static int edit_recorded(struct app *app, const struct spot *spot,
-			 const struct source *source, struct error *error)
+static int edit_recorded(struct app *app, const struct spot *spot, const struct source *source,
+			 struct error *error)
 {
 	char *path = scratch_write(spot->file, source, error);
 	int result = -1;
@@ -142,8 +138,7 @@ static int edit_recorded(struct app *app, const struct spot *spot,
 	return result;
 }
 
-int ui_edit(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_edit(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
@@ -155,15 +150,13 @@ int ui_edit(struct command_context *context, int argc, char **argv,
 	if (spot.rank == NULL)
 		return error_set(error, "there is no line of a file here to "
 					"open in an editor.");
-	source = session_find_source(session, spot.rank->node,
-				     spot.rank->process.pid, spot.file);
+	source = session_find_source(session, spot.rank->node, spot.rank->process.pid, spot.file);
 	if (session->is_replay)
 		return edit_recorded(app, &spot, source, error);
 	return edit_file(app, &spot, source, error);
 }
 
-static void append_breakpoints(struct buffer *out,
-			       const struct session *session)
+static void append_breakpoints(struct buffer *out, const struct session *session)
 {
 	struct breakpoint_list list;
 
@@ -181,8 +174,7 @@ static void append_diff(struct buffer *out, const struct app *app)
 	struct stackdiff diff;
 	const char *problem;
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
-			     &problem))
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
 		return;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	format_text_diff(out, &diff);
@@ -259,8 +251,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	return "This text";
 }
 
-int ui_copy(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_copy(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct buffer text = BUFFER_INIT;
@@ -274,14 +265,11 @@ int ui_copy(struct command_context *context, int argc, char **argv,
 	if (text.length == 0)
 		error_set(error, "there is nothing here to copy.");
 	else
-		result = clipboard_append(&sequence, text.data,
-					  getenv("TMUX") != NULL, error);
+		result = clipboard_append(&sequence, text.data, getenv("TMUX") != NULL, error);
 	if (result == 0) {
 		if (app->screen != NULL)
-			screen_write(app->screen, sequence.data,
-				     sequence.length);
-		buffer_printf(&said,
-			      "%s went to the terminal's clipboard: ", name);
+			screen_write(app->screen, sequence.data, sequence.length);
+		buffer_printf(&said, "%s went to the terminal's clipboard: ", name);
 		text_count(&said, text.length);
 		buffer_append_string(&said, " bytes.");
 		view_say(&app->view, false, said.data);
@@ -292,8 +280,7 @@ int ui_copy(struct command_context *context, int argc, char **argv,
 	return result;
 }
 
-int ui_suspend(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_suspend(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 

@@ -21,15 +21,13 @@ static int ask_again(struct command_context *context, struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 	char *expression = xstrdup(diff->expression);
-	int result = params_begin(context, expression, diff->is_of_gradients,
-				  error);
+	int result = params_begin(context, expression, diff->is_of_gradients, error);
 
 	free(expression);
 	return result;
 }
 
-int ui_diff_params(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int ui_diff_params(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct app *app = command_app(context);
@@ -54,8 +52,7 @@ int open_parameter(struct app *app, struct error *error)
 
 	if (cursor < 0)
 		return error_set(error, "no parameter is known to differ.");
-	name = params_name(app->engine,
-			   parameters_row(session, (size_t)cursor));
+	name = params_name(app->engine, parameters_row(session, (size_t)cursor));
 	for (size_t i = 0; i < diff->rank_count; i++)
 		rankset_add(&ranks, diff->ranks[i].rank);
 	buffer_printf(&line, "compare %s ranks ", name);

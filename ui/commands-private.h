@@ -27,11 +27,11 @@ int command_usage(struct error *error, const char *name, const char *arguments);
 int command_direction(int argc, char **argv);
 
 /* Lends the rank whose number text is; NULL and a sentence: there is none. */
-const struct rank *command_find_rank(const struct session *session,
-				     const char *text, struct error *error);
+const struct rank *command_find_rank(const struct session *session, const char *text,
+				     struct error *error);
 
-typedef int command_function(struct command_context *context, int argc,
-			     char **argv, struct error *error);
+typedef int command_function(struct command_context *context, int argc, char **argv,
+			     struct error *error);
 
 /* A text to search for will be typed. */
 void search_begin(struct app *app);
@@ -86,19 +86,16 @@ void started_end(struct app *app);
 command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
 command_function ui_toggle, ui_jobs;
 command_function ui_open, ui_expand, ui_search, ui_find;
-command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff,
-	ui_native;
-command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme,
-	ui_bind;
+command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff, ui_native;
+command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme, ui_bind;
 command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
 command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
 command_function ui_edit, ui_copy, ui_console, ui_terminal;
 command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt, ui_stay;
 command_function ui_visit, ui_difference, ui_follow, ui_diff_params;
-command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl,
-	ui_assign;
-command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find,
-	ui_tensor_digits, ui_tensor_scale, ui_tensor_export;
+command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl, ui_assign;
+command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find, ui_tensor_digits,
+	ui_tensor_scale, ui_tensor_export;
 command_function ui_sort, ui_group, ui_filter;
 
 #endif

@@ -21,8 +21,7 @@ static void show(struct app *app)
 	view_open(&app->view, VIEW_REPL);
 }
 
-int ui_eval(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_eval(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (command_eval(context, argc, argv, error) < 0)
 		return -1;
@@ -30,8 +29,7 @@ int ui_eval(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_execute(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_execute(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (command_execute(context, argc, argv, error) < 0)
 		return -1;
@@ -39,16 +37,14 @@ int ui_execute(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_assign(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_assign(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc == 1)
 		return prompt_assign(command_app(context), error);
 	return command_assign(context, argc, argv, error);
 }
 
-int ui_repl(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_repl(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 
@@ -70,8 +66,7 @@ static void run_block(struct app *app, const struct codeblock *block)
 	struct error error = ERROR_INIT;
 
 	if (codeblock_check(block, &error) < 0 ||
-	    survey_begin(&context, "eval", block->text.data, ANSWERS_EVAL,
-			 &error) < 0)
+	    survey_begin(&context, "eval", block->text.data, ANSWERS_EVAL, &error) < 0)
 		app_say_error(app, &error);
 	rankset_clear(&context.ranks);
 }
@@ -109,9 +104,12 @@ struct repl_key {
 };
 
 static const struct repl_key keys[] = {
-	{ "Esc", "back" },	      { "C-]", "back" },
-	{ "PgUp", "cursor page-up" }, { "PgDn", "cursor page-down" },
-	{ "C-l", "redraw" },	      { "C-z", "suspend" },
+	{ "Esc", "back" },
+	{ "C-]", "back" },
+	{ "PgUp", "cursor page-up" },
+	{ "PgDn", "cursor page-down" },
+	{ "C-l", "redraw" },
+	{ "C-z", "suspend" },
 	{ "F1", "help" },
 };
 
@@ -142,8 +140,7 @@ bool repl_takes(struct app *app, const char *key)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i].key, key) == 0)
 			line = keys[i].line;
-	if (strcmp(key, "C-d") == 0 && repl->line.text.length == 0 &&
-	    !repl->block.is_begun)
+	if (strcmp(key, "C-d") == 0 && repl->line.text.length == 0 && !repl->block.is_begun)
 		line = "back";
 	if (line != NULL)
 		commands_run(app, line);

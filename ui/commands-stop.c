@@ -34,31 +34,26 @@ static void run_with_id(struct app *app, const char *command, int id)
 	free(line);
 }
 
-static int clear(struct app *app, const struct breakpoint_summary *breakpoint,
-		 struct error *error)
+static int clear(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
 {
 	if (breakpoint->id <= 0)
-		return error_set(error,
-				 "this breakpoint was set in pdb itself, and "
-				 "is cleared there: C opens its console.");
+		return error_set(error, "this breakpoint was set in pdb itself, and "
+					"is cleared there: C opens its console.");
 	run_with_id(app, "clear", breakpoint->id);
 	return 0;
 }
 
-static void set_here(struct app *app, const char *command, const char *file,
-		     int line)
+static void set_here(struct app *app, const char *command, const char *file, int line)
 {
 	char quote = strchr(file, '"') != NULL ? '\'' : '"';
-	char *text = xasprintf("%s %c%s:%d%c", command, quote, file, line,
-			       quote);
+	char *text = xasprintf("%s %c%s:%d%c", command, quote, file, line, quote);
 
 	commands_run(app, text);
 	free(text);
 }
 
 /* Sets one where there is none, else takes it away. */
-static int break_here(struct app *app, const struct frame *frame,
-		      struct error *error)
+static int break_here(struct app *app, const struct frame *frame, struct error *error)
 {
 	const struct session *session = &app->engine->session;
 	int line = pane_source_line(session, &app->view);
@@ -77,13 +72,11 @@ static int break_here(struct app *app, const struct frame *frame,
 }
 
 /* Further on in the function that the frame runs. */
-static bool is_further_on(const struct source *source,
-			  const struct frame *frame, int line)
+static bool is_further_on(const struct source *source, const struct frame *frame, int line)
 {
 	int first = place_is_module(frame) ? 0 : frame->code->first_lineno;
 
-	return line > frame->lineno &&
-	       line <= source_function_end(source, first, frame->lineno);
+	return line > frame->lineno && line <= source_function_end(source, first, frame->lineno);
 }
 
 /* Nothing ever stops on a line without code. */
@@ -97,8 +90,7 @@ static bool has_code(const struct source *source, int line)
 	return *text != '\0' && *text != '#';
 }
 
-static int refuse_line(const struct source *source, int line,
-		       struct error *error)
+static int refuse_line(const struct source *source, int line, struct error *error)
 {
 	int next = line;
 
@@ -144,8 +136,7 @@ static void go_to_line(struct app *app, int line)
  * on in the function it is pdb's until; elsewhere, or earlier (in a loop, or
  * the next time that it is called), a breakpoint for once.
  */
-static int run_here(struct app *app, const struct frame *frame,
-		    struct error *error)
+static int run_here(struct app *app, const struct frame *frame, struct error *error)
 {
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
@@ -169,8 +160,7 @@ static int run_here(struct app *app, const struct frame *frame,
 	return 0;
 }
 
-int ui_here(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_here(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct frame *frame = selected_frame(&app->engine->session);
@@ -183,20 +173,17 @@ int ui_here(struct command_context *context, int argc, char **argv,
 					"the source at home; Esc leads there.");
 	if (frame == NULL || selected_source(&app->engine->session) == NULL)
 		return error_set(error, "there is no source to break in.");
-	return is_break ? break_here(app, frame, error)
-			: run_here(app, frame, error);
+	return is_break ? break_here(app, frame, error) : run_here(app, frame, error);
 }
 
-int ui_breakpoints(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int ui_breakpoints(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
 	(void)argc;
 	(void)argv;
 	(void)error;
-	view_open(view, view->kind == VIEW_BREAKPOINTS ? VIEW_HOME
-						       : VIEW_BREAKPOINTS);
+	view_open(view, view->kind == VIEW_BREAKPOINTS ? VIEW_HOME : VIEW_BREAKPOINTS);
 	return 0;
 }
 
@@ -213,8 +200,7 @@ bool is_on_breakpoints(const struct app *app)
 
 /* What is under the cursor of the list; -1 and a sentence: nothing is. */
 static int with_cursor(struct app *app,
-		       int (*act)(struct app *app,
-				  const struct breakpoint_summary *breakpoint,
+		       int (*act)(struct app *app, const struct breakpoint_summary *breakpoint,
 				  struct error *error),
 		       struct error *error)
 {
@@ -232,15 +218,12 @@ static int with_cursor(struct app *app,
 	return result;
 }
 
-static int toggle(struct app *app, const struct breakpoint_summary *breakpoint,
-		  struct error *error)
+static int toggle(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
 {
 	if (breakpoint->id <= 0)
-		return error_set(error,
-				 "this breakpoint was set in pdb itself, and "
-				 "is changed there: C opens its console.");
-	run_with_id(app, breakpoint->is_disabled ? "enable" : "disable",
-		    breakpoint->id);
+		return error_set(error, "this breakpoint was set in pdb itself, and "
+					"is changed there: C opens its console.");
+	run_with_id(app, breakpoint->is_disabled ? "enable" : "disable", breakpoint->id);
 	return 0;
 }
 
@@ -253,20 +236,17 @@ int toggle_breakpoint(struct app *app, struct error *error)
 static int find_depth(const struct session *session, const char *path)
 {
 	const struct thread *thread = session_selected_thread(session);
-	const struct stack *stack =
-		thread != NULL ? thread->sample.stack : NULL;
+	const struct stack *stack = thread != NULL ? thread->sample.stack : NULL;
 
 	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++)
 		if (strcmp(stack->frames[i].code->file, path) == 0 ||
 		    (strchr(path, '/') == NULL &&
-		     strcmp(place_file_name(stack->frames[i].code->file),
-			    path) == 0))
+		     strcmp(place_file_name(stack->frames[i].code->file), path) == 0))
 			return (int)i;
 	return -1;
 }
 
-static int show(struct app *app, const struct breakpoint_summary *breakpoint,
-		struct error *error)
+static int show(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
 {
 	struct session *session = &app->engine->session;
 	int depth;
@@ -295,8 +275,7 @@ int open_breakpoint(struct app *app, struct error *error)
 	return with_cursor(app, show, error);
 }
 
-int ui_remove(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_remove(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -309,8 +288,7 @@ int ui_remove(struct command_context *context, int argc, char **argv,
 }
 
 /* What the node would resume it leaves stopped, this time. */
-int ui_stay(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_stay(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
@@ -338,8 +316,7 @@ int ui_stay(struct command_context *context, int argc, char **argv,
 }
 
 /* A debugger of ours has been told to let it run. */
-static bool is_any_told(const struct session *session,
-			const struct rankset *ranks)
+static bool is_any_told(const struct session *session, const struct rankset *ranks)
 {
 	int number = -1;
 
@@ -353,8 +330,8 @@ static bool is_any_told(const struct session *session,
 }
 
 /* The key may be pressed by habit: it asks before it stops running ranks. */
-static int confirm_pause(const struct control *control,
-			 struct command_context *context, struct error *error)
+static int confirm_pause(const struct control *control, struct command_context *context,
+			 struct error *error)
 {
 	struct buffer question = BUFFER_INIT;
 
@@ -362,24 +339,20 @@ static int confirm_pause(const struct control *control,
 		return 1;
 	buffer_append_string(&question, "Pause ");
 	rankset_append_named(&question, &control->chosen);
-	buffer_append_string(&question, rankset_count(&control->chosen) == 1
-						? ", which runs?"
-						: ", which run?");
+	buffer_append_string(&question, rankset_count(&control->chosen) == 1 ? ", which runs?"
+									     : ", which run?");
 	return control_confirm(control, context, buffer_take(&question), error);
 }
 
 /* Pauses ranks that were resumed; without any it closes the view, or asks. */
-int ui_interrupt(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int ui_interrupt(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
-	struct control control = { .command = "pause",
-				   .need = CONTROL_RUNNING };
+	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
 	struct error unfit = ERROR_INIT;
 	bool is_home = app->view.kind == VIEW_HOME && !app->view.is_zoomed;
 	bool can_pause = control_choose(&control, context, &unfit) == 0;
-	bool is_told = can_pause && is_any_told(&app->engine->session,
-						&control.chosen);
+	bool is_told = can_pause && is_any_told(&app->engine->session, &control.chosen);
 	int result = 0;
 
 	if (!context->is_confirmed && !(is_home && is_told) && step_back(app))

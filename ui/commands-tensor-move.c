@@ -22,8 +22,8 @@ static void make_screen(struct tensor_screen *screen, const struct app *app)
 	struct layout layout;
 
 	layout_make(&layout, &app->engine->session, &app->view);
-	tensor_screen_make(screen, &app->engine->session, &app->view,
-			   layout.body.row_count, layout.body.column_count);
+	tensor_screen_make(screen, &app->engine->session, &app->view, layout.body.row_count,
+			   layout.body.column_count);
 }
 
 void tensor_settle(struct app *app)
@@ -38,8 +38,8 @@ void tensor_settle(struct app *app)
 }
 
 /* In numbers by one, in a map by a part of it. */
-static void find_step(const struct app *app, const struct tensor_screen *screen,
-		      int64_t *rows, int64_t *columns)
+static void find_step(const struct app *app, const struct tensor_screen *screen, int64_t *rows,
+		      int64_t *columns)
 {
 	const struct tensor_heat *heat = &known_of(app)->heat;
 
@@ -53,8 +53,8 @@ static void find_step(const struct app *app, const struct tensor_screen *screen,
 }
 
 /* Home and End: of the row, then of the plane. */
-static void go_to_end(struct tensor_place *cursor,
-		      const struct tensor_screen *screen, bool is_first)
+static void go_to_end(struct tensor_place *cursor, const struct tensor_screen *screen,
+		      bool is_first)
 {
 	int64_t column = is_first ? 0 : screen->columns - 1;
 	int64_t row = is_first ? 0 : screen->rows - 1;
@@ -117,16 +117,12 @@ void tensor_point(struct app *app, int value)
 	make_screen(&screen, app);
 	choice->is_at_found = false;
 	if (choice->mode == TENSOR_NUMBERS && screen.shown_columns > 0) {
-		choice->cursor.row =
-			screen.first.row + value / screen.shown_columns;
-		choice->cursor.column =
-			screen.first.column + value % screen.shown_columns;
+		choice->cursor.row = screen.first.row + value / screen.shown_columns;
+		choice->cursor.column = screen.first.column + value % screen.shown_columns;
 	} else if (choice->mode == TENSOR_HEAT && heat->column_count > 0) {
-		choice->cursor.row =
-			value / heat->column_count * heat->bin_rows;
+		choice->cursor.row = value / heat->column_count * heat->bin_rows;
 		choice->cursor.column =
-			heat->first_column +
-			value % heat->column_count * heat->bin_columns;
+			heat->first_column + value % heat->column_count * heat->bin_columns;
 	}
 	tensor_settle(app);
 }
@@ -176,8 +172,7 @@ void want_tensor(struct app *app)
 		want.wants_map = view->tensor.mode == TENSOR_HEAT;
 		want.plane = screen.plane;
 		want.column = screen.cursor.column;
-		tensor_screen_map(&screen, view, &want.row_maximum,
-				  &want.column_maximum);
+		tensor_screen_map(&screen, view, &want.row_maximum, &want.column_maximum);
 	}
 	tensor_want(app->engine, &want);
 }

@@ -60,8 +60,7 @@ static char *path_of(const struct locals_row *rows, int at)
 	for (int wanted = 0; wanted <= rows[at].indent; wanted++) {
 		int i = at;
 
-		while (i >= 0 && (rows[i].kind != LOCALS_VARIABLE ||
-				  rows[i].indent != wanted))
+		while (i >= 0 && (rows[i].kind != LOCALS_VARIABLE || rows[i].indent != wanted))
 			i--;
 		if (i < 0 || rows[i].variable->name == NULL)
 			break;
@@ -119,8 +118,7 @@ void prompt_tensor(struct app *app)
 	free(expression);
 }
 
-int ui_tensor(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_tensor(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	char *expression = command_tail(context, argc, argv, 1);
@@ -143,8 +141,7 @@ int ui_tensor(struct command_context *context, int argc, char **argv,
  * How it is shown
  */
 
-int ui_tensor_view(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int ui_tensor_view(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "numbers", "heat", "histogram" };
 	struct app *app = command_app(context);
@@ -153,17 +150,14 @@ int ui_tensor_view(struct command_context *context, int argc, char **argv,
 	if (argc > 1)
 		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
 	if (argc > 2 || mode < 0)
-		return command_usage(error, "tensor-view",
-				     "numbers, heat or histogram");
+		return command_usage(error, "tensor-view", "numbers, heat or histogram");
 	app->view.tensor.mode = (enum tensor_mode)mode;
 	return 0;
 }
 
-static int set_notation(struct tensor_format *format, const char *word,
-			struct error *error)
+static int set_notation(struct tensor_format *format, const char *word, struct error *error)
 {
-	int notation =
-		find_word(tensor_notation_names, TENSOR_NOTATION_COUNT, word);
+	int notation = find_word(tensor_notation_names, TENSOR_NOTATION_COUNT, word);
 
 	if (notation < 0)
 		return command_usage(error, "tensor-digits",
@@ -173,16 +167,15 @@ static int set_notation(struct tensor_format *format, const char *word,
 	return 0;
 }
 
-int ui_tensor_digits(struct command_context *context, int argc, char **argv,
-		     struct error *error)
+int ui_tensor_digits(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct tensor_format *format = &app->view.tensor.format;
 	int by = 0;
 
 	if (argc == 1) {
-		format->notation = (enum tensor_notation)(
-			((int)format->notation + 1) % TENSOR_NOTATION_COUNT);
+		format->notation =
+			(enum tensor_notation)(((int)format->notation + 1) % TENSOR_NOTATION_COUNT);
 		return 0;
 	}
 	if (strcmp(argv[1], "more") == 0)
@@ -191,22 +184,19 @@ int ui_tensor_digits(struct command_context *context, int argc, char **argv,
 		by = -1;
 	else
 		return set_notation(format, argv[1], error);
-	if (format->precision + by >= 0 &&
-	    format->precision + by <= TENSOR_PRECISION_MAXIMUM)
+	if (format->precision + by >= 0 && format->precision + by <= TENSOR_PRECISION_MAXIMUM)
 		format->precision += by;
 	return 0;
 }
 
-int ui_tensor_scale(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int ui_tensor_scale(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "linear", "log" };
 	struct app *app = command_app(context);
 	int is_logarithmic = !app->view.tensor.is_logarithmic;
 
 	if (argc > 1)
-		is_logarithmic =
-			find_word(names, ARRAY_LENGTH(names), argv[1]);
+		is_logarithmic = find_word(names, ARRAY_LENGTH(names), argv[1]);
 	if (is_logarithmic < 0)
 		return command_usage(error, "tensor-scale", "linear or log");
 	app->view.tensor.is_logarithmic = is_logarithmic;
@@ -230,15 +220,13 @@ static void prompt_index(struct app *app)
 static int step_plane(struct app *app, int by, struct error *error)
 {
 	tensor_settle(app);
-	if (tensor_plane_step(&app->view.tensor.plane, &known_of(app)->tensor,
-			      by))
+	if (tensor_plane_step(&app->view.tensor.plane, &known_of(app)->tensor, by))
 		return 0;
 	return error_set(error, "this is all of it: it has no other "
 				"dimensions.");
 }
 
-int ui_tensor_index(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int ui_tensor_index(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct tensor_choice *choice = &app->view.tensor;
@@ -255,16 +243,15 @@ int ui_tensor_index(struct command_context *context, int argc, char **argv,
 		return step_plane(app, command_direction(argc, argv), error);
 	text = command_join(argc, argv, 1);
 	tensor_settle(app);
-	result = tensor_plane_parse(&choice->plane, &choice->cursor,
-				    &known_of(app)->tensor, text, error);
+	result = tensor_plane_parse(&choice->plane, &choice->cursor, &known_of(app)->tensor, text,
+				    error);
 	if (result == 0)
 		choice->first = choice->cursor;
 	free(text);
 	return result;
 }
 
-int ui_tensor_find(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int ui_tensor_find(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "min", "max", "nan" };
 	struct app *app = command_app(context);
@@ -279,8 +266,7 @@ int ui_tensor_find(struct command_context *context, int argc, char **argv,
 		return error_set(error, "%s.", known->tensor.unread);
 	tensor_settle(app);
 	if (strcmp(argv[1], "nan") == 0 && known->tensor.element_count > 0)
-		after = tensor_plane_flat(&app->view.tensor.plane,
-					  &known->tensor,
+		after = tensor_plane_flat(&app->view.tensor.plane, &known->tensor,
 					  &app->view.tensor.cursor);
 	/* The first may be a NaN itself. */
 	if (after == 0 && !app->view.tensor.is_at_found)
@@ -311,13 +297,11 @@ void tensor_refresh(struct app *app)
 	if (app->view.kind != VIEW_TENSOR || !known->has_tensor)
 		return;
 	if (known->found < 0) {
-		view_say(&app->view, false,
-			 why_not_found(&known->tensor));
+		view_say(&app->view, false, why_not_found(&known->tensor));
 		return;
 	}
 	tensor_settle(app);
-	choice->cursor = tensor_plane_show(&choice->plane, &known->tensor,
-					   known->found);
+	choice->cursor = tensor_plane_show(&choice->plane, &known->tensor, known->found);
 	choice->is_at_found = true;
 	tensor_settle(app);
 }
@@ -339,14 +323,12 @@ static void prompt_export(struct app *app)
 	}
 	if (text.length > 0 && text.data[text.length - 1] == '-')
 		buffer_truncate(&text, text.length - 1);
-	buffer_printf(&text, "%srank%d.npy", text.length > 0 ? "-" : "",
-		      known->rank);
+	buffer_printf(&text, "%srank%d.npy", text.length > 0 ? "-" : "", known->rank);
 	prompt_open(&app->view.prompt, PROMPT_TENSOR_EXPORT, text.data);
 	buffer_clear(&text);
 }
 
-int ui_tensor_export(struct command_context *context, int argc, char **argv,
-		     struct error *error)
+int ui_tensor_export(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 

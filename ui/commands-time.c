@@ -17,8 +17,8 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 
-#define USAGE                                                                  \
-	"next or previous, first or last, +10s or -1m, 90 or 1:30 (of the "    \
+#define USAGE                                                                                      \
+	"next or previous, first or last, +10s or -1m, 90 or 1:30 (of the "                        \
 	"recording), or 03:12:09 (of the clock)"
 #define BOUNDS_SLACK 0.5 /* seconds beyond an end that are taken for it */
 #define COUNT_MAXIMUM 10000
@@ -31,9 +31,7 @@ static double parse_duration(const char *text)
 	static const struct {
 		const char *name;
 		double seconds;
-	} units[] = {
-		{ "", 1 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 }
-	};
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
 	char *end;
 	double number = strtod(text, &end);
 
@@ -55,8 +53,7 @@ static double parse_colons(const char *text, int *colons)
 		char *end;
 		long part = strtol(text, &end, 10);
 
-		if (end == text || part < 0 || part > 100000 ||
-		    (*colons > 0 && part > 59))
+		if (end == text || part < 0 || part > 100000 || (*colons > 0 && part > 59))
 			return -1;
 		seconds = seconds * 60 + (double)part;
 		if (*end == '\0')
@@ -78,8 +75,7 @@ static double find_clock(const struct replay *replay, double of_day)
 
 	if (wall < 0 || !localtime_r(&seconds, &parts))
 		return -1;
-	at = begun - fmod(begun, 1) -
-	     (parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec) +
+	at = begun - fmod(begun, 1) - (parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec) +
 	     of_day - wall;
 	if (at < replay_first_time(replay) - 1)
 		at += DAY_SECONDS;
@@ -87,8 +83,7 @@ static double find_clock(const struct replay *replay, double of_day)
 }
 
 /* Where a word leads, maybe outside; NAN and a sentence. */
-static double parse_time(const struct engine *engine, const char *word,
-			 struct error *error)
+static double parse_time(const struct engine *engine, const char *word, struct error *error)
 {
 	const struct replay *replay = engine->replay;
 	double first = replay_first_time(replay);
@@ -145,8 +140,7 @@ static void say_bounds(struct app *app, double time)
 	buffer_clear(&text);
 }
 
-static int go_to_change(struct app *app, int argc, char **argv,
-			struct error *error)
+static int go_to_change(struct app *app, int argc, char **argv, struct error *error)
 {
 	bool is_next = strcmp(argv[1], "next") == 0;
 	int count = 1;
@@ -159,15 +153,13 @@ static int go_to_change(struct app *app, int argc, char **argv,
 		count = (int)number;
 	}
 	if (!engine_seek_change(app->engine, is_next ? count : -count))
-		return error_set(error,
-				 "nothing changes %s this in the recording.",
+		return error_set(error, "nothing changes %s this in the recording.",
 				 is_next ? "after" : "before");
 	stand_still(app);
 	return 0;
 }
 
-int ui_time(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_time(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	double time;
@@ -189,8 +181,7 @@ int ui_time(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_hold(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_hold(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	bool is_held = !app->view.is_held;
@@ -206,23 +197,20 @@ int ui_hold(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_record(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_record(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const char *path = engine_record_path(app->engine);
 	struct buffer text = BUFFER_INIT;
 
 	if (argc > 2)
-		return command_usage(error, "record",
-				     "a file; none ends the recording");
+		return command_usage(error, "record", "a file; none ends the recording");
 	if (argc == 1 && path == NULL)
 		return error_set(error, "nothing is being recorded; record "
 					"FILE begins.");
 	if (argc == 2 && engine_record(app->engine, argv[1], error) < 0)
 		return -1;
-	buffer_append_string(&text, argc == 2 ? "Recording to "
-					      : "The recording is in ");
+	buffer_append_string(&text, argc == 2 ? "Recording to " : "The recording is in ");
 	path = argc == 2 ? argv[1] : path;
 	text_escape(&text, path, strlen(path));
 	buffer_append_char(&text, '.');

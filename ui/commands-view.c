@@ -36,8 +36,7 @@ static int find_word(const char *const *names, size_t count, const char *word)
 	return -1;
 }
 
-int ui_zoom(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_zoom(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
@@ -48,11 +47,9 @@ int ui_zoom(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_grid(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_grid(struct command_context *context, int argc, char **argv, struct error *error)
 {
-	static const char *const names[] = { "automatic", "cards", "table",
-					     "cells" };
+	static const char *const names[] = { "automatic", "cards", "table", "cells" };
 	struct app *app = command_app(context);
 	struct layout layout;
 	int mode;
@@ -63,8 +60,7 @@ int ui_grid(struct command_context *context, int argc, char **argv,
 	if (argc > 1) {
 		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
 		if (mode < 0)
-			return command_usage(error, "grid",
-					     "cards, table or cells");
+			return command_usage(error, "grid", "cards, table or cells");
 		app->view.grid = (enum grid_mode)mode;
 		return 0;
 	}
@@ -82,8 +78,7 @@ static int toggle_view(struct command_context *context, enum view_kind kind)
 	return 0;
 }
 
-int ui_merged(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_merged(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -92,8 +87,7 @@ int ui_merged(struct command_context *context, int argc, char **argv,
 	return toggle_view(context, VIEW_MERGED);
 }
 
-int ui_native(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_native(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "off", "on" };
 	struct app *app = command_app(context);
@@ -105,13 +99,11 @@ int ui_native(struct command_context *context, int argc, char **argv,
 		return command_usage(error, "native", "on or off");
 	engine_use_native(app->engine, is_native);
 	app->view.merged_cursor = -1;
-	view_say(&app->view, false,
-		 is_native ? "native frames: on" : "native frames: off");
+	view_say(&app->view, false, is_native ? "native frames: on" : "native frames: off");
 	return 0;
 }
 
-int ui_granularity(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int ui_granularity(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "line", "function", "file" };
 	struct view *view = &command_app(context)->view;
@@ -120,8 +112,7 @@ int ui_granularity(struct command_context *context, int argc, char **argv,
 	if (argc > 1) {
 		granularity = find_word(names, ARRAY_LENGTH(names), argv[1]);
 		if (granularity < 0)
-			return command_usage(error, "granularity",
-					     "line, function or file");
+			return command_usage(error, "granularity", "line, function or file");
 	} else if (view->kind != VIEW_MERGED) {
 		return error_set(error, "the granularity is that of the "
 					"merged stacks; open them first.");
@@ -137,8 +128,7 @@ static bool is_seconds(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	return end != text && strcmp(end, "s") == 0 && *seconds >= 0 &&
-	       *seconds < SECONDS_MAXIMUM;
+	return end != text && strcmp(end, "s") == 0 && *seconds >= 0 && *seconds < SECONDS_MAXIMUM;
 }
 
 /* "majority", a rank's number, or a time so long ago. */
@@ -158,8 +148,7 @@ static int set_against(struct app *app, const char *word, struct error *error)
 		return 0;
 	}
 	if (!isdigit((unsigned char)word[0]))
-		return command_usage(error, "diff",
-				     "majority, a rank, or a time such as 10s");
+		return command_usage(error, "diff", "majority, a rank, or a time such as 10s");
 	rank = command_find_rank(&app->engine->session, word, error);
 	if (rank == NULL)
 		return -1;
@@ -168,8 +157,7 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	return 0;
 }
 
-int ui_diff(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_diff(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -201,8 +189,7 @@ static int neighbour(const struct app *app)
 	return number;
 }
 
-int ui_against(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_against(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
@@ -219,8 +206,7 @@ int ui_against(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_refresh(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int ui_refresh(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct engine *engine = command_app(context)->engine;
 
@@ -245,17 +231,14 @@ static void list_themes(const struct app *app, struct buffer *out)
 
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(out, "%s %s\n",
-			      chosen != NULL && strcmp(chosen, names[i]) == 0
-				      ? "*"
-				      : " ",
+			      chosen != NULL && strcmp(chosen, names[i]) == 0 ? "*" : " ",
 			      names[i]);
 	if (count == 0)
 		buffer_append_string(out, "There is no theme.\n");
 	theme_names_free(names, count);
 }
 
-int ui_theme(struct command_context *context, int argc, char **argv,
-	     struct error *error)
+int ui_theme(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -267,8 +250,7 @@ int ui_theme(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_set(struct command_context *context, int argc, char **argv,
-	   struct error *error)
+int ui_set(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -283,17 +265,14 @@ int ui_set(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_bind(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_bind(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
 		return command_usage(error, "bind", "KEY and a command line");
-	return keymap_bind_words(&command_app(context)->keymap, argc, argv,
-				 error);
+	return keymap_bind_words(&command_app(context)->keymap, argc, argv, error);
 }
 
-int ui_prompt(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_prompt(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct prompt *prompt = &command_app(context)->view.prompt;
 
@@ -323,8 +302,7 @@ int ui_prompt(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_help(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_help(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -333,8 +311,7 @@ int ui_help(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_log(struct command_context *context, int argc, char **argv,
-	   struct error *error)
+int ui_log(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -371,8 +348,7 @@ static bool go_back(struct view *view)
 /* The list is followed while it is seen. */
 static void follow_jobs(struct app *app)
 {
-	jobs_list(app->engine,
-		  view_lists_jobs(&app->engine->session, &app->view));
+	jobs_list(app->engine, view_lists_jobs(&app->engine->session, &app->view));
 }
 
 /* A pane that was there alone may have no room beside the grid. */
@@ -417,8 +393,7 @@ static bool withdraw_pauses(struct app *app)
 	bool is_any;
 
 	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i]->is_pausing &&
-		    !held_is_stopped(session->ranks[i]) &&
+		if (session->ranks[i]->is_pausing && !held_is_stopped(session->ranks[i]) &&
 		    !rank_is_gone(session->ranks[i]))
 			rankset_add(&pausing, session->ranks[i]->process.rank);
 	is_any = pausing.range_count > 0;
@@ -432,8 +407,7 @@ static bool withdraw_pauses(struct app *app)
 	return is_any;
 }
 
-int ui_back(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_back(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -442,8 +416,8 @@ int ui_back(struct command_context *context, int argc, char **argv,
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!withdraw_pauses(app) && !stop_difference(app) &&
-		 !stop_parameters(app) && !step_back(app))
+	else if (!withdraw_pauses(app) && !stop_difference(app) && !stop_parameters(app) &&
+		 !step_back(app))
 		app->view.resume_at = session_resume_at(&app->engine->session);
 	return 0;
 }
@@ -461,13 +435,12 @@ static int leave(struct command_context *context, struct error *error)
 	return 0;
 }
 
-int ui_quit(struct command_context *context, int argc, char **argv,
-	    struct error *error)
+int ui_quit(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
-	if (argc > 2 || (argc == 2 && strcmp(argv[1], "detach") != 0 &&
-			 strcmp(argv[1], "end") != 0))
+	if (argc > 2 ||
+	    (argc == 2 && strcmp(argv[1], "detach") != 0 && strcmp(argv[1], "end") != 0))
 		return command_usage(error, "quit",
 				     "nothing, or what becomes of the job that "
 				     "was started: detach or end");
@@ -485,8 +458,7 @@ int ui_quit(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int ui_redraw(struct command_context *context, int argc, char **argv,
-	      struct error *error)
+int ui_redraw(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 

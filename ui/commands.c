@@ -17,164 +17,121 @@
 #define SCREEN COMMAND_SCREEN
 #define INTERNAL (SCREEN | COMMAND_INTERNAL)
 
-static int ui_keys(struct command_context *context, int argc, char **argv,
-		   struct error *error);
+static int ui_keys(struct command_context *context, int argc, char **argv, struct error *error);
 
 static const struct command rows[] = {
-	{ "job", NULL, "PORT | PID",
-	  "look at another job: its port or its launcher", SCREEN, ui_job },
-	{ "jobs", NULL, "", "the jobs that run here, and how they are", SCREEN,
-	  ui_jobs },
-	{ "rank", NULL, "next | previous | N", "look at another rank", SCREEN,
-	  ui_rank },
-	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN,
-	  ui_outlier },
+	{ "job", NULL, "PORT | PID", "look at another job: its port or its launcher", SCREEN,
+	  ui_job },
+	{ "jobs", NULL, "", "the jobs that run here, and how they are", SCREEN, ui_jobs },
+	{ "rank", NULL, "next | previous | N", "look at another rank", SCREEN, ui_rank },
+	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN, ui_outlier },
 	{ "up", "u", "[COUNT]", "look at the caller's frame", SCREEN, ui_up },
 	{ "down", "d", "[COUNT]", "look at the called frame", SCREEN, ui_down },
-	{ "pane", NULL, "next | previous", "go to another pane", SCREEN,
-	  ui_pane },
-	{ "cursor", NULL,
-	  "up | down | left | right | page-up | page-down | first | last",
+	{ "pane", NULL, "next | previous", "go to another pane", SCREEN, ui_pane },
+	{ "cursor", NULL, "up | down | left | right | page-up | page-down | first | last",
 	  "move in the pane", INTERNAL, ui_cursor },
-	{ "click", NULL, "ROW COLUMN [open]",
-	  "what a click there does: select, or open", INTERNAL, ui_click },
-	{ "wheel", NULL, "ROW COLUMN up | down",
-	  "what the wheel does there: move in the pane", INTERNAL, ui_wheel },
+	{ "click", NULL, "ROW COLUMN [open]", "what a click there does: select, or open", INTERNAL,
+	  ui_click },
+	{ "wheel", NULL, "ROW COLUMN up | down", "what the wheel does there: move in the pane",
+	  INTERNAL, ui_wheel },
 	{ "open", NULL, "", "open what is under the cursor", SCREEN, ui_open },
-	{ "expand", "fold", "", "open what is folded, fold what is open",
-	  SCREEN, ui_expand },
+	{ "expand", "fold", "", "open what is folded, fold what is open", SCREEN, ui_expand },
 	{ "zoom", NULL, "", "the pane alone, and back", SCREEN, ui_zoom },
-	{ "grid", NULL, "[cards | table | cells]", "how ranks are shown",
-	  SCREEN, ui_grid },
-	{ "toggle", NULL, "",
-	  "focus on what is under the cursor, too; or no more", SCREEN,
+	{ "grid", NULL, "[cards | table | cells]", "how ranks are shown", SCREEN, ui_grid },
+	{ "toggle", NULL, "", "focus on what is under the cursor, too; or no more", SCREEN,
 	  ui_toggle },
 	{ "sort", NULL, "[next | reverse | COLUMN]",
-	  "by what ranks are sorted: rank, host, age, cpu, \u2026", SCREEN,
-	  ui_sort },
-	{ "group", NULL, "[class | host | none]", "how ranks are grouped",
-	  SCREEN, ui_group },
-	{ "filter", NULL, "[TEXT]", "show the ranks with TEXT in their row",
-	  SCREEN, ui_filter },
-	{ "merged", NULL, "", "the stacks of all ranks, merged", SCREEN,
-	  ui_merged },
-	{ "native", NULL, "[on | off]", "native frames in stacks, or not",
-	  SCREEN, ui_native },
-	{ "granularity", NULL, "[line | function | file]",
-	  "by what stacks are merged", SCREEN, ui_granularity },
+	  "by what ranks are sorted: rank, host, age, cpu, \u2026", SCREEN, ui_sort },
+	{ "group", NULL, "[class | host | none]", "how ranks are grouped", SCREEN, ui_group },
+	{ "filter", NULL, "[TEXT]", "show the ranks with TEXT in their row", SCREEN, ui_filter },
+	{ "merged", NULL, "", "the stacks of all ranks, merged", SCREEN, ui_merged },
+	{ "native", NULL, "[on | off]", "native frames in stacks, or not", SCREEN, ui_native },
+	{ "granularity", NULL, "[line | function | file]", "by what stacks are merged", SCREEN,
+	  ui_granularity },
 	{ "diff", NULL, "[majority | RANK [RANK] | Ts]",
-	  "how the rank's stack differs: from the majority, a rank, T s ago",
-	  SCREEN, ui_diff },
-	{ "against", NULL, "", "the next thing to compare with", SCREEN,
-	  ui_against },
-	{ "search", NULL, "[TEXT]", "find text in the pane; alone: again",
-	  SCREEN, ui_search },
-	{ "find", NULL, "next | previous", "another hit, or difference", SCREEN,
-	  ui_find },
+	  "how the rank's stack differs: from the majority, a rank, T s ago", SCREEN, ui_diff },
+	{ "against", NULL, "", "the next thing to compare with", SCREEN, ui_against },
+	{ "search", NULL, "[TEXT]", "find text in the pane; alone: again", SCREEN, ui_search },
+	{ "find", NULL, "next | previous", "another hit, or difference", SCREEN, ui_find },
 	{ "here", NULL, "break | until",
-	  "break at the line under the source's cursor, or no more; run to it",
-	  SCREEN, ui_here },
-	{ "breakpoints", NULL, "", "where ranks are to stop", SCREEN,
-	  ui_breakpoints },
-	{ "remove", NULL, "", "clear the breakpoint under the cursor", SCREEN,
-	  ui_remove },
-	{ "stay", NULL, "",
-	  "the stopped ranks stay so, though a collective may time out", SCREEN,
+	  "break at the line under the source's cursor, or no more; run to it", SCREEN, ui_here },
+	{ "breakpoints", NULL, "", "where ranks are to stop", SCREEN, ui_breakpoints },
+	{ "remove", NULL, "", "clear the breakpoint under the cursor", SCREEN, ui_remove },
+	{ "stay", NULL, "", "the stopped ranks stay so, though a collective may time out", SCREEN,
 	  ui_stay },
-	{ "hold", NULL, "", "freeze the display, or the recording, or resume it",
-	  SCREEN, ui_hold },
+	{ "hold", NULL, "", "freeze the display, or the recording, or resume it", SCREEN, ui_hold },
 	{ "refresh", NULL, "", "read all ranks now", SCREEN, ui_refresh },
 	{ "time", "seek",
 	  "next [N] | previous [N] | first | last | +SECONDS | -SECONDS | "
 	  "SECONDS | HH:MM:SS",
-	  "go to a time of the recording, or to where something changed",
-	  SCREEN, ui_time },
-	{ "record", NULL, "[FILE]",
-	  "write what is seen to a new file; without one: end it", SCREEN,
+	  "go to a time of the recording, or to where something changed", SCREEN, ui_time },
+	{ "record", NULL, "[FILE]", "write what is seen to a new file; without one: end it", SCREEN,
 	  ui_record },
-	{ "theme", NULL, "[THEME]", "other colours; alone: which there are",
-	  SCREEN, ui_theme },
-	{ "set", NULL, "[SETTING [VALUE]]",
-	  "what can be set, and its values; or set it", SCREEN, ui_set },
-	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN,
-	  ui_bind },
+	{ "theme", NULL, "[THEME]", "other colours; alone: which there are", SCREEN, ui_theme },
+	{ "set", NULL, "[SETTING [VALUE]]", "what can be set, and its values; or set it", SCREEN,
+	  ui_set },
+	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN, ui_bind },
 	{ "prompt", NULL,
 	  "[rank DIGIT | search | filter | focus | compare | watch | tensor | "
 	  "tolerance]",
 	  "a line to type in", SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
-	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
-	  ui_keys },
+	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE, ui_keys },
 	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
-	{ "log", NULL, "", "what the rank prints, and our log", SCREEN,
-	  ui_log },
+	{ "log", NULL, "", "what the rank prints, and our log", SCREEN, ui_log },
 	{ "compare", NULL, "[EXPR [ranks SET]]",
-	  "EXPR in each stopped rank, equal values together; alone: again",
-	  SCREEN | COMMAND_RANKS, ui_compare },
+	  "EXPR in each stopped rank, equal values together; alone: again", SCREEN | COMMAND_RANKS,
+	  ui_compare },
 	{ "visit", NULL, "[tensor]",
-	  "home, or its tensor: of the first rank of the comparison's row",
-	  SCREEN, ui_visit },
-	{ "tensor", NULL, "[EXPR]",
-	  "a tensor of the rank looked at; alone: the last one", SCREEN,
+	  "home, or its tensor: of the first rank of the comparison's row", SCREEN, ui_visit },
+	{ "tensor", NULL, "[EXPR]", "a tensor of the rank looked at; alone: the last one", SCREEN,
 	  ui_tensor },
 	{ "tensor-view", NULL, "[numbers | heat | histogram]",
-	  "how its elements are shown; alone: the next way", SCREEN,
-	  ui_tensor_view },
+	  "how its elements are shown; alone: the next way", SCREEN, ui_tensor_view },
 	{ "tensor-index", NULL, "[SLICE | next | previous]",
 	  "which two dimensions of it run, and where the others stand: "
 	  "[2, :, :]",
 	  SCREEN, ui_tensor_index },
 	{ "tensor-find", NULL, "min | max | nan",
-	  "go to its least or greatest element, to the next NaN or infinity",
-	  SCREEN, ui_tensor_find },
-	{ "tensor-digits", NULL,
-	  "[automatic | fixed | scientific | hex | more | fewer]",
-	  "how its numbers are written; alone: the next way", SCREEN,
-	  ui_tensor_digits },
+	  "go to its least or greatest element, to the next NaN or infinity", SCREEN,
+	  ui_tensor_find },
+	{ "tensor-digits", NULL, "[automatic | fixed | scientific | hex | more | fewer]",
+	  "how its numbers are written; alone: the next way", SCREEN, ui_tensor_digits },
 	{ "tensor-export", NULL, "[FILE]",
 	  "write all its elements to a new file of numpy; alone: asks for a "
 	  "name",
 	  SCREEN, ui_tensor_export },
-	{ "tensor-scale", NULL, "[linear | log]",
-	  "the bars of its histogram; alone: the other way", SCREEN,
-	  ui_tensor_scale },
-	{ "difference", NULL, "",
-	  "how the row's tensor differs, element by element; there: again",
+	{ "tensor-scale", NULL, "[linear | log]", "the bars of its histogram; alone: the other way",
+	  SCREEN, ui_tensor_scale },
+	{ "difference", NULL, "", "how the row's tensor differs, element by element; there: again",
 	  SCREEN, ui_difference },
 	{ "diff-params", NULL, "[[--gradients] EXPR [ranks SET]]",
 	  "all parameters of EXPR (model) over ranks, which differ; alone: "
 	  "again",
 	  SCREEN | COMMAND_RANKS, ui_diff_params },
-	{ "follow", NULL, "",
-	  "watch what is compared: at each stop; a tensor for NaN", SCREEN,
+	{ "follow", NULL, "", "watch what is compared: at each stop; a tensor for NaN", SCREEN,
 	  ui_follow },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",
 	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_broadcast },
 	{ "eval", NULL, "CODE [ranks SET]",
-	  "run CODE in each rank, stopped or not, equal answers together",
-	  SCREEN | COMMAND_RANKS, ui_eval },
+	  "run CODE in each rank, stopped or not, equal answers together", SCREEN | COMMAND_RANKS,
+	  ui_eval },
 	{ "assign", NULL, "[NAME = VALUE [ranks SET]]",
 	  "set a variable of the frame looked at; alone: that under the cursor",
 	  SCREEN | COMMAND_RANKS, ui_assign },
 	{ "execute", NULL, "[PID] FILE | CODE [ranks SET]",
 	  "run a file, or CODE, beside the program of each rank",
 	  SCREEN | COMMAND_RANKS | COMMAND_PID, ui_execute },
-	{ "repl", NULL, "",
-	  "type code for the ranks of the focus; C-d leaves",
+	{ "repl", NULL, "", "type code for the ranks of the focus; C-d leaves",
 	  COMMAND_SHELL | SCREEN, ui_repl },
-	{ "console", NULL, "", "the debugger's own session; ^] leaves it",
-	  SCREEN, ui_console },
-	{ "terminal", NULL, "",
-	  "the terminal of the job that was started; ^] leaves it", SCREEN,
+	{ "console", NULL, "", "the debugger's own session; ^] leaves it", SCREEN, ui_console },
+	{ "terminal", NULL, "", "the terminal of the job that was started; ^] leaves it", SCREEN,
 	  ui_terminal },
-	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN,
-	  ui_edit },
-	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN,
-	  ui_copy },
+	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN, ui_edit },
+	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN, ui_copy },
 	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },
-	{ "suspend", NULL, "", "back to the shell; fg returns", SCREEN,
-	  ui_suspend },
+	{ "suspend", NULL, "", "back to the shell; fg returns", SCREEN, ui_suspend },
 	{ "interrupt", NULL, "[--yes] [ranks SET]",
 	  "close what is open; at home: pause the ranks of the focus",
 	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_interrupt },
@@ -196,8 +153,7 @@ int command_usage(struct error *error, const char *name, const char *arguments)
 	return error_set(error, "%s takes %s.", name, arguments);
 }
 
-static int ui_keys(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+static int ui_keys(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	struct keymap keymap;
@@ -209,20 +165,17 @@ static int ui_keys(struct command_context *context, int argc, char **argv,
 		return -1;
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
-	result =
-		keymap_add_config(&keymap, &context->engine->settings,
-				  context->tables, context->table_count, error);
+	result = keymap_add_config(&keymap, &context->engine->settings, context->tables,
+				   context->table_count, error);
 	if (result == 0)
 		keymap_describe(&keymap, context->out);
 	keymap_clear(&keymap);
 	return result;
 }
 
-static bool is_same_selection(const struct selection *a,
-			      const struct selection *b)
+static bool is_same_selection(const struct selection *a, const struct selection *b)
 {
-	return a->rank == b->rank && a->tid == b->tid && a->depth == b->depth &&
-	       a->pid == b->pid;
+	return a->rank == b->rank && a->tid == b->tid && a->depth == b->depth && a->pid == b->pid;
 }
 
 void selection_changed(struct app *app, const struct selection *before)
@@ -233,16 +186,14 @@ void selection_changed(struct app *app, const struct selection *before)
 	app->view.locals_cursor = 0;
 }
 
-static bool is_live(const struct command_table *tables, size_t table_count,
-		    const char *line)
+static bool is_live(const struct command_table *tables, size_t table_count, const char *line)
 {
 	int count;
 	char **words = command_split(line, &count, NULL);
 	const struct command *command = NULL;
 
 	if (words != NULL && count > 0)
-		command = command_find(tables, table_count, words[0],
-				       COMMAND_SCREEN, NULL);
+		command = command_find(tables, table_count, words[0], COMMAND_SCREEN, NULL);
 	if (words != NULL)
 		command_free_words(words, count);
 	return command != NULL && (command->flags & COMMAND_LIVE);
@@ -263,8 +214,7 @@ static bool is_one_line(char *text)
 /* line: the command, where its text follows the session; else NULL. */
 static void show_output(struct app *app, struct buffer *out, const char *line)
 {
-	if (line == NULL && is_one_line(out->data) &&
-	    pane_message_fits(&app->view, out->data)) {
+	if (line == NULL && is_one_line(out->data) && pane_message_fits(&app->view, out->data)) {
 		view_say(&app->view, false, out->data);
 		return;
 	}
@@ -288,8 +238,8 @@ void commands_refresh(struct app *app)
 
 	if (app->view.kind != VIEW_TEXT || app->view.text_line == NULL)
 		return;
-	if (command_run_line(&context, tables, ARRAY_LENGTH(tables),
-			     app->view.text_line, COMMAND_SCREEN, NULL) == 0) {
+	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), app->view.text_line,
+			     COMMAND_SCREEN, NULL) == 0) {
 		free(app->view.text);
 		app->view.text = buffer_take(&out);
 	}
@@ -297,8 +247,8 @@ void commands_refresh(struct app *app)
 }
 
 /* A command of the shell waits for answers; a screen never does. */
-static bool is_for_shell(const struct command_table *tables, size_t table_count,
-			 const char *line, struct error *error)
+static bool is_for_shell(const struct command_table *tables, size_t table_count, const char *line,
+			 struct error *error)
 {
 	int count;
 	char **words = command_split(line, &count, error);
@@ -306,13 +256,10 @@ static bool is_for_shell(const struct command_table *tables, size_t table_count,
 
 	if (words == NULL)
 		return false;
-	if (count > 0 && command_find(tables, table_count, words[0],
-				      COMMAND_SCREEN, NULL) == NULL)
-		command = command_find(tables, table_count, words[0],
-				       COMMAND_SHELL, NULL);
+	if (count > 0 && command_find(tables, table_count, words[0], COMMAND_SCREEN, NULL) == NULL)
+		command = command_find(tables, table_count, words[0], COMMAND_SHELL, NULL);
 	if (command != NULL)
-		error_set(error, "%s works in a shell: probetui %s",
-			  command->name, command->name);
+		error_set(error, "%s works in a shell: probetui %s", command->name, command->name);
 	command_free_words(words, count);
 	return command != NULL;
 }
@@ -329,12 +276,10 @@ static void follow_motion(struct app *app, int64_t seq)
 }
 
 /* Those that still run may wait for those that have stopped. */
-static bool frees_those_that_wait(const struct view *view,
-				  const struct session *session,
+static bool frees_those_that_wait(const struct view *view, const struct session *session,
 				  const char *line)
 {
-	return strcmp(line, "continue") == 0 &&
-	       motion_is_stuck(&view->motion, session);
+	return strcmp(line, "continue") == 0 && motion_is_stuck(&view->motion, session);
 }
 
 /* asked: the ranks that a person was asked about, and said yes; or NULL. */
@@ -368,17 +313,15 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	if (asked != NULL)
 		rankset_copy(&context.asked, asked);
 	if (is_for_shell(tables, ARRAY_LENGTH(tables), line, &error) ||
-	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line,
-			     COMMAND_SCREEN, &error) < 0)
+	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line, COMMAND_SCREEN, &error) <
+		    0)
 		app_say_error(app, &error);
 	else if (context.is_put_off)
 		stepqueue_add(&app->view.steps, line);
 	else if (context.question != NULL)
 		view_ask(&app->view, context.question, line, &context.asked);
 	else if (out.length > 0)
-		show_output(app, &out,
-			    is_live(tables, ARRAY_LENGTH(tables), line) ? line
-									: NULL);
+		show_output(app, &out, is_live(tables, ARRAY_LENGTH(tables), line) ? line : NULL);
 	/* A command that points at a line may select its frame, too. */
 	pointed = app->view.source_line;
 	selection_changed(app, &before);

@@ -53,7 +53,6 @@ void started_refresh(struct app *app);
 /* Leaves when it has ended, as a person wanted. */
 void started_check_end(struct app *app);
 /* The size that the job's terminal has on such a screen. */
-void started_terminal_size(int row_count, int column_count, int *rows,
-		       int *columns);
+void started_terminal_size(int row_count, int column_count, int *rows, int *columns);
 
 #endif

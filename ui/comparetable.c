@@ -35,23 +35,18 @@ static void append_ranks(struct buffer *out, const struct rankset *ranks)
 static bool have_same_dtype(const struct tensor *a, const struct tensor *b)
 {
 	return a->dtype == b->dtype ||
-	       (a->dtype != NULL && b->dtype != NULL &&
-		strcmp(a->dtype, b->dtype) == 0);
+	       (a->dtype != NULL && b->dtype != NULL && strcmp(a->dtype, b->dtype) == 0);
 }
 
 /* What most others are not stands out, in one colour as well. */
-static bool has_other_shape(const struct comparetable *table,
-			    const struct tensor *tensor)
+static bool has_other_shape(const struct comparetable *table, const struct tensor *tensor)
 {
-	return table->is_majority &&
-	       !tensor_has_same_shape(tensor, table->reference->tensor);
+	return table->is_majority && !tensor_has_same_shape(tensor, table->reference->tensor);
 }
 
-static bool has_other_dtype(const struct comparetable *table,
-			    const struct tensor *tensor)
+static bool has_other_dtype(const struct comparetable *table, const struct tensor *tensor)
 {
-	return table->is_majority &&
-	       !have_same_dtype(tensor, table->reference->tensor);
+	return table->is_majority && !have_same_dtype(tensor, table->reference->tensor);
 }
 
 static void append_shape(struct buffer *out, const struct comparetable *table,
@@ -66,8 +61,7 @@ static void append_shape(struct buffer *out, const struct comparetable *table,
 
 /* Where all have the same it stands in the title. */
 static bool all_agree(const struct comparetable *table,
-		      bool (*agree)(const struct tensor *a,
-				    const struct tensor *b))
+		      bool (*agree)(const struct tensor *a, const struct tensor *b))
 {
 	const struct tensor *first = NULL;
 
@@ -140,13 +134,11 @@ static void append_nan(struct buffer *out, const struct comparetable *table,
 }
 
 /* Only where there are some. */
-static void append_infinite(struct buffer *out,
-			    const struct comparetable *table,
+static void append_infinite(struct buffer *out, const struct comparetable *table,
 			    const struct answer_class *class)
 {
 	if (table->has_infinite && class->tensor->has_statistics)
-		text_count(out,
-			   (size_t)class->tensor->statistics.infinity_count);
+		text_count(out, (size_t)class->tensor->statistics.infinity_count);
 }
 
 static bool is_any_infinite(const struct answer_classes *classes)
@@ -166,8 +158,7 @@ static void append_hash(struct buffer *out, const struct comparetable *table,
 {
 	(void)table;
 	if (class->tensor->has_hash)
-		buffer_printf(out, "%04" PRIx32 "\u2026",
-			      class->tensor->hash >> 16);
+		buffer_printf(out, "%04" PRIx32 "\u2026", class->tensor->hash >> 16);
 }
 
 static void append_word(struct buffer *out, const char *word)
@@ -192,8 +183,7 @@ static void append_note(struct buffer *out, const struct comparetable *table,
 	else if (rankset_count(&class->ranks) > 1 && class->is_sure)
 		append_word(out, "equal");
 	if (tensor->has_statistics && tensor->share < 1) {
-		buffer_printf(&share, "a sample of %.2g %%",
-			      tensor->share * 100);
+		buffer_printf(&share, "a sample of %.2g %%", tensor->share * 100);
 		append_word(out, share.data);
 	}
 	if (tensor->has_statistics && tensor->has_mask) {
@@ -216,14 +206,10 @@ struct table_column {
 };
 
 static const struct table_column columns[COMPARETABLE_COLUMNS] = {
-	{ "dtype", 2, false, false, append_dtype },
-	{ "shape", 3, false, false, append_shape },
-	{ "norm", 4, false, true, append_norm },
-	{ "min", 6, false, true, append_minimum },
-	{ "max", 6, false, true, append_maximum },
-	{ "nan", 0, true, true, append_nan },
-	{ "inf", 5, true, true, append_infinite },
-	{ "hash", 1, false, true, append_hash },
+	{ "dtype", 2, false, false, append_dtype }, { "shape", 3, false, false, append_shape },
+	{ "norm", 4, false, true, append_norm },    { "min", 6, false, true, append_minimum },
+	{ "max", 6, false, true, append_maximum },  { "nan", 0, true, true, append_nan },
+	{ "inf", 5, true, true, append_infinite },  { "hash", 1, false, true, append_hash },
 };
 
 bool comparetable_is_wanted(const struct answer_classes *classes)
@@ -262,8 +248,7 @@ static int ranks_width(const struct answer_classes *classes, int maximum)
 	int width = text_width(RANKS);
 
 	append_ranks(&text, &classes->waiting);
-	if (rankset_count(&classes->waiting) > 0 &&
-	    text_width(text.data) > width)
+	if (rankset_count(&classes->waiting) > 0 && text_width(text.data) > width)
 		width = text_width(text.data);
 	for (size_t i = 0; i < classes->count; i++) {
 		buffer_reset(&text);
@@ -299,14 +284,13 @@ static bool leave_out(struct comparetable *table)
 	return highest > 0;
 }
 
-void comparetable_make(struct comparetable *table,
-		       const struct answer_classes *classes, int column_count)
+void comparetable_make(struct comparetable *table, const struct answer_classes *classes,
+		       int column_count)
 {
 	*table = (struct comparetable){ .classes = classes };
 	table->reference = answer_classes_reference(classes);
 	table->is_majority =
-		table->reference != NULL &&
-		table->reference == answer_classes_majority(classes);
+		table->reference != NULL && table->reference == answer_classes_majority(classes);
 	/* Once: each of many rows would look through all of them. */
 	table->has_one_dtype = all_agree(table, have_same_dtype);
 	table->has_infinite = is_any_infinite(classes);
@@ -314,71 +298,58 @@ void comparetable_make(struct comparetable *table,
 	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
 		int width = natural_width(table, i);
 
-		table->widths[i] = width > column_count / SHARE
-					   ? column_count / SHARE
-					   : width;
+		table->widths[i] = width > column_count / SHARE ? column_count / SHARE : width;
 	}
 	while (whole_width(table) > column_count && leave_out(table))
 		;
 }
 
-void comparetable_put_head(struct window window, int row,
-			   const struct comparetable *table)
+void comparetable_put_head(struct window window, int row, const struct comparetable *table)
 {
 	int column = comparetable_text_column(table);
 
-	window_put(window, row, MARK_WIDTH, table->ranks_width, STYLE_DIM,
-		   RANKS);
+	window_put(window, row, MARK_WIDTH, table->ranks_width, STYLE_DIM, RANKS);
 	for (size_t i = 0; i < COMPARETABLE_COLUMNS; i++) {
 		int width = table->widths[i];
 
 		if (width == 0)
 			continue;
 		if (columns[i].is_right)
-			window_put_right(window, row, column + width, width,
-					 STYLE_DIM, columns[i].name);
+			window_put_right(window, row, column + width, width, STYLE_DIM,
+					 columns[i].name);
 		else
-			window_put(window, row, column, width, STYLE_DIM,
-				   columns[i].name);
+			window_put(window, row, column, width, STYLE_DIM, columns[i].name);
 		column += width + GAP;
 	}
 }
 
 /* Of the majority's shape, or not. */
-static enum style style_of(const struct comparetable *table,
-			   const struct answer_class *class, size_t at)
+static enum style style_of(const struct comparetable *table, const struct answer_class *class,
+			   size_t at)
 {
 	const struct tensor *tensor = class->tensor;
 
-	if (columns[at].append == append_nan &&
-	    tensor->statistics.nan_count > 0)
+	if (columns[at].append == append_nan && tensor->statistics.nan_count > 0)
 		return STYLE_VALUE_NAN;
-	if ((columns[at].append == append_shape &&
-	     has_other_shape(table, tensor)) ||
-	    (columns[at].append == append_dtype &&
-	     has_other_dtype(table, tensor)))
+	if ((columns[at].append == append_shape && has_other_shape(table, tensor)) ||
+	    (columns[at].append == append_dtype && has_other_dtype(table, tensor)))
 		return STYLE_DIFF_ONLY;
 	return answer_style(class);
 }
 
-void comparetable_put_ranks(struct window window, int row,
-			    const struct comparetable *table,
+void comparetable_put_ranks(struct window window, int row, const struct comparetable *table,
 			    const struct answer_class *class)
 {
 	struct buffer text = BUFFER_INIT;
 
-	append_ranks(&text, class != NULL ? &class->ranks
-					  : &table->classes->waiting);
-	window_put_character(window, row, 0, answer_style(class),
-			     answer_mark(class));
-	window_put(window, row, MARK_WIDTH, table->ranks_width,
-		   answer_style(class), text.data);
+	append_ranks(&text, class != NULL ? &class->ranks : &table->classes->waiting);
+	window_put_character(window, row, 0, answer_style(class), answer_mark(class));
+	window_put(window, row, MARK_WIDTH, table->ranks_width, answer_style(class), text.data);
 	buffer_clear(&text);
 }
 
 /* Half a word is of no use. */
-static void put_note(struct window window, int row, int column,
-		     const struct comparetable *table,
+static void put_note(struct window window, int row, int column, const struct comparetable *table,
 		     const struct answer_class *class)
 {
 	int width = window.column_count - column;
@@ -390,8 +361,7 @@ static void put_note(struct window window, int row, int column,
 	buffer_clear(&text);
 }
 
-void comparetable_put_row(struct window window, int row,
-			  const struct comparetable *table,
+void comparetable_put_row(struct window window, int row, const struct comparetable *table,
 			  const struct answer_class *class)
 {
 	struct buffer text = BUFFER_INIT;
@@ -411,8 +381,8 @@ void comparetable_put_row(struct window window, int row,
 			window_put_right(window, row, column + width, width,
 					 style_of(table, class, i), text.data);
 		else
-			window_put(window, row, column, width,
-				   style_of(table, class, i), text.data);
+			window_put(window, row, column, width, style_of(table, class, i),
+				   text.data);
 		column += width + GAP;
 	}
 	put_note(window, row, column, table, class);
@@ -424,8 +394,7 @@ int comparetable_text_column(const struct comparetable *table)
 	return MARK_WIDTH + table->ranks_width + GAP;
 }
 
-void comparetable_append_title(struct buffer *out,
-			       const struct comparetable *table)
+void comparetable_append_title(struct buffer *out, const struct comparetable *table)
 {
 	const struct tensor *first = NULL;
 

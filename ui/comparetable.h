@@ -31,23 +31,19 @@ struct comparetable {
 
 /* Some rank answered with a tensor. */
 bool comparetable_is_wanted(const struct answer_classes *classes);
-void comparetable_make(struct comparetable *table,
-		       const struct answer_classes *classes, int column_count);
+void comparetable_make(struct comparetable *table, const struct answer_classes *classes,
+		       int column_count);
 /* The names of its columns; all in a window's row. */
-void comparetable_put_head(struct window window, int row,
-			   const struct comparetable *table);
+void comparetable_put_head(struct window window, int row, const struct comparetable *table);
 /* The mark and ranks of a class; NULL: those that are waited for. */
-void comparetable_put_ranks(struct window window, int row,
-			    const struct comparetable *table,
+void comparetable_put_ranks(struct window window, int row, const struct comparetable *table,
 			    const struct answer_class *class);
 /* What stands behind them, of a class with a tensor. */
-void comparetable_put_row(struct window window, int row,
-			  const struct comparetable *table,
+void comparetable_put_row(struct window window, int row, const struct comparetable *table,
 			  const struct answer_class *class);
 /* Where other answers than tensors are told. */
 int comparetable_text_column(const struct comparetable *table);
 /* Appends "float32 [8, 32]": what all tensors agree on. */
-void comparetable_append_title(struct buffer *out,
-			       const struct comparetable *table);
+void comparetable_append_title(struct buffer *out, const struct comparetable *table);
 
 #endif

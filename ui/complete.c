@@ -63,8 +63,7 @@ static void offer(const struct typing *typing, const char *text)
 	candidates->items[candidates->count++] = xstrdup(text);
 }
 
-static void offer_number(const struct typing *typing, const char *prefix,
-			 int number)
+static void offer_number(const struct typing *typing, const char *prefix, int number)
 {
 	char *text = xasprintf("%s%d", prefix, number);
 
@@ -74,13 +73,11 @@ static void offer_number(const struct typing *typing, const char *prefix,
 
 static void offer_commands(const struct typing *typing)
 {
-	const struct command_table *const tables[] = { &ui_commands,
-						       &engine_commands };
+	const struct command_table *const tables[] = { &ui_commands, &engine_commands };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++)
 		for (size_t j = 0; j < tables[i]->count; j++)
-			if ((tables[i]->rows[j].flags &
-			     (COMMAND_SCREEN | COMMAND_INTERNAL)) ==
+			if ((tables[i]->rows[j].flags & (COMMAND_SCREEN | COMMAND_INTERNAL)) ==
 			    COMMAND_SCREEN)
 				offer(typing, tables[i]->rows[j].name);
 }
@@ -98,17 +95,15 @@ static void offer_themes(const struct typing *typing)
 static void offer_ranks(const struct typing *typing)
 {
 	for (size_t i = 0; i < typing->session->rank_count; i++)
-		offer_number(typing, "",
-			     typing->session->ranks[i]->process.rank);
+		offer_number(typing, "", typing->session->ranks[i]->process.rank);
 }
 
 /* What a set of ranks can begin with, and each class and host. */
 static void offer_sets(const struct typing *typing)
 {
 	static const char *const words[] = {
-		"all",		 "outlier",	  "majority",
-		"state=running", "state=waiting", "state=sleeping",
-		"state=stopped", "state=exited",
+		"all",		 "outlier",	   "majority",	    "state=running",
+		"state=waiting", "state=sleeping", "state=stopped", "state=exited",
 	};
 	const struct session *session = typing->session;
 
@@ -165,8 +160,7 @@ static int compare(const void *a, const void *b)
 /* A word of a command line as it stands, without quotes. */
 static bool is_one_word(const char *text)
 {
-	return strpbrk(text, " \t\r\"'#") == NULL &&
-	       text_is_utf8(text, strlen(text)) &&
+	return strpbrk(text, " \t\r\"'#") == NULL && text_is_utf8(text, strlen(text)) &&
 	       text_is_plain(text, strlen(text));
 }
 
@@ -183,15 +177,14 @@ static bool is_folder(const char *path, const struct dirent *entry, int *links)
 }
 
 /* A folder ends in a slash: the next Tab looks into it. */
-static void offer_file(const struct typing *typing, const char *folder,
-		       const struct dirent *entry, int *links)
+static void offer_file(const struct typing *typing, const char *folder, const struct dirent *entry,
+		       int *links)
 {
 	char *path = xasprintf("%s%s", folder, entry->d_name);
 	char *shown;
 
 	if (is_one_word(path)) {
-		shown = xasprintf("%s%s", path,
-				  is_folder(path, entry, links) ? "/" : "");
+		shown = xasprintf("%s%s", path, is_folder(path, entry, links) ? "/" : "");
 		offer(typing, shown);
 		free(shown);
 	}
@@ -202,22 +195,19 @@ static void offer_files(const struct typing *typing)
 {
 	struct candidates *candidates = typing->candidates;
 	const char *slash = strrchr(typing->word, '/');
-	char *folder = xstrndup(
-		typing->word,
-		slash != NULL ? (size_t)(slash + 1 - typing->word) : 0);
+	char *folder =
+		xstrndup(typing->word, slash != NULL ? (size_t)(slash + 1 - typing->word) : 0);
 	const char *start = slash != NULL ? slash + 1 : typing->word;
 	DIR *directory = opendir(*folder != '\0' ? folder : ".");
 	size_t first = candidates->count;
 	const struct dirent *entry;
 	int links = 0;
 
-	for (int i = 0; directory != NULL && i < FILES_MAXIMUM &&
-			(entry = readdir(directory)) != NULL;
-	     i++)
+	for (int i = 0;
+	     directory != NULL && i < FILES_MAXIMUM && (entry = readdir(directory)) != NULL; i++)
 		if (strncmp(entry->d_name, start, strlen(start)) == 0 &&
 		    (entry->d_name[0] != '.' || start[0] == '.') &&
-		    strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
+		    strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			offer_file(typing, folder, entry, &links);
 	if (directory != NULL)
 		closedir(directory);
@@ -233,8 +223,7 @@ static void offer_targets(const struct typing *typing)
 	for (size_t i = 0; i < typing->session->rank_count; i++)
 		if (held_is_waiting(typing->session->ranks[i]) &&
 		    typing->session->ranks[i]->debugger.target != NULL)
-			offer(typing,
-			      typing->session->ranks[i]->debugger.target);
+			offer(typing, typing->session->ranks[i]->debugger.target);
 }
 
 static void offer_breakpoints(const struct typing *typing)
@@ -253,8 +242,7 @@ static void offer_place(const struct typing *typing)
 
 	if (frame == NULL)
 		return;
-	text = xasprintf("%s:%d", place_file_name(frame->code->file),
-			 frame->lineno);
+	text = xasprintf("%s:%d", place_file_name(frame->code->file), frame->lineno);
 	if (is_one_word(text))
 		offer(typing, text);
 	free(text);
@@ -278,12 +266,9 @@ struct placeholder {
 
 /* Kinds that only the screen knows. */
 static const struct placeholder placeholders[] = {
-	{ "PORT", offer_jobs },
-	{ "KEY", offer_keys },
-	{ "N", offer_ranks },
-	{ "TARGET", offer_targets },
-	{ "ID", offer_breakpoints },
-	{ "FILE:LINE", offer_place }, { "EXPR", offer_names },
+	{ "PORT", offer_jobs },	     { "KEY", offer_keys },	  { "N", offer_ranks },
+	{ "TARGET", offer_targets }, { "ID", offer_breakpoints }, { "FILE:LINE", offer_place },
+	{ "EXPR", offer_names },
 };
 
 static void offer_placeholder(const struct typing *typing, const char *text)
@@ -309,8 +294,7 @@ static void offer_placeholder(const struct typing *typing, const char *text)
 	}
 }
 
-static void offer_part(const struct typing *typing,
-		       const struct synopsis_part *part)
+static void offer_part(const struct typing *typing, const struct synopsis_part *part)
 {
 	switch (part->kind) {
 	case SYNOPSIS_WORD:
@@ -365,8 +349,8 @@ static size_t word_start(const char *line)
 	return start;
 }
 
-void complete_line(struct candidates *candidates, const char *line,
-		   const struct session *session, const struct keymap *keymap)
+void complete_line(struct candidates *candidates, const char *line, const struct session *session,
+		   const struct keymap *keymap)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct typing typing = {
@@ -384,9 +368,8 @@ void complete_line(struct candidates *candidates, const char *line,
 	if (typing.words != NULL && typing.word_count == 0)
 		offer_commands(&typing);
 	else if (typing.words != NULL)
-		typing.command =
-			command_find(tables, ARRAY_LENGTH(tables),
-				     typing.words[0], COMMAND_SCREEN, NULL);
+		typing.command = command_find(tables, ARRAY_LENGTH(tables), typing.words[0],
+					      COMMAND_SCREEN, NULL);
 	if (typing.command != NULL)
 		offer_arguments(&typing);
 	if (typing.words != NULL)
@@ -404,14 +387,12 @@ size_t candidates_common(const struct candidates *candidates)
 	for (size_t i = 1; i < candidates->count; i++) {
 		size_t same = 0;
 
-		while (same < length &&
-		       candidates->items[i][same] == candidates->items[0][same])
+		while (same < length && candidates->items[i][same] == candidates->items[0][same])
 			same++;
 		length = same;
 	}
 	/* No half characters. */
-	while (length > 0 &&
-	       ((unsigned char)candidates->items[0][length] & 0xc0) == 0x80)
+	while (length > 0 && ((unsigned char)candidates->items[0][length] & 0xc0) == 0x80)
 		length--;
 	return length;
 }

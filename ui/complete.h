@@ -25,8 +25,8 @@ struct candidates {
  * Fills candidates for the word that the line ends in. Files are looked for
  * in the folder that the program was started in.
  */
-void complete_line(struct candidates *candidates, const char *line,
-		   const struct session *session, const struct keymap *keymap);
+void complete_line(struct candidates *candidates, const char *line, const struct session *session,
+		   const struct keymap *keymap);
 void candidates_clear(struct candidates *candidates);
 /* The bytes that all candidates begin with. */
 size_t candidates_common(const struct candidates *candidates);

@@ -31,8 +31,7 @@ bool console_is_connected(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return !session->is_replay && rank != NULL &&
-	       debugger_is_ours(&rank->debugger);
+	return !session->is_replay && rank != NULL && debugger_is_ours(&rank->debugger);
 }
 
 static void take_answer(const char *bytes, size_t length, void *data)
@@ -47,18 +46,16 @@ static void take_answer(const char *bytes, size_t length, void *data)
  * Nobody waits at a prompt of pdb for an answer: it would be taken for the
  * beginning of a line. Nor for one to what was asked long ago.
  */
-static bool wants_answers(const struct session *session,
-			  const struct transcript *transcript, uint64_t at)
+static bool wants_answers(const struct session *session, const struct transcript *transcript,
+			  uint64_t at)
 {
 	const struct rank *rank = session_looked_at(session);
 
 	return rank != NULL && debugger_is_ours(&rank->debugger) &&
-	       rank->debugger.state != DEBUGGER_STOPPED &&
-	       at >= transcript->told;
+	       rank->debugger.state != DEBUGGER_STOPPED && at >= transcript->told;
 }
 
-static void write_from(struct console *console,
-		       const struct transcript *transcript)
+static void write_from(struct console *console, const struct transcript *transcript)
 {
 	size_t skipped = (size_t)(console->taken - transcript->start);
 
@@ -67,15 +64,14 @@ static void write_from(struct console *console,
 	console->taken = transcript_end(transcript);
 }
 
-static bool is_of(const struct console *console,
-		  const struct transcript *transcript)
+static bool is_of(const struct console *console, const struct transcript *transcript)
 {
 	return console->terminal != NULL && console->times == transcript->times;
 }
 
 /* A terminal of another size is another one: all is written to it again. */
-static void begin(struct console *console, const struct transcript *transcript,
-		  int row_count, int column_count)
+static void begin(struct console *console, const struct transcript *transcript, int row_count,
+		  int column_count)
 {
 	terminal_free(console->terminal);
 	console->terminal = terminal_new(row_count, column_count);
@@ -105,14 +101,13 @@ void console_look(struct console *console, const struct session *session)
 }
 
 /* As far as it came; answers NULL: not wanted. */
-static void show(struct console *console, const struct transcript *transcript,
-		 int row_count, int column_count, struct buffer *answers)
+static void show(struct console *console, const struct transcript *transcript, int row_count,
+		 int column_count, struct buffer *answers)
 {
 	int history;
 
 	if (!is_of(console, transcript) ||
-	    terminal_has_other_size(console->terminal, row_count,
-				    column_count) ||
+	    terminal_has_other_size(console->terminal, row_count, column_count) ||
 	    console->taken < transcript->start) {
 		begin(console, transcript, row_count, column_count);
 		write_from(console, transcript);
@@ -127,20 +122,18 @@ static void show(struct console *console, const struct transcript *transcript,
 	terminal_set_answer(console->terminal, NULL, NULL);
 	/* Who looks back keeps looking at the same lines. */
 	if (console->back > 0)
-		console_scroll(console,
-			       terminal_history(console->terminal) - history);
+		console_scroll(console, terminal_history(console->terminal) - history);
 }
 
-void console_update(struct console *console, const struct session *session,
-		    int row_count, int column_count, struct buffer *answers)
+void console_update(struct console *console, const struct session *session, int row_count,
+		    int column_count, struct buffer *answers)
 {
 	const struct rank *rank = session_looked_at(session);
 	const struct transcript *transcript = NULL;
 
 	console_look(console, session);
 	if (rank != NULL)
-		transcript = session_find_transcript(session, rank->node,
-						     rank->process.pid);
+		transcript = session_find_transcript(session, rank->node, rank->process.pid);
 	if (transcript == NULL) {
 		forget(console);
 		return;
@@ -150,11 +143,10 @@ void console_update(struct console *console, const struct session *session,
 	show(console, transcript, row_count, column_count, answers);
 }
 
-void console_update_job(struct console *console, const struct session *session,
-			int row_count, int column_count, struct buffer *answers)
+void console_update_job(struct console *console, const struct session *session, int row_count,
+			int column_count, struct buffer *answers)
 {
-	show(console, &session->launching.transcript, row_count, column_count,
-	     answers);
+	show(console, &session->launching.transcript, row_count, column_count, answers);
 }
 
 void console_type(struct console *console, const char *key, struct buffer *out)
@@ -169,8 +161,7 @@ void console_type(struct console *console, const char *key, struct buffer *out)
 
 int console_history(const struct console *console)
 {
-	return console->terminal != NULL ? terminal_history(console->terminal)
-					 : 0;
+	return console->terminal != NULL ? terminal_history(console->terminal) : 0;
 }
 
 void console_scroll(struct console *console, int by)
@@ -211,8 +202,7 @@ static const char *control_bytes(const struct console *console, const char *key)
 /* Keys that a line has no use for. */
 static bool is_unknown(const char *key)
 {
-	static const char *const names[] = { "S-Tab", "Insert", "Resize",
-					     "Unknown" };
+	static const char *const names[] = { "S-Tab", "Insert", "Resize", "Unknown" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
 		if (strcmp(names[i], key) == 0)

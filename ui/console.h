@@ -40,15 +40,13 @@ void console_look(struct console *console, const struct session *session);
  * Shows the session of the process that is looked at, in this size, as far as
  * it came. Appends what the terminal answers a program that asks it.
  */
-void console_update(struct console *console, const struct session *session,
-		    int row_count, int column_count, struct buffer *answers);
+void console_update(struct console *console, const struct session *session, int row_count,
+		    int column_count, struct buffer *answers);
 /* The same of the terminal of the job that was started. */
-void console_update_job(struct console *console, const struct session *session,
-			int row_count, int column_count,
-			struct buffer *answers);
+void console_update_job(struct console *console, const struct session *session, int row_count,
+			int column_count, struct buffer *answers);
 /* Appends what a key sends to a program on that terminal. */
-void console_type(struct console *console, const char *key,
-		  struct buffer *out);
+void console_type(struct console *console, const char *key, struct buffer *out);
 /* Its debugger is ours: what is typed goes to it. */
 bool console_is_connected(const struct session *session);
 /*

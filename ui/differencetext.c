@@ -16,8 +16,7 @@ static const char *dtype_of(const struct tensor *tensor)
 }
 
 /* False: what they are is the same, so that elements are compared. */
-static bool append_kind(struct buffer *out, const struct tensor *one,
-			const struct tensor *other)
+static bool append_kind(struct buffer *out, const struct tensor *one, const struct tensor *other)
 {
 	bool same = tensor_has_same_shape(one, other);
 
@@ -25,8 +24,7 @@ static bool append_kind(struct buffer *out, const struct tensor *one,
 		buffer_append_string(out, "its shape is ");
 		tensortext_append_sizes(out, one->shape, one->dimension_count);
 		buffer_append_string(out, ", not ");
-		tensortext_append_sizes(out, other->shape,
-					other->dimension_count);
+		tensortext_append_sizes(out, other->shape, other->dimension_count);
 	}
 	if (strcmp(dtype_of(one), dtype_of(other)) == 0)
 		return !same;
@@ -37,8 +35,7 @@ static bool append_kind(struct buffer *out, const struct tensor *one,
 	return true;
 }
 
-void differencetext_append_found(struct buffer *out,
-				 const struct difference *difference)
+void differencetext_append_found(struct buffer *out, const struct difference *difference)
 {
 	switch (difference->state) {
 	case DIFFERENCE_READING:
@@ -54,9 +51,8 @@ void differencetext_append_found(struct buffer *out,
 		tensordiff_append(out, &difference->found);
 		break;
 	case DIFFERENCE_FAILED:
-		buffer_append_string(out, difference->error != NULL
-						  ? difference->error
-						  : "it is not known");
+		buffer_append_string(out, difference->error != NULL ? difference->error
+								    : "it is not known");
 		break;
 	}
 }
@@ -74,8 +70,7 @@ static void append_names(struct buffer *out, const struct answer_class *class,
 }
 
 void differencetext_append(struct buffer *out, const struct answers *answers,
-			   const struct answer_classes *classes,
-			   const struct answer_class *class)
+			   const struct answer_classes *classes, const struct answer_class *class)
 {
 	const struct difference *difference;
 	const struct answer_class *other;
@@ -83,8 +78,7 @@ void differencetext_append(struct buffer *out, const struct answers *answers,
 	other = answer_classes_reference(classes);
 	if (class->tensor == NULL || other == NULL || other == class)
 		return;
-	append_names(out, class, other,
-		     other == answer_classes_majority(classes));
+	append_names(out, class, other, other == answer_classes_majority(classes));
 	difference = difference_of(answers, class, other);
 	if (append_kind(out, class->tensor, other->tensor))
 		return;

@@ -17,11 +17,9 @@ struct difference;
  * that are held against, and of what is no tensor.
  */
 void differencetext_append(struct buffer *out, const struct answers *answers,
-			   const struct answer_classes *classes,
-			   const struct answer_class *class);
+			   const struct answer_classes *classes, const struct answer_class *class);
 /* Appends how far it is ("read 12 MB of 400 MB"), what was found, or why that
  * cannot be told. */
-void differencetext_append_found(struct buffer *out,
-				 const struct difference *difference);
+void differencetext_append_found(struct buffer *out, const struct difference *difference);
 
 #endif

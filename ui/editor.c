@@ -33,8 +33,7 @@ static int check_read(const struct source *source, struct error *error)
 					"when its source is shown.");
 	if (source->content == NULL)
 		return error_set(error, "%s",
-				 source->error != NULL ? source->error
-						       : "There is no source.");
+				 source->error != NULL ? source->error : "There is no source.");
 	return 0;
 }
 
@@ -44,15 +43,13 @@ static int check_file(const char *path, struct stat *about, struct error *error)
 	if (path[0] != '/')
 		return error_set(error, "it is not known where %s is.", path);
 	if (stat(path, about) < 0)
-		return error_set_errno(error, errno, "%s is not to be had here",
-				       path);
+		return error_set_errno(error, errno, "%s is not to be had here", path);
 	if (!S_ISREG(about->st_mode))
 		return error_set(error, "%s is not a regular file.", path);
 	return 0;
 }
 
-char *editor_find(const char *path, const struct source *source,
-		  struct error *error)
+char *editor_find(const char *path, const struct source *source, struct error *error)
 {
 	struct stat about;
 
@@ -62,8 +59,7 @@ char *editor_find(const char *path, const struct source *source,
 		path = source->full;
 	if (check_file(path, &about, error) < 0)
 		return NULL;
-	if ((int64_t)about.st_dev != source->device ||
-	    (int64_t)about.st_ino != source->inode) {
+	if ((int64_t)about.st_dev != source->device || (int64_t)about.st_ino != source->inode) {
 		error_set(error,
 			  "%s is another file here than where the rank runs "
 			  "(in a container, perhaps); it was not opened.",
@@ -88,8 +84,7 @@ static void run(int terminal, const char *path, const char *line)
 {
 	const char *command = editor_command();
 	char *script = xasprintf("%s \"$@\"", command);
-	char *argv[] = { "sh",	       "-c",	     script, (char *)command,
-			 (char *)line, (char *)path, NULL };
+	char *argv[] = { "sh", "-c", script, (char *)command, (char *)line, (char *)path, NULL };
 
 	reset_signals();
 	dup2(terminal, STDIN_FILENO);
@@ -99,8 +94,7 @@ static void run(int terminal, const char *path, const char *line)
 	_exit(STATUS_NOT_FOUND);
 }
 
-pid_t editor_start(int terminal, const char *path, int line,
-		   struct error *error)
+pid_t editor_start(int terminal, const char *path, int line, struct error *error)
 {
 	char *place = xasprintf("+%d", line > 0 ? line : 1);
 	pid_t pid = fork();
@@ -121,8 +115,7 @@ int editor_judge(int status, struct error *error)
 		return error_set(error,
 				 "the editor %.80s was ended by signal "
 				 "%d (%s).",
-				 command, WTERMSIG(status),
-				 strsignal(WTERMSIG(status)));
+				 command, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	switch (WEXITSTATUS(status)) {
 	case 0:
 		return 0;
@@ -134,6 +127,6 @@ int editor_judge(int status, struct error *error)
 				 "here.",
 				 command);
 	}
-	return error_set(error, "the editor %.80s left with status %d.",
-			 command, WEXITSTATUS(status));
+	return error_set(error, "the editor %.80s left with status %d.", command,
+			 WEXITSTATUS(status));
 }

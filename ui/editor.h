@@ -19,14 +19,12 @@ const char *editor_command(void);
  * sentence where there is none, or where it is another file than the node saw
  * (its rank runs in a container). source is what was read of it, or NULL.
  */
-char *editor_find(const char *path, const struct source *source,
-		  struct error *error);
+char *editor_find(const char *path, const struct source *source, struct error *error);
 /*
  * Starts it on the terminal fd at a line of a file; the caller waits for its
  * end. -1 and a sentence.
  */
-pid_t editor_start(int terminal, const char *path, int line,
-		   struct error *error);
+pid_t editor_start(int terminal, const char *path, int line, struct error *error);
 /* A sentence about a status of waitpid(); -1 when it ended badly. */
 int editor_judge(int status, struct error *error);
 

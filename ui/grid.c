@@ -7,8 +7,7 @@
 #include "ui/pane.h"
 #include "ui/view.h"
 
-void grid_make(struct grid *grid, const struct session *session,
-	       const struct view *view)
+void grid_make(struct grid *grid, const struct session *session, const struct view *view)
 {
 	*grid = (struct grid){ .cells = { .places = NULL } };
 	layout_make(&grid->layout, session, view);
@@ -70,16 +69,14 @@ static int nearest(const struct grid *grid, int line, int column, int step)
 {
 	int best = -1;
 
-	for (; best < 0 && line >= 0 && line < grid->cells.line_count;
-	     line += step) {
+	for (; best < 0 && line >= 0 && line < grid->cells.line_count; line += step) {
 		int distance = 0;
 
 		for (size_t i = 0; i < grid->list.rank_count; i++) {
 			const struct cell_place *place = &grid->cells.places[i];
 			int off = abs(place->column - column);
 
-			if (place->line != line ||
-			    (best >= 0 && off >= distance))
+			if (place->line != line || (best >= 0 && off >= distance))
 				continue;
 			best = (int)i;
 			distance = off;
@@ -154,13 +151,13 @@ bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to)
 	if (grid->layout.grid == GRID_CELLS) {
 		to->at = (size_t)move_in_cells(grid, at, move);
 	} else if (grid->layout.grid == GRID_CARDS) {
-		to->at = (size_t)grid_move_in(
-			at, (int)list->rank_count, across,
-			at_least_one((rows + 1) / CARD_HEIGHT) * across, move);
+		to->at =
+			(size_t)grid_move_in(at, (int)list->rank_count, across,
+					     at_least_one((rows + 1) / CARD_HEIGHT) * across, move);
 	} else {
 		at = list->cursor > 0 ? list->cursor : 0;
-		*to = list->rows[grid_move_in(at, (int)list->row_count, 1,
-					      at_least_one(rows), move)];
+		*to = list->rows[grid_move_in(at, (int)list->row_count, 1, at_least_one(rows),
+					      move)];
 	}
 	return true;
 }

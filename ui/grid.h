@@ -34,12 +34,10 @@ struct grid {
 	struct cells cells; /* GRID_CELLS */
 };
 
-void grid_make(struct grid *grid, const struct session *session,
-	       const struct view *view);
+void grid_make(struct grid *grid, const struct session *session, const struct view *view);
 void grid_clear(struct grid *grid);
 /* The row that the cursor goes to; false: there is none. */
-bool grid_move(const struct grid *grid, enum move move,
-	       struct ranklist_row *to);
+bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to);
 
 /*
  * The first of count things shown in so many rows, so that the one under the

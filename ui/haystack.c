@@ -66,8 +66,7 @@ static void collect_stack(struct haystack *haystack, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	const struct thread *thread = session_selected_thread(session);
-	const struct stack *stack =
-		thread != NULL ? thread->sample.stack : NULL;
+	const struct stack *stack = thread != NULL ? thread->sample.stack : NULL;
 
 	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
 		struct buffer line = BUFFER_INIT;
@@ -85,8 +84,7 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 	const struct session *session = &app->engine->session;
 	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
-	struct locals_row *rows =
-		pane_locals_rows(session, &app->view, &frame, &count);
+	struct locals_row *rows = pane_locals_rows(session, &app->view, &frame, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct variable *variable = rows[i].variable;
@@ -94,14 +92,11 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 
 		if (variable != NULL)
 			buffer_printf(&line, "%s %s", variable->name,
-				      variable->value != NULL ? variable->value
-							      : "");
+				      variable->value != NULL ? variable->value : "");
 		else if (rows[i].display != NULL)
-			buffer_append_string(&line,
-					     rows[i].display->expression);
+			buffer_append_string(&line, rows[i].display->expression);
 		else if (rows[i].text != NULL)
-			buffer_append(&line, rows[i].text,
-				      strcspn(rows[i].text, "\n"));
+			buffer_append(&line, rows[i].text, strcspn(rows[i].text, "\n"));
 		haystack_add(haystack, line.data);
 		buffer_clear(&line);
 	}
@@ -109,8 +104,7 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 	free(rows);
 }
 
-static void collect_breakpoints(struct haystack *haystack,
-				const struct app *app)
+static void collect_breakpoints(struct haystack *haystack, const struct app *app)
 {
 	struct buffer line = BUFFER_INIT;
 	struct breakpoint_list list;
@@ -156,8 +150,7 @@ static void collect_merged(struct haystack *haystack, const struct app *app)
 	merged_make(&merged, &app->engine->session, &app->view);
 	for (size_t i = 0; i < merged.row_count; i++) {
 		const struct frame *frame = &merged.rows[i].tree.node->frame;
-		char *line = xasprintf("%s %s", frame->code->func,
-				       frame->code->file);
+		char *line = xasprintf("%s %s", frame->code->func, frame->code->file);
 
 		haystack_add(haystack, line);
 		free(line);
@@ -174,12 +167,9 @@ static void collect_jobs(struct haystack *haystack, const struct app *app)
 		const struct job *job = &session->jobs[i];
 		struct buffer line = BUFFER_INIT;
 
-		buffer_printf(&line, "%s %s %s %d %s %s", job->script,
-			      job->name, job->launcher, (int)job->launcher_pid,
-			      job->user != NULL ? job->user : "",
-			      job->finding.sentence != NULL
-				      ? job->finding.sentence
-				      : "");
+		buffer_printf(&line, "%s %s %s %d %s %s", job->script, job->name, job->launcher,
+			      (int)job->launcher_pid, job->user != NULL ? job->user : "",
+			      job->finding.sentence != NULL ? job->finding.sentence : "");
 		haystack_add(haystack, line.data);
 		buffer_clear(&line);
 	}
@@ -221,8 +211,7 @@ static void collect_parameters(struct haystack *haystack, const struct app *app)
 
 static void collect_text(struct haystack *haystack, const struct app *app)
 {
-	pane_text_append(&haystack->text, &app->engine->session, &app->view,
-			 &app->keymap);
+	pane_text_append(&haystack->text, &app->engine->session, &app->view, &app->keymap);
 	for (size_t i = 0; i < haystack->text.length; i++)
 		haystack->count += haystack->text.data[i] == '\n';
 	haystack->at = app->view.text_scroll;
@@ -235,8 +224,7 @@ static void collect_diff(struct haystack *haystack, const struct app *app)
 	struct stackdiff diff;
 	const char *problem;
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view,
-			     &problem))
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
 		return;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	for (size_t i = 0; i < diff.row_count; i++)
@@ -307,8 +295,8 @@ static char **split_lines(struct buffer *text, int count)
 	return lines;
 }
 
-static struct found find_line(char *const *lines, int count, int at,
-			      const char *needle, int direction)
+static struct found find_line(char *const *lines, int count, int at, const char *needle,
+			      int direction)
 {
 	struct found found = { .line = -1 };
 
@@ -330,8 +318,7 @@ static struct found find_line(char *const *lines, int count, int at,
 	return found;
 }
 
-struct found haystack_find(const struct haystack *haystack, const char *needle,
-			   int direction)
+struct found haystack_find(const struct haystack *haystack, const char *needle, int direction)
 {
 	int count = haystack->count;
 	/* A scroll may be beyond the end, to stay there. */
@@ -341,8 +328,7 @@ struct found haystack_find(const struct haystack *haystack, const char *needle,
 	char **lines;
 
 	if (text_has_capital(needle))
-		buffer_append(&text, haystack->text.data,
-			      haystack->text.length);
+		buffer_append(&text, haystack->text.data, haystack->text.length);
 	else
 		text_lower(&text, haystack->text.data);
 	lines = split_lines(&text, count);

@@ -29,7 +29,6 @@ void haystack_clear(struct haystack *haystack);
  * The next line, around the end, that holds needle; by -1 the one before.
  * Case matters only where needle has a capital letter.
  */
-struct found haystack_find(const struct haystack *haystack, const char *needle,
-			   int direction);
+struct found haystack_find(const struct haystack *haystack, const char *needle, int direction);
 
 #endif

@@ -28,8 +28,7 @@ int heat_scale(const struct heat_picture *picture, struct window window)
 	int scale = SCALE_MAXIMUM;
 
 	while (scale > 1 && (picture->row_count * scale > rows ||
-			     picture->column_count * scale >
-				     window.column_count))
+			     picture->column_count * scale > window.column_count))
 		scale--;
 	return scale;
 }
@@ -45,25 +44,20 @@ static double value_at(const struct heat_picture *picture, int row, int column)
 static enum style style_of(const struct heat_picture *picture, double value)
 {
 	return (enum style)(STYLE_HEAT_1 +
-			    tensor_heat_step(value, picture->low, picture->high,
-					     STYLE_HEAT_COUNT));
+			    tensor_heat_step(value, picture->low, picture->high, STYLE_HEAT_COUNT));
 }
 
 static void put_halves(struct window window, int row, int column,
-		       const struct heat_picture *picture, double upper,
-		       double lower)
+		       const struct heat_picture *picture, double upper, double lower)
 {
 	if (isnan(upper) || isnan(lower))
-		window_put_character(window, row, column, STYLE_VALUE_NAN,
-				     MARK_ODD);
+		window_put_character(window, row, column, STYLE_VALUE_NAN, MARK_ODD);
 	else if (isinf(upper) && isinf(lower))
 		window_put_character(window, row, column, STYLE_TEXT, ' ');
 	else if (isinf(lower))
-		window_put_character(window, row, column,
-				     style_of(picture, upper), 0x2580);
+		window_put_character(window, row, column, style_of(picture, upper), 0x2580);
 	else if (isinf(upper))
-		window_put_character(window, row, column,
-				     style_of(picture, lower), 0x2584);
+		window_put_character(window, row, column, style_of(picture, lower), 0x2584);
 	else
 		window_put_halves(window, row, column, style_of(picture, upper),
 				  style_of(picture, lower));
@@ -73,13 +67,11 @@ static void put_letter(struct window window, int row, int column,
 		       const struct heat_picture *picture, double value)
 {
 	if (isnan(value))
-		window_put_character(window, row, column, STYLE_VALUE_NAN,
-				     MARK_ODD);
+		window_put_character(window, row, column, STYLE_VALUE_NAN, MARK_ODD);
 	else if (!isinf(value))
 		window_put_character(
 			window, row, column, STYLE_TEXT,
-			ramp[tensor_heat_step(value, picture->low,
-					      picture->high, RAMP_COUNT)]);
+			ramp[tensor_heat_step(value, picture->low, picture->high, RAMP_COUNT)]);
 }
 
 void heat_put(struct window window, const struct heat_picture *picture)
@@ -92,28 +84,23 @@ void heat_put(struct window window, const struct heat_picture *picture)
 
 			if (picture->has_colours)
 				put_halves(window, row, i, picture,
-					   value_at(picture, 2 * row / scale,
-						    column),
-					   value_at(picture,
-						    (2 * row + 1) / scale,
-						    column));
+					   value_at(picture, 2 * row / scale, column),
+					   value_at(picture, (2 * row + 1) / scale, column));
 			else
 				put_letter(window, row, i, picture,
-					   value_at(picture, row / scale,
-						    column));
+					   value_at(picture, row / scale, column));
 		}
 	}
 }
 
-bool heat_find(const struct heat_picture *picture, struct window window,
-	       int row, int column, int *value_row, int *value_column)
+bool heat_find(const struct heat_picture *picture, struct window window, int row, int column,
+	       int *value_row, int *value_column)
 {
 	int scale = heat_scale(picture, window);
 
 	*value_row = heat_rows(row, picture->has_colours) / scale;
 	*value_column = column / scale;
-	return *value_row < picture->row_count &&
-	       *value_column < picture->column_count;
+	return *value_row < picture->row_count && *value_column < picture->column_count;
 }
 
 int heat_put_legend(struct window window, int row, int column, int width,
@@ -127,18 +114,13 @@ int heat_put_legend(struct window window, int row, int column, int width,
 	tensor_text_append_real(&low, picture->low, DIGITS);
 	tensor_text_append_real(&high, picture->high, DIGITS);
 	if (text_width(low.data) + text_width(high.data) + steps + 2 <= width) {
-		column += window_put(window, row, column, width, STYLE_TEXT,
-				     low.data) +
-			  1;
+		column += window_put(window, row, column, width, STYLE_TEXT, low.data) + 1;
 		for (int i = 0; i < steps; i++)
-			window_put_character(
-				window, row, column++,
-				picture->has_colours
-					? (enum style)(STYLE_HEAT_1 + i)
-					: STYLE_TEXT,
-				picture->has_colours ? FULL : ramp[i]);
-		column += 1 + window_put(window, row, column + 1, width,
-					 STYLE_TEXT, high.data);
+			window_put_character(window, row, column++,
+					     picture->has_colours ? (enum style)(STYLE_HEAT_1 + i)
+								  : STYLE_TEXT,
+					     picture->has_colours ? FULL : ramp[i]);
+		column += 1 + window_put(window, row, column + 1, width, STYLE_TEXT, high.data);
 	}
 	buffer_clear(&high);
 	buffer_clear(&low);

@@ -32,8 +32,8 @@ int heat_scale(const struct heat_picture *picture, struct window window);
 /* From the window's first cell on. */
 void heat_put(struct window window, const struct heat_picture *picture);
 /* Which value is in a cell (the upper, where there are two); false: none. */
-bool heat_find(const struct heat_picture *picture, struct window window,
-	       int row, int column, int *value_row, int *value_column);
+bool heat_find(const struct heat_picture *picture, struct window window, int row, int column,
+	       int *value_row, int *value_column);
 /* "-0.41 ▇▇▇▇ 0.38"; the columns that it takes, at most width. */
 int heat_put_legend(struct window window, int row, int column, int width,
 		    const struct heat_picture *picture);

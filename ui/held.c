@@ -29,8 +29,7 @@ bool rank_append_held(struct buffer *out, const struct rank *rank)
 	    doings[debugger->state] == NULL)
 		return false;
 	if (debugger->exception != NULL)
-		buffer_append(out, debugger->exception,
-			      strcspn(debugger->exception, "\n"));
+		buffer_append(out, debugger->exception, strcspn(debugger->exception, "\n"));
 	else if (!rank_append_change(out, rank))
 		buffer_append_string(out, doings[debugger->state]);
 	return true;
@@ -40,8 +39,7 @@ bool rank_append_change(struct buffer *out, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
 
-	if (!held_is_stopped(rank) ||
-	    debugger->reason != STOP_DATA_BREAKPOINT ||
+	if (!held_is_stopped(rank) || debugger->reason != STOP_DATA_BREAKPOINT ||
 	    debugger->description == NULL)
 		return false;
 	text_escape(out, debugger->description, strlen(debugger->description));
@@ -78,11 +76,9 @@ static const struct rank *most_urgent(const struct session *session)
 
 		if (!held_is_stopped(rank))
 			continue;
-		if (longest == NULL ||
-		    seconds_of(session, rank) > seconds_of(session, longest))
+		if (longest == NULL || seconds_of(session, rank) > seconds_of(session, longest))
 			longest = rank;
-		if (rank->debugger.lease >= 0 &&
-		    (first == NULL || lease < least)) {
+		if (rank->debugger.lease >= 0 && (first == NULL || lease < least)) {
 			first = rank;
 			least = lease;
 		}
@@ -98,12 +94,10 @@ static double counted(const struct session *session, const struct rank *rank)
 {
 	double most = seconds_of(session, rank);
 
-	for (size_t i = 0; rank->debugger.lease < 0 && i < session->rank_count;
-	     i++) {
+	for (size_t i = 0; rank->debugger.lease < 0 && i < session->rank_count; i++) {
 		const struct rank *other = session->ranks[i];
 		const struct thread *thread = rank_main_thread(other);
-		double waited = thread != NULL ? session->now - thread->since
-					       : 0;
+		double waited = thread != NULL ? session->now - thread->since : 0;
 
 		if (!held_is_stopped(other) && thread != NULL &&
 		    thread->activity.kind == ACTIVITY_PEERS && waited > most)
@@ -150,8 +144,7 @@ bool session_is_held_long(const struct session *session)
 
 static bool is_limited(const struct rank *rank)
 {
-	return held_is_stopped(rank) && rank->debugger.is_limited &&
-	       rank->debugger.lease >= 0;
+	return held_is_stopped(rank) && rank->debugger.is_limited && rank->debugger.lease >= 0;
 }
 
 static double resume_of(const struct rank *rank)
@@ -167,8 +160,7 @@ static const struct rank *first_limited(const struct session *session)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (is_limited(rank) &&
-		    (!first || resume_of(rank) < resume_of(first)))
+		if (is_limited(rank) && (!first || resume_of(rank) < resume_of(first)))
 			first = rank;
 	}
 	return first;
@@ -190,8 +182,7 @@ void session_add_limited(struct rankset *ranks, const struct session *session)
 
 double session_resume_seconds(const struct session *session)
 {
-	const struct rank *first =
-		session->is_replay ? NULL : first_limited(session);
+	const struct rank *first = session->is_replay ? NULL : first_limited(session);
 	double left;
 
 	if (!first)
@@ -203,15 +194,14 @@ double session_resume_seconds(const struct session *session)
 	return left > 0 ? left : 0;
 }
 
-void held_append_resume(struct buffer *out, const struct rankset *ranks,
-			double seconds, bool has_reason)
+void held_append_resume(struct buffer *out, const struct rankset *ranks, double seconds,
+			bool has_reason)
 {
 	size_t start = out->length;
 
 	rankset_append_named(out, ranks);
 	out->data[start] = 'R';
-	buffer_append_string(out, rankset_count(ranks) == 1 ? " resumes in "
-							    : " resume in ");
+	buffer_append_string(out, rankset_count(ranks) == 1 ? " resumes in " : " resume in ");
 	if (seconds < 100)
 		buffer_printf(out, "%.0f s", ceil(seconds));
 	else

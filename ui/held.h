@@ -39,7 +39,7 @@ void session_add_limited(struct rankset *ranks, const struct session *session);
 double session_resume_seconds(const struct session *session);
 /* Appends "Ranks 0,1 resume in 6 s, before the job times out", or without the
  * reason. */
-void held_append_resume(struct buffer *out, const struct rankset *ranks,
-			double seconds, bool has_reason);
+void held_append_resume(struct buffer *out, const struct rankset *ranks, double seconds,
+			bool has_reason);
 
 #endif

@@ -15,12 +15,10 @@
 
 /* https://docs.python.org/3/reference/lexical_analysis.html#keywords */
 static const char *const keywords[] = {
-	"False",  "None",     "True",  "and",	 "as",	     "assert",
-	"async",  "await",    "break", "class",	 "continue", "def",
-	"del",	  "elif",     "else",  "except", "finally",  "for",
-	"from",	  "global",   "if",    "import", "in",	     "is",
-	"lambda", "nonlocal", "not",   "or",	 "pass",     "raise",
-	"return", "try",      "while", "with",	 "yield",
+	"False", "None",     "True",  "and",	"as",	"assert", "async",  "await",	"break",
+	"class", "continue", "def",   "del",	"elif", "else",	  "except", "finally",	"for",
+	"from",	 "global",   "if",    "import", "in",	"is",	  "lambda", "nonlocal", "not",
+	"or",	 "pass",     "raise", "return", "try",	"while",  "with",   "yield",
 };
 
 static bool is_name_start(char c)
@@ -36,22 +34,20 @@ static bool is_name(char c)
 static bool is_keyword(const char *word, size_t length)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(keywords); i++)
-		if (strlen(keywords[i]) == length &&
-		    memcmp(keywords[i], word, length) == 0)
+		if (strlen(keywords[i]) == length && memcmp(keywords[i], word, length) == 0)
 			return true;
 	return false;
 }
 
-static void paint(unsigned char *styles, size_t start, size_t end,
-		  enum style style)
+static void paint(unsigned char *styles, size_t start, size_t end, enum style style)
 {
 	if (styles != NULL && end > start)
 		memset(styles + start, style, end - start);
 }
 
 /* Returns the index behind the closing quotes; length if they do not come. */
-static size_t skip_string(const char *line, size_t length, size_t at,
-			  const char *quotes, bool *is_closed)
+static size_t skip_string(const char *line, size_t length, size_t at, const char *quotes,
+			  bool *is_closed)
 {
 	size_t quote_length = strlen(quotes);
 
@@ -61,8 +57,7 @@ static size_t skip_string(const char *line, size_t length, size_t at,
 			at += 2;
 			continue;
 		}
-		if (at + quote_length <= length &&
-		    memcmp(line + at, quotes, quote_length) == 0) {
+		if (at + quote_length <= length && memcmp(line + at, quotes, quote_length) == 0) {
 			*is_closed = true;
 			return at + quote_length;
 		}
@@ -77,8 +72,8 @@ static const char *triple_of(enum highlight_state state)
 }
 
 /* At a quote: paints the string; *state says whether it continues. */
-static size_t take_string(const char *line, size_t length, size_t start,
-			  unsigned char *styles, enum highlight_state *state)
+static size_t take_string(const char *line, size_t length, size_t start, unsigned char *styles,
+			  enum highlight_state *state)
 {
 	char quotes[2] = { line[start], '\0' };
 	bool is_closed;
@@ -86,10 +81,8 @@ static size_t take_string(const char *line, size_t length, size_t start,
 
 	if (start + 2 < length && line[start + 1] == line[start] &&
 	    line[start + 2] == line[start]) {
-		*state = line[start] == '"' ? HIGHLIGHT_TRIPLE_DOUBLE
-					    : HIGHLIGHT_TRIPLE_SINGLE;
-		at = skip_string(line, length, start + 3, triple_of(*state),
-				 &is_closed);
+		*state = line[start] == '"' ? HIGHLIGHT_TRIPLE_DOUBLE : HIGHLIGHT_TRIPLE_SINGLE;
+		at = skip_string(line, length, start + 3, triple_of(*state), &is_closed);
 		if (is_closed)
 			*state = HIGHLIGHT_CODE;
 	} else {
@@ -100,35 +93,32 @@ static size_t take_string(const char *line, size_t length, size_t start,
 }
 
 /* A name: a keyword, a string's prefix (rb"…"), or plain. */
-static size_t take_name(const char *line, size_t length, size_t start,
-			unsigned char *styles)
+static size_t take_name(const char *line, size_t length, size_t start, unsigned char *styles)
 {
 	size_t at = start;
 
 	while (at < length && is_name(line[at]))
 		at++;
-	if (at < length && (line[at] == '"' || line[at] == '\'') &&
-	    at - start <= 2 && strspn(line + start, "rbfuRBFU") >= at - start)
+	if (at < length && (line[at] == '"' || line[at] == '\'') && at - start <= 2 &&
+	    strspn(line + start, "rbfuRBFU") >= at - start)
 		paint(styles, start, at, STYLE_SOURCE_STRING);
 	else if (is_keyword(line + start, at - start))
 		paint(styles, start, at, STYLE_SOURCE_KEYWORD);
 	return at;
 }
 
-static size_t take_number(const char *line, size_t length, size_t start,
-			  unsigned char *styles)
+static size_t take_number(const char *line, size_t length, size_t start, unsigned char *styles)
 {
 	size_t at = start;
 
-	while (at < length && (isalnum((unsigned char)line[at]) ||
-			       line[at] == '.' || line[at] == '_'))
+	while (at < length &&
+	       (isalnum((unsigned char)line[at]) || line[at] == '.' || line[at] == '_'))
 		at++;
 	paint(styles, start, at, STYLE_SOURCE_NUMBER);
 	return at;
 }
 
-enum highlight_state highlight_line(enum highlight_state state,
-				    const char *line, size_t length,
+enum highlight_state highlight_line(enum highlight_state state, const char *line, size_t length,
 				    unsigned char *styles)
 {
 	bool is_closed;
@@ -177,8 +167,8 @@ enum highlight_state highlight_state_at(const struct source *source, int number)
 	return state;
 }
 
-void highlight_draw(struct window window, int row, int column,
-		    enum highlight_state state, const char *line)
+void highlight_draw(struct window window, int row, int column, enum highlight_state state,
+		    const char *line)
 {
 	int width = window.column_count - column;
 	struct buffer cut = BUFFER_INIT;
@@ -198,8 +188,7 @@ void highlight_draw(struct window window, int row, int column,
 		const char *start = at;
 		int32_t code = text_next(&at);
 
-		window_put_character(window, row, column,
-				     (enum style)styles[start - cut.data],
+		window_put_character(window, row, column, (enum style)styles[start - cut.data],
 				     code);
 		column += text_codepoint_width(code);
 	}

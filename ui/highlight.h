@@ -22,14 +22,12 @@ enum highlight_state {
  * Writes the style of each of length bytes to styles (may be NULL: only the
  * state is wanted) and returns the state at the line's end.
  */
-enum highlight_state highlight_line(enum highlight_state state,
-				    const char *line, size_t length,
+enum highlight_state highlight_line(enum highlight_state state, const char *line, size_t length,
 				    unsigned char *styles);
 /* The state in front of line number (from 1). */
-enum highlight_state highlight_state_at(const struct source *source,
-					int number);
+enum highlight_state highlight_state_at(const struct source *source, int number);
 /* Draws a line of source in its colours into the window's row. */
-void highlight_draw(struct window window, int row, int column,
-		    enum highlight_state state, const char *line);
+void highlight_draw(struct window window, int row, int column, enum highlight_state state,
+		    const char *line);
 
 #endif

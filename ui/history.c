@@ -61,8 +61,8 @@ static size_t put_line(struct history *history, const char *line)
 /* Somebody may have edited it: what could not be typed is left out. */
 static bool is_sound(const char *line, size_t length)
 {
-	return length > 0 && length <= HISTORY_LINE_MAXIMUM &&
-	       text_is_utf8(line, length) && text_is_plain(line, length);
+	return length > 0 && length <= HISTORY_LINE_MAXIMUM && text_is_utf8(line, length) &&
+	       text_is_plain(line, length);
 }
 
 static void put_all(struct history *history, const char *text)
@@ -101,20 +101,16 @@ static void read_end(int fd, off_t size, struct buffer *out)
 }
 
 /* The user's own regular file; no file is an empty one. */
-static int read_file(int folder, const char *name, struct buffer *out,
-		     struct error *error)
+static int read_file(int folder, const char *name, struct buffer *out, struct error *error)
 {
-	int fd = openat(folder, name,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
-		return error_set_errno(error, errno,
-				       "cannot read the history of commands");
-	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) ||
-	    about.st_uid != geteuid()) {
+		return error_set_errno(error, errno, "cannot read the history of commands");
+	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
 		close(fd);
 		return error_set(error, "the history of commands is not a file "
 					"of this user; nothing is kept.");
@@ -130,18 +126,15 @@ static int open_folder(struct error *error)
 	int fd;
 
 	if (path == NULL)
-		return error_prefix(error,
-				    "the history of commands is not kept");
+		return error_prefix(error, "the history of commands is not kept");
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		error_set_errno(error, errno, "cannot open the folder %s",
-				path);
+		error_set_errno(error, errno, "cannot open the folder %s", path);
 	free(path);
 	return fd;
 }
 
-int history_open(struct history *history, const char *name,
-		 struct error *error)
+int history_open(struct history *history, const char *name, struct error *error)
 {
 	struct buffer text;
 	int result;
@@ -173,8 +166,7 @@ static int merge(struct history *history, struct error *error)
 	result = read_file(history->folder, history->name, &text, error);
 	if (result == 0) {
 		put_all(&merged, text.data);
-		for (size_t i = history->count - history->fresh_count;
-		     i < history->count; i++)
+		for (size_t i = history->count - history->fresh_count; i < history->count; i++)
 			put_line(&merged, history->lines[i]);
 		forget_lines(history);
 		history->lines = merged.lines;
@@ -195,16 +187,14 @@ static int write_file(const struct history *history, struct error *error)
 	int result = -1;
 
 	unlinkat(folder, fresh, 0);
-	fd = openat(folder, fresh,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	for (size_t i = 0; i < history->count; i++)
 		buffer_printf(&text, "%s\n", history->lines[i]);
 	if (fd >= 0 && file_write(fd, text.data, text.length) == 0 &&
 	    renameat(folder, fresh, folder, history->name) == 0)
 		result = 0;
 	else
-		error_set_errno(error, errno,
-				"cannot write the history of commands");
+		error_set_errno(error, errno, "cannot write the history of commands");
 	if (fd >= 0)
 		close(fd);
 	buffer_clear(&text);

@@ -36,8 +36,7 @@ void history_clear(struct history *history);
  * Finds the file of that name, which lasts, and reads it. -1 and a sentence:
  * nothing will be kept.
  */
-int history_open(struct history *history, const char *name,
-		 struct error *error);
+int history_open(struct history *history, const char *name, struct error *error);
 /*
  * Adds a line as the newest and writes the file. -1 and a sentence when that
  * failed; the line is there, and is written with the next one. When another

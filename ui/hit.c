@@ -25,24 +25,20 @@ static void add(struct hit_list *list, struct window part, struct hit hit)
 	list->items[list->count++] = hit;
 }
 
-void window_hit(struct window window, int row, int column, int row_count,
-		int column_count, enum hit_kind kind, int value)
+void window_hit(struct window window, int row, int column, int row_count, int column_count,
+		enum hit_kind kind, int value)
 {
-	add(&window.canvas->hits,
-	    window_part(window, row, column, row_count, column_count),
+	add(&window.canvas->hits, window_part(window, row, column, row_count, column_count),
 	    (struct hit){ .kind = kind, .value = value });
 }
 
-void window_hit_key(struct window window, int column, int column_count,
-		    const char *static_line)
+void window_hit_key(struct window window, int column, int column_count, const char *static_line)
 {
-	add(&window.canvas->hits,
-	    window_part(window, 0, column, 1, column_count),
+	add(&window.canvas->hits, window_part(window, 0, column, 1, column_count),
 	    (struct hit){ .kind = HIT_KEY, .line = static_line });
 }
 
-const struct hit *hit_list_find(const struct hit_list *list, int row,
-				int column, unsigned kinds)
+const struct hit *hit_list_find(const struct hit_list *list, int row, int column, unsigned kinds)
 {
 	for (size_t i = list->count; i > 0; i--) {
 		const struct hit *hit = &list->items[i - 1];

@@ -134,9 +134,7 @@ struct key_help {
 /* What keys do, in the order of the help screen. */
 static const struct key_help helps[] = {
 	{ { "rank previous", "rank next" }, NULL, "previous, next rank" },
-	{ { "outlier previous", "outlier next" },
-	  NULL,
-	  "previous, next outlier" },
+	{ { "outlier previous", "outlier next" }, NULL, "previous, next outlier" },
 	{ { "prompt rank 0" }, "0-9", "go to a rank: its number, then Enter" },
 	{ { "up", "down" }, NULL, "frame up, to the caller; and down again" },
 	{ { "pause" }, NULL, "stop the ranks of the focus where they are" },
@@ -144,85 +142,45 @@ static const struct key_help helps[] = {
 	{ { "step" }, NULL, "the same, and into what is called" },
 	{ { "finish" }, NULL, "run until the function returns" },
 	{ { "continue" }, NULL, "run on, to the next breakpoint" },
-	{ { "here break" },
-	  NULL,
-	  "break at the line of the source's cursor, or no more" },
+	{ { "here break" }, NULL, "break at the line of the source's cursor, or no more" },
 	{ { "here until" }, NULL, "run to the line of the source's cursor" },
-	{ { "breakpoints" },
-	  NULL,
-	  "the breakpoints: Space turns one off and on" },
-	{ { "prompt watch" },
-	  NULL,
-	  "stop where the value of a variable changes" },
-	{ { "release" },
-	  NULL,
-	  "resume stopped ranks that a step waits for" },
-	{ { "stay" },
-	  NULL,
-	  "leave ranks stopped, though the job may time out" },
+	{ { "breakpoints" }, NULL, "the breakpoints: Space turns one off and on" },
+	{ { "prompt watch" }, NULL, "stop where the value of a variable changes" },
+	{ { "release" }, NULL, "resume stopped ranks that a step waits for" },
+	{ { "stay" }, NULL, "leave ranks stopped, though the job may time out" },
 	{ { "remove" }, NULL, "clear the breakpoint under the cursor" },
 	{ { "merged" }, NULL, "the stacks of all ranks, merged" },
 	{ { "diff" }, NULL, "how the rank's stack differs from the others'" },
-	{ { "against" },
-	  NULL,
-	  "in the diff: against the majority, another rank, 10 s ago" },
+	{ { "against" }, NULL, "in the diff: against the majority, another rank, 10 s ago" },
 	{ { "native" }, NULL, "native frames in stacks, or not" },
-	{ { "granularity" },
-	  NULL,
-	  "in the merged stacks: by line, by function, by file" },
+	{ { "granularity" }, NULL, "in the merged stacks: by line, by function, by file" },
 	{ { "grid" }, NULL, "ranks as cards, as a table, as cells" },
-	{ { "sort next", "sort reverse" },
-	  NULL,
-	  "ranks in another order; the other way round" },
+	{ { "sort next", "sort reverse" }, NULL, "ranks in another order; the other way round" },
 	{ { "group" }, NULL, "ranks in classes, on hosts, or none of both" },
-	{ { "prompt filter" },
-	  NULL,
-	  "show only ranks with a text in their row" },
+	{ { "prompt filter" }, NULL, "show only ranks with a text in their row" },
 	{ { "expand" }, NULL, "open what is folded, fold what is open" },
 	{ { "open" }, NULL, "open what is under the cursor" },
 	{ { "zoom" }, NULL, "the pane alone, and back" },
 	{ { "pane next", "pane previous" }, NULL, "next, previous pane" },
 	{ { "cursor up", "cursor down" }, NULL, "move in the pane" },
-	{ { "cursor left", "cursor right" },
-	  NULL,
-	  "move; in the stack: previous, next thread" },
-	{ { "cursor page-up", "cursor page-down" },
-	  NULL,
-	  "a page up, a page down" },
+	{ { "cursor left", "cursor right" }, NULL, "move; in the stack: previous, next thread" },
+	{ { "cursor page-up", "cursor page-down" }, NULL, "a page up, a page down" },
 	{ { "cursor first", "cursor last" }, NULL, "to the beginning, end" },
 	{ { "prompt search" }, NULL, "search in the pane; small letters find capitals" },
-	{ { "find previous", "find next" },
-	  NULL,
-	  "previous, next hit; in the diff: difference" },
-	{ { "toggle" },
-	  NULL,
-	  "the rank joins or leaves the focus; or these: branch, group" },
-	{ { "focus all", "focus !focus" },
-	  NULL,
-	  "focus every rank; focus the other ranks" },
-	{ { "prompt focus" },
-	  NULL,
-	  "focus a set: 0-7,16 !3 outlier state=waiting @name" },
+	{ { "find previous", "find next" }, NULL, "previous, next hit; in the diff: difference" },
+	{ { "toggle" }, NULL, "the rank joins or leaves the focus; or these: branch, group" },
+	{ { "focus all", "focus !focus" }, NULL, "focus every rank; focus the other ranks" },
+	{ { "prompt focus" }, NULL, "focus a set: 0-7,16 !3 outlier state=waiting @name" },
 	{ { "jobs" }, NULL, "the jobs that run here, and how they are" },
 	{ { "hold" }, NULL, "freeze the display, or the recording, or resume it" },
-	{ { "time previous", "time next" },
-	  NULL,
-	  "in a recording: to the previous, next change" },
+	{ { "time previous", "time next" }, NULL, "in a recording: to the previous, next change" },
 	{ { "refresh" }, NULL, "read all ranks now" },
-	{ { "edit" },
-	  NULL,
-	  "the line looked at, in your editor ($VISUAL, $EDITOR)" },
-	{ { "copy" },
-	  NULL,
-	  "copy the verdict; the merged stacks, the diff, the text" },
+	{ { "edit" }, NULL, "the line looked at, in your editor ($VISUAL, $EDITOR)" },
+	{ { "copy" }, NULL, "copy the verdict; the merged stacks, the diff, the text" },
 	{ { "log" }, NULL, "what the rank prints, and our log" },
-	{ { "assign" },
-	  NULL,
-	  "set the variable under the cursor of the locals" },
+	{ { "assign" }, NULL, "set the variable under the cursor of the locals" },
 	{ { "repl" }, NULL, "run code in the ranks of the focus; Esc leaves" },
-	{ { "prompt compare" },
-	  NULL,
-	  "compare an expression over the ranks of the focus" },
+	{ { "prompt compare" }, NULL, "compare an expression over the ranks of the focus" },
 	{ { "visit", "visit tensor" },
 	  NULL,
 	  "in the comparison: the row's first rank; its tensor" },
@@ -230,21 +188,11 @@ static const struct key_help helps[] = {
 	  "R",
 	  "in the comparison: ask again; in a difference: read it again" },
 	{ { "diff-params" }, NULL, "in the parameters: ask again" },
-	{ { "prompt tolerance" },
-	  "t",
-	  "in the comparison: how far equal values may be apart" },
-	{ { "follow" },
-	  "w",
-	  "in the comparison: watch it, at each stop; tensors for NaN" },
-	{ { "prompt tensor" },
-	  NULL,
-	  "a tensor: that under the cursor of the locals, or EXPR" },
-	{ { "tensor-view" },
-	  NULL,
-	  "in it: numbers, a heat map, a histogram" },
-	{ { "tensor-index" },
-	  NULL,
-	  "in it: the two dimensions shown, as [2, :, :]" },
+	{ { "prompt tolerance" }, "t", "in the comparison: how far equal values may be apart" },
+	{ { "follow" }, "w", "in the comparison: watch it, at each stop; tensors for NaN" },
+	{ { "prompt tensor" }, NULL, "a tensor: that under the cursor of the locals, or EXPR" },
+	{ { "tensor-view" }, NULL, "in it: numbers, a heat map, a histogram" },
+	{ { "tensor-index" }, NULL, "in it: the two dimensions shown, as [2, :, :]" },
 	{ { "tensor-index previous", "tensor-index next" },
 	  NULL,
 	  "in it: the dimensions before, behind" },
@@ -252,31 +200,19 @@ static const struct key_help helps[] = {
 	{ { "tensor-find min", "tensor-find max" },
 	  NULL,
 	  "in it: the least, the greatest element" },
-	{ { "tensor-export" },
-	  NULL,
-	  "in it: all elements to a file of numpy" },
-	{ { "tensor-digits" },
-	  NULL,
-	  "in it: numbers fixed, scientific, hexadecimal" },
-	{ { "tensor-digits more", "tensor-digits fewer" },
-	  NULL,
-	  "in it: more, fewer digits" },
-	{ { "tensor-scale" },
-	  NULL,
-	  "in it: the histogram's bars linear, logarithmic" },
+	{ { "tensor-export" }, NULL, "in it: all elements to a file of numpy" },
+	{ { "tensor-digits" }, NULL, "in it: numbers fixed, scientific, hexadecimal" },
+	{ { "tensor-digits more", "tensor-digits fewer" }, NULL, "in it: more, fewer digits" },
+	{ { "tensor-scale" }, NULL, "in it: the histogram's bars linear, logarithmic" },
 	{ { "connect" }, NULL, "attach: be the client of debuggers that wait" },
 	{ { "console" }, NULL, "the debugger's own session; ^] leaves it" },
-	{ { "terminal" },
-	  NULL,
-	  "the terminal of the job that was started; ^] leaves it" },
+	{ { "terminal" }, NULL, "the terminal of the job that was started; ^] leaves it" },
 	{ { "prompt" }, NULL, "a command line" },
 	{ { "help" }, NULL, "this help" },
 	{ { "redraw" }, NULL, "draw the screen anew" },
 	{ { "suspend" }, NULL, "back to the shell; fg returns" },
 	{ { "back" }, NULL, "back; never leaves" },
-	{ { "interrupt" },
-	  NULL,
-	  "the same; at home: pause the ranks of the focus" },
+	{ { "interrupt" }, NULL, "the same; at home: pause the ranks of the focus" },
 	{ { "quit" }, NULL, "close the view; at home: leave" },
 };
 
@@ -313,15 +249,14 @@ static const char *without_view(const char *key)
 		const char *name = view_name((enum view_kind)kind);
 		size_t length = name ? strlen(name) : 0;
 
-		if (length > 0 && strncmp(key, name, length) == 0 &&
-		    key[length] == ':' && key[length + 1] != '\0')
+		if (length > 0 && strncmp(key, name, length) == 0 && key[length] == ':' &&
+		    key[length + 1] != '\0')
 			return key + length + 1;
 	}
 	return key;
 }
 
-int keymap_bind(struct keymap *keymap, const char *key, const char *line,
-		struct error *error)
+int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct error *error)
 {
 	struct binding *binding;
 	size_t length = strlen(key);
@@ -342,8 +277,7 @@ int keymap_bind(struct keymap *keymap, const char *key, const char *line,
 	return 0;
 }
 
-int keymap_bind_words(struct keymap *keymap, int count, char **words,
-		      struct error *error)
+int keymap_bind_words(struct keymap *keymap, int count, char **words, struct error *error)
 {
 	struct buffer line = BUFFER_INIT;
 	int result;
@@ -379,9 +313,8 @@ void keymap_add_default(struct keymap *keymap)
 	}
 }
 
-static int add_line(struct keymap *keymap, const char *line,
-		    const struct command_table *tables, size_t table_count,
-		    struct error *error)
+static int add_line(struct keymap *keymap, const char *line, const struct command_table *tables,
+		    size_t table_count, struct error *error)
 {
 	int count;
 	char **words = command_split(line, &count, error);
@@ -389,24 +322,20 @@ static int add_line(struct keymap *keymap, const char *line,
 
 	if (words == NULL)
 		return -1;
-	if (count > 2 && command_find(tables, table_count, words[2],
-				      COMMAND_SCREEN, error) != NULL)
+	if (count > 2 && command_find(tables, table_count, words[2], COMMAND_SCREEN, error) != NULL)
 		result = keymap_bind_words(keymap, count, words, error);
 	command_free_words(words, count);
 	return result;
 }
 
 int keymap_add_config(struct keymap *keymap, const struct settings *settings,
-		      const struct command_table *tables, size_t table_count,
-		      struct error *error)
+		      const struct command_table *tables, size_t table_count, struct error *error)
 {
 	for (size_t i = 0; i < settings->bind_count; i++) {
 		const struct config_line *line = &settings->binds[i];
 
-		if (add_line(keymap, line->text, tables, table_count, error) <
-		    0)
-			return error_prefix(error, "%s: line %d",
-					    settings->config, line->number);
+		if (add_line(keymap, line->text, tables, table_count, error) < 0)
+			return error_prefix(error, "%s: line %d", settings->config, line->number);
 	}
 	return 0;
 }
@@ -419,8 +348,7 @@ static const char *find(const struct keymap *keymap, const char *key)
 	return NULL;
 }
 
-const char *keymap_find(const struct keymap *keymap, const char *view,
-			const char *key)
+const char *keymap_find(const struct keymap *keymap, const char *view, const char *key)
 {
 	const char *line = NULL;
 	char name[2 * KEY_NAME_SIZE];
@@ -432,8 +360,7 @@ const char *keymap_find(const struct keymap *keymap, const char *view,
 	return line != NULL ? line : find(keymap, key);
 }
 
-const char *keymap_key_of(const struct keymap *keymap, const char *view,
-			  const char *line)
+const char *keymap_key_of(const struct keymap *keymap, const char *view, const char *line)
 {
 	for (size_t i = 0; i < keymap->count; i++) {
 		const struct binding *binding = &keymap->bindings[i];
@@ -450,21 +377,18 @@ const char *keymap_key_of(const struct keymap *keymap, const char *view,
 	return NULL;
 }
 
-static void append_keys(struct buffer *out, const struct keymap *keymap,
-			const char *line)
+static void append_keys(struct buffer *out, const struct keymap *keymap, const char *line)
 {
 	for (size_t i = 0; i < keymap->count; i++) {
 		if (strcmp(keymap->bindings[i].line, line) != 0)
 			continue;
 		if (out->length > 0)
 			buffer_append_char(out, ' ');
-		buffer_append_string(out,
-				     without_view(keymap->bindings[i].key));
+		buffer_append_string(out, without_view(keymap->bindings[i].key));
 	}
 }
 
-static void describe(const struct keymap *keymap, const struct key_help *row,
-		     struct buffer *out)
+static void describe(const struct keymap *keymap, const struct key_help *row, struct buffer *out)
 {
 	struct buffer keys = BUFFER_INIT;
 
@@ -499,7 +423,6 @@ void keymap_describe(const struct keymap *keymap, struct buffer *out)
 	/* A binding of the user's own: its help is its command line. */
 	for (size_t i = 0; i < keymap->count; i++)
 		if (!is_described(keymap->bindings[i].line))
-			buffer_printf(out, "%-14s %s\n",
-				      keymap->bindings[i].key,
+			buffer_printf(out, "%-14s %s\n", keymap->bindings[i].key,
 				      keymap->bindings[i].line);
 }

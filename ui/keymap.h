@@ -35,11 +35,9 @@ extern const char keymap_default[];
 void keymap_init(struct keymap *keymap);
 void keymap_clear(struct keymap *keymap);
 /* Binds key to a command line; an empty line frees the key. */
-int keymap_bind(struct keymap *keymap, const char *key, const char *line,
-		struct error *error);
+int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct error *error);
 /* The same of the words of a `bind` line: bind, KEY, COMMAND LINE… */
-int keymap_bind_words(struct keymap *keymap, int count, char **words,
-		      struct error *error);
+int keymap_bind_words(struct keymap *keymap, int count, char **words, struct error *error);
 /* Adds the default keys. */
 void keymap_add_default(struct keymap *keymap);
 /*
@@ -47,15 +45,12 @@ void keymap_add_default(struct keymap *keymap);
  * for what is no key, and for a command that is not in the tables.
  */
 int keymap_add_config(struct keymap *keymap, const struct settings *settings,
-		      const struct command_table *tables, size_t table_count,
-		      struct error *error);
+		      const struct command_table *tables, size_t table_count, struct error *error);
 /* Lends the command line of a key in a view (view_name(); NULL: in none that
  * has keys of its own); NULL: it has none. */
-const char *keymap_find(const struct keymap *keymap, const char *view,
-			const char *key);
+const char *keymap_find(const struct keymap *keymap, const char *view, const char *key);
 /* Lends the first key that means this line there; NULL: none does. */
-const char *keymap_key_of(const struct keymap *keymap, const char *view,
-			  const char *line);
+const char *keymap_key_of(const struct keymap *keymap, const char *view, const char *line);
 /*
  * Appends a line for each thing that keys do: "[ ]   previous, next rank", as
  * the help screen and `probetui keys` show them.

@@ -20,7 +20,7 @@
 #define TABLE_RANKS_MAXIMUM 64
 #define NARROW 56
 #define CELL_LINES_MINIMUM 4 /* the card beside the cursor is so high */
-#define OUTPUT_COLUMNS 120 /* from here on what ranks print below all */
+#define OUTPUT_COLUMNS 120   /* from here on what ranks print below all */
 #define OUTPUT_ROWS 30
 #define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
 
@@ -44,8 +44,7 @@ static int compare_rows(const struct session *session, const struct view *view)
 		pane_parameters_append_summary(&text, session);
 	else
 		pane_compare_append_summary(&text, session);
-	if (view->row_count >= 10 &&
-	    text_width(text.data) > view->column_count - 4)
+	if (view->row_count >= 10 && text_width(text.data) > view->column_count - 4)
 		rows = 2;
 	buffer_clear(&text);
 	return rows;
@@ -86,12 +85,10 @@ static int cards_across(const struct view *view, int ranks)
 
 static int card_rows(const struct layout *layout, int ranks)
 {
-	return (ranks + layout->cards_across - 1) / layout->cards_across *
-	       CARD_HEIGHT;
+	return (ranks + layout->cards_across - 1) / layout->cards_across * CARD_HEIGHT;
 }
 
-static bool do_cards_fit(const struct layout *layout, const struct view *view,
-			 int ranks)
+static bool do_cards_fit(const struct layout *layout, const struct view *view, int ranks)
 {
 	int height;
 
@@ -100,17 +97,14 @@ static bool do_cards_fit(const struct layout *layout, const struct view *view,
 	height = card_rows(layout, ranks);
 	if (height <= view->row_count / 3)
 		return true;
-	return ranks <= CARD_RANKS_MAXIMUM &&
-	       height + LOWER_ROWS_MINIMUM <= layout->body.row_count;
+	return ranks <= CARD_RANKS_MAXIMUM && height + LOWER_ROWS_MINIMUM <= layout->body.row_count;
 }
 
-static enum grid_mode choose_grid(const struct layout *layout,
-				  const struct view *view, int ranks)
+static enum grid_mode choose_grid(const struct layout *layout, const struct view *view, int ranks)
 {
 	/* Cards that do not fit are scrolled through. */
 	if (view->grid == GRID_CARDS &&
-	    (layout->cards_across == 0 ||
-	     CARD_HEIGHT + 1 > layout->body.row_count))
+	    (layout->cards_across == 0 || CARD_HEIGHT + 1 > layout->body.row_count))
 		return GRID_TABLE;
 	if (view->grid != GRID_AUTOMATIC)
 		return view->grid;
@@ -147,8 +141,7 @@ static int grid_rows(const struct layout *layout, const struct ranklist *list,
 }
 
 /* Rows that the stack needs; the locals take the rest. */
-static int stack_rows(const struct session *session, const struct view *view,
-		      int rows)
+static int stack_rows(const struct session *session, const struct view *view, int rows)
 {
 	int wanted = pane_stack_row_count(session, view);
 
@@ -161,19 +154,16 @@ bool layout_has_breakpoints(const struct session *session)
 }
 
 /* Below the locals, which give so many rows. */
-static void place_breakpoints(struct layout *layout,
-			      const struct session *session,
+static void place_breakpoints(struct layout *layout, const struct session *session,
 			      const struct view *view)
 {
 	struct box *locals = &layout->panes[PANE_LOCALS];
 	struct box box = *locals;
 
-	if (view->column_count < OUTPUT_COLUMNS ||
-	    view->row_count < OUTPUT_ROWS || !layout_has_breakpoints(session))
+	if (view->column_count < OUTPUT_COLUMNS || view->row_count < OUTPUT_ROWS ||
+	    !layout_has_breakpoints(session))
 		return;
-	box.row_count =
-		minimum(maximum(breakpoint_list_rows(session), 3),
-			locals->row_count / 3);
+	box.row_count = minimum(maximum(breakpoint_list_rows(session), 3), locals->row_count / 3);
 	if (box.row_count < 1)
 		return;
 	locals->row_count -= box.row_count + 1;
@@ -200,8 +190,7 @@ static void place_right(struct layout *layout, const struct session *session,
 
 bool layout_can_show_output(const struct view *view)
 {
-	return view->column_count >= OUTPUT_COLUMNS &&
-	       view->row_count >= OUTPUT_ROWS;
+	return view->column_count >= OUTPUT_COLUMNS && view->row_count >= OUTPUT_ROWS;
 }
 
 /* There is room for it, and a rank that prints to a file. */
@@ -249,8 +238,7 @@ static void place_lower(struct layout *layout, const struct session *session,
 		right = columns * 28 / 100;
 		middle = columns * 32 / 100;
 	}
-	box.column_count = columns - (right > 0 ? right + 1 : 0) -
-			   (middle > 0 ? middle + 1 : 0);
+	box.column_count = columns - (right > 0 ? right + 1 : 0) - (middle > 0 ? middle + 1 : 0);
 	layout->panes[PANE_SOURCE] = box;
 	box.column += box.column_count + 1;
 	if (has_merged) {
@@ -276,10 +264,9 @@ static void place_home(struct layout *layout, const struct ranklist *list,
 	inner.row_count -= 2;
 	inner.column_count -= 2;
 	layout->cards_across = cards_across(view, ranks);
-	layout->is_compact = layout->body.row_count < 10 ||
-			     view->column_count < 40 || view->row_count < 14;
-	if (layout->is_compact &&
-	    !(view->is_zoomed && view->pane != PANE_GRID)) {
+	layout->is_compact =
+		layout->body.row_count < 10 || view->column_count < 40 || view->row_count < 14;
+	if (layout->is_compact && !(view->is_zoomed && view->pane != PANE_GRID)) {
 		layout->grid = GRID_TABLE;
 		layout->panes[PANE_GRID] = layout->body;
 		return;
@@ -294,16 +281,14 @@ static void place_home(struct layout *layout, const struct ranklist *list,
 	layout->panes[PANE_GRID] = inner;
 	layout->panes[PANE_GRID].row_count = rows - 1;
 	if (rows + 4 > layout->body.row_count ||
-	    (layout->grid == GRID_CELLS &&
-	     rows + LOWER_ROWS_MINIMUM > layout->body.row_count)) {
+	    (layout->grid == GRID_CELLS && rows + LOWER_ROWS_MINIMUM > layout->body.row_count)) {
 		layout->panes[PANE_GRID].row_count = inner.row_count;
 		return;
 	}
 	place_lower(layout, session, view, layout->body.row + rows + 1);
 }
 
-void layout_make(struct layout *layout, const struct session *session,
-		 const struct view *view)
+void layout_make(struct layout *layout, const struct session *session, const struct view *view)
 {
 	int first;
 

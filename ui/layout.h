@@ -31,8 +31,7 @@ struct layout {
 };
 
 /* Of the home view, or of any other (then only verdict and body count). */
-void layout_make(struct layout *layout, const struct session *session,
-		 const struct view *view);
+void layout_make(struct layout *layout, const struct session *session, const struct view *view);
 
 /* There is something to show in their pane. */
 bool layout_has_breakpoints(const struct session *session);

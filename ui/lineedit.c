@@ -22,17 +22,14 @@ struct sequence_key {
 };
 
 static const struct sequence_key sequences[] = {
-	{ "\033[A", "Up" },	 { "\033OA", "Up" },
-	{ "\033[B", "Down" },	 { "\033OB", "Down" },
-	{ "\033[C", "Right" },	 { "\033OC", "Right" },
-	{ "\033[D", "Left" },	 { "\033OD", "Left" },
-	{ "\033[H", "Home" },	 { "\033OH", "Home" },
-	{ "\033[1~", "Home" },	 { "\033[F", "End" },
-	{ "\033OF", "End" },	 { "\033[4~", "End" },
-	{ "\033[3~", "Delete" }, { "\033[Z", "S-Tab" },
-	{ "\t", "Tab" },	 { "\r", "Enter" },
-	{ "\n", "Enter" },	 { "\177", "Backspace" },
-	{ "\b", "Backspace" },	 { " ", "Space" },
+	{ "\033[A", "Up" },    { "\033OA", "Up" },	{ "\033[B", "Down" },
+	{ "\033OB", "Down" },  { "\033[C", "Right" },	{ "\033OC", "Right" },
+	{ "\033[D", "Left" },  { "\033OD", "Left" },	{ "\033[H", "Home" },
+	{ "\033OH", "Home" },  { "\033[1~", "Home" },	{ "\033[F", "End" },
+	{ "\033OF", "End" },   { "\033[4~", "End" },	{ "\033[3~", "Delete" },
+	{ "\033[Z", "S-Tab" }, { "\t", "Tab" },		{ "\r", "Enter" },
+	{ "\n", "Enter" },     { "\177", "Backspace" }, { "\b", "Backspace" },
+	{ " ", "Space" },
 };
 
 static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
@@ -62,8 +59,7 @@ static void draw(const struct lineedit *edit)
 		buffer_reset(&head);
 		buffer_append(&head, text, (size_t)(cursor - text));
 	}
-	buffer_printf(&out, "\r\033[K%s%.*s", edit->label,
-		      (int)text_fit(text, width), text);
+	buffer_printf(&out, "\r\033[K%s%.*s", edit->label, (int)text_fit(text, width), text);
 	behind = text_width(edit->label) + text_width(head.data);
 	buffer_append_string(&out, "\r");
 	if (behind > 0)
@@ -119,8 +115,7 @@ static void take_key(struct lineedit *edit, const char *name)
 		edit->complete(1, edit->data);
 	else if (strcmp(name, "S-Tab") == 0)
 		edit->complete(-1, edit->data);
-	else if (strcmp(name, "Esc") != 0 &&
-		 prompt_key(prompt, name) == PROMPT_CANCELLED)
+	else if (strcmp(name, "Esc") != 0 && prompt_key(prompt, name) == PROMPT_CANCELLED)
 		prompt_open(prompt, prompt->kind, "");
 	if (edit->result == LINEEDIT_TYPING)
 		draw(edit);
@@ -152,10 +147,8 @@ static size_t find_key(const char *bytes, size_t length, char name[NAME_SIZE])
 	for (size_t i = 0; i < ARRAY_LENGTH(sequences); i++) {
 		size_t wanted = strlen(sequences[i].bytes);
 
-		if (length >= wanted &&
-		    memcmp(bytes, sequences[i].bytes, wanted) == 0) {
-			memcpy(name, sequences[i].name,
-			       strlen(sequences[i].name) + 1);
+		if (length >= wanted && memcmp(bytes, sequences[i].bytes, wanted) == 0) {
+			memcpy(name, sequences[i].name, strlen(sequences[i].name) + 1);
 			return wanted;
 		}
 	}
@@ -163,8 +156,7 @@ static size_t find_key(const char *bytes, size_t length, char name[NAME_SIZE])
 		return skip_sequence(bytes, length);
 	if ((unsigned char)*bytes < ' ') {
 		memcpy(name, "C-", 2);
-		name[2] = (char)(*bytes > 0 && *bytes < 27 ? 'a' + *bytes - 1
-							   : '@' + *bytes);
+		name[2] = (char)(*bytes > 0 && *bytes < 27 ? 'a' + *bytes - 1 : '@' + *bytes);
 		name[3] = '\0';
 		return 1;
 	}
@@ -204,8 +196,7 @@ static void on_input(int fd, int events, void *data)
 	/* A Tab runs the loop: what comes meanwhile is read after it. */
 	if (edit->length == sizeof(edit->bytes))
 		return;
-	got = read(fd, edit->bytes + edit->length,
-		   sizeof(edit->bytes) - edit->length);
+	got = read(fd, edit->bytes + edit->length, sizeof(edit->bytes) - edit->length);
 	if (got > 0)
 		edit->length += (size_t)got;
 	else if (got == 0 || (errno != EINTR && errno != EAGAIN))
@@ -223,8 +214,7 @@ static void on_end(int number, void *data)
 
 static void wait_for_line(struct lineedit *edit, struct loop *loop)
 {
-	struct loop_watch *watch = loop_watch(
-		loop, STDIN_FILENO, LOOP_READABLE, on_input, edit);
+	struct loop_watch *watch = loop_watch(loop, STDIN_FILENO, LOOP_READABLE, on_input, edit);
 	struct loop_signal *signals[ARRAY_LENGTH(ends)];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)

@@ -51,16 +51,14 @@ static const struct motion_form *form_of(const char *command)
 	return NULL;
 }
 
-bool motion_begin(struct motion *motion, const struct engine *engine,
-		  int64_t seq)
+bool motion_begin(struct motion *motion, const struct engine *engine, int64_t seq)
 {
 	const struct pending *newest;
 
 	if (engine->pending_count == 0)
 		return false;
 	newest = engine->pendings[engine->pending_count - 1];
-	if (newest->count == 0 || newest->asks[0].seq <= seq ||
-	    form_of(newest->command) == NULL)
+	if (newest->count == 0 || newest->asks[0].seq <= seq || form_of(newest->command) == NULL)
 		return false;
 	motion_clear(motion);
 	motion->command = xstrdup(newest->command);
@@ -70,13 +68,11 @@ bool motion_begin(struct motion *motion, const struct engine *engine,
 	motion->ranks = xcalloc(newest->count + 1, sizeof(struct motion_rank));
 	for (size_t i = 0; i < newest->count; i++) {
 		int number = newest->asks[i].rank;
-		const struct rank *rank =
-			session_find_rank(&engine->session, number);
+		const struct rank *rank = session_find_rank(&engine->session, number);
 
 		if (rank != NULL)
 			motion->ranks[motion->count++] =
-				(struct motion_rank){ number,
-						      rank->debugger.stops };
+				(struct motion_rank){ number, rank->debugger.stops };
 	}
 	return true;
 }
@@ -89,8 +85,7 @@ void motion_name(struct motion *motion, const char *name)
 
 static void append_name(struct buffer *out, const struct motion *motion)
 {
-	buffer_printf(out, "%s: ",
-		      motion->name != NULL ? motion->name : motion->command);
+	buffer_printf(out, "%s: ", motion->name != NULL ? motion->name : motion->command);
 }
 
 /* What became of them so far. */
@@ -98,7 +93,7 @@ struct tally {
 	struct rankset stopped;
 	struct rankset running;
 	size_t refused;
-	size_t left;  /* nothing is to stop them any more */
+	size_t left; /* nothing is to stop them any more */
 	size_t ended;
 };
 
@@ -111,8 +106,7 @@ static void tally_clear(struct tally *tally)
 /* Of a `connect`, or of the first `pause`, the answer is to come yet. */
 static bool is_told(const struct rank *rank, const struct motion *motion)
 {
-	return debugger_is_ours(&rank->debugger) ||
-	       rank->debugger.state == DEBUGGER_WAITING ||
+	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_WAITING ||
 	       (outside_is_free(rank) && form_of(motion->command)->is_summed);
 }
 
@@ -125,21 +119,17 @@ static bool is_resumed(const struct rank *rank, const struct motion *motion)
 	       rank->debugger.resumed_for != RESUME_REQUEST;
 }
 
-static void count(struct tally *tally, const struct motion *motion,
-		  const struct session *session)
+static void count(struct tally *tally, const struct motion *motion, const struct session *session)
 {
 	for (size_t i = 0; i < motion->count; i++) {
 		const struct motion_rank *told = &motion->ranks[i];
-		const struct rank *rank =
-			session_find_rank(session, told->rank);
+		const struct rank *rank = session_find_rank(session, told->rank);
 
 		if (rank == NULL || rank_is_gone(rank))
 			tally->ended++;
-		else if (debugger_is_ours(&rank->debugger) &&
-			 rank->debugger.stops > told->stops)
+		else if (debugger_is_ours(&rank->debugger) && rank->debugger.stops > told->stops)
 			rankset_add(&tally->stopped, told->rank);
-		else if (motion->is_answered &&
-			 rank->debugger.state == DEBUGGER_STOPPED)
+		else if (motion->is_answered && rank->debugger.state == DEBUGGER_STOPPED)
 			tally->refused++;
 		else if (is_resumed(rank, motion))
 			tally->left++;
@@ -163,8 +153,7 @@ void motion_key(struct motion *motion, const struct session *session)
 	is_over = tally.running.range_count == 0;
 	tally_clear(&tally);
 	motion->is_silent = form_of(motion->command)->is_endless;
-	if (is_over || (motion->is_silent &&
-			!form_of(motion->command)->is_step))
+	if (is_over || (motion->is_silent && !form_of(motion->command)->is_step))
 		motion_clear(motion);
 }
 
@@ -178,12 +167,10 @@ void motion_settle(struct motion *motion, const struct engine *engine)
 }
 
 /* It may wait for a stopped rank, and then stops only after that resumes. */
-static bool waits_long(const struct motion *motion,
-		       const struct session *session, int number)
+static bool waits_long(const struct motion *motion, const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
-	const struct thread *thread =
-		rank != NULL ? rank_main_thread(rank) : NULL;
+	const struct thread *thread = rank != NULL ? rank_main_thread(rank) : NULL;
 
 	return thread != NULL && thread->activity.kind == ACTIVITY_PEERS &&
 	       session->now - thread->since >= WAIT_SECONDS &&
@@ -200,14 +187,12 @@ void motion_add_running(struct rankset *ranks, const struct motion *motion,
 		return;
 	count(&tally, motion, session);
 	while ((number = rankset_next(&tally.running, number)) >= 0)
-		if (tally.stopped.range_count == 0 ||
-		    !waits_long(motion, session, number))
+		if (tally.stopped.range_count == 0 || !waits_long(motion, session, number))
 			rankset_add(ranks, number);
 	tally_clear(&tally);
 }
 
-bool motion_is_refused(const struct motion *motion,
-		       const struct session *session)
+bool motion_is_refused(const struct motion *motion, const struct session *session)
 {
 	struct tally tally = { .running = RANKSET_INIT };
 
@@ -219,19 +204,16 @@ bool motion_is_refused(const struct motion *motion,
 }
 
 /* What all of them wait in, "all_reduce"; NULL: they do not, or in several. */
-static const char *wait_of(const struct rankset *ranks,
-			   const struct session *session)
+static const char *wait_of(const struct rankset *ranks, const struct session *session)
 {
 	const char *name = NULL;
 	int number = -1;
 
 	while ((number = rankset_next(ranks, number)) >= 0) {
 		const struct rank *rank = session_find_rank(session, number);
-		const struct thread *thread =
-			rank != NULL ? rank_main_thread(rank) : NULL;
+		const struct thread *thread = rank != NULL ? rank_main_thread(rank) : NULL;
 
-		if (thread == NULL ||
-		    thread->activity.kind != ACTIVITY_PEERS ||
+		if (thread == NULL || thread->activity.kind != ACTIVITY_PEERS ||
 		    (name != NULL && strcmp(name, thread->activity.name) != 0))
 			return NULL;
 		name = thread->activity.name;
@@ -257,8 +239,7 @@ static void append_running(struct buffer *out, const struct tally *tally,
 	buffer_append_char(out, ')');
 }
 
-static void append_count(struct buffer *out, size_t count, const char *one,
-			 const char *several)
+static void append_count(struct buffer *out, size_t count, const char *one, const char *several)
 {
 	if (count == 0)
 		return;
@@ -268,8 +249,7 @@ static void append_count(struct buffer *out, size_t count, const char *one,
 }
 
 /* An agent stops a thread where its next line begins, not where it is. */
-static bool are_of_agents(const struct rankset *ranks,
-			  const struct session *session)
+static bool are_of_agents(const struct rankset *ranks, const struct session *session)
 {
 	int number = -1;
 
@@ -283,12 +263,10 @@ static bool are_of_agents(const struct rankset *ranks,
 }
 
 /* Of a pause that is to come. */
-static void append_where(struct buffer *out, const struct motion *motion,
-			 const struct tally *tally,
+static void append_where(struct buffer *out, const struct motion *motion, const struct tally *tally,
 			 const struct session *session)
 {
-	if (!form_of(motion->command)->is_summed ||
-	    !are_of_agents(&tally->running, session))
+	if (!form_of(motion->command)->is_summed || !are_of_agents(&tally->running, session))
 		return;
 	buffer_append_string(out, rankset_count(&tally->running) == 1
 					  ? ", stops at its next line of Python"
@@ -296,8 +274,7 @@ static void append_where(struct buffer *out, const struct motion *motion,
 					    "Python");
 }
 
-static void append_one(struct buffer *out, const struct motion *motion,
-		       const struct tally *tally,
+static void append_one(struct buffer *out, const struct motion *motion, const struct tally *tally,
 		       const struct session *session)
 {
 	const char *wait = wait_of(&tally->running, session);
@@ -312,8 +289,7 @@ static void append_one(struct buffer *out, const struct motion *motion,
 	append_where(out, motion, tally, session);
 }
 
-static void append_tally(struct buffer *out, const struct tally *tally,
-			 const struct motion *motion,
+static void append_tally(struct buffer *out, const struct tally *tally, const struct motion *motion,
 			 const struct session *session)
 {
 	double seconds = session->now - motion->began_at;
@@ -337,8 +313,7 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 }
 
 /* Between the first and the last of them; -1: not known. */
-static double skew_of(const struct rankset *ranks,
-		      const struct session *session)
+static double skew_of(const struct rankset *ranks, const struct session *session)
 {
 	const struct rank *first = NULL;
 	const struct rank *last = NULL;
@@ -351,16 +326,12 @@ static double skew_of(const struct rankset *ranks,
 		if (rank == NULL || rank->debugger.stopped_at < 0 ||
 		    (first != NULL && first->node != rank->node))
 			return -1;
-		if (first == NULL || rank->debugger.stopped_at <
-					     first->debugger.stopped_at)
+		if (first == NULL || rank->debugger.stopped_at < first->debugger.stopped_at)
 			first = rank;
-		if (last == NULL ||
-		    rank->debugger.stopped_at > last->debugger.stopped_at)
+		if (last == NULL || rank->debugger.stopped_at > last->debugger.stopped_at)
 			last = rank;
 	}
-	return first != NULL ? last->debugger.stopped_at -
-				       first->debugger.stopped_at
-			     : -1;
+	return first != NULL ? last->debugger.stopped_at - first->debugger.stopped_at : -1;
 }
 
 static void append_skew(struct buffer *out, double seconds)
@@ -376,8 +347,7 @@ static void append_skew(struct buffer *out, double seconds)
 }
 
 /* "pause: 8 ranks stopped within 1.2 ms" */
-static void append_sum(struct buffer *out, const struct tally *tally,
-		       const struct motion *motion,
+static void append_sum(struct buffer *out, const struct tally *tally, const struct motion *motion,
 		       const struct session *session)
 {
 	size_t stopped = rankset_count(&tally->stopped);
@@ -386,8 +356,7 @@ static void append_sum(struct buffer *out, const struct tally *tally,
 		return;
 	append_name(out, motion);
 	if (stopped == 1) {
-		buffer_printf(out, "rank %d stopped",
-			      rankset_first(&tally->stopped));
+		buffer_printf(out, "rank %d stopped", rankset_first(&tally->stopped));
 	} else {
 		text_count(out, stopped);
 		buffer_append_string(out, " ranks stopped");
@@ -396,8 +365,7 @@ static void append_sum(struct buffer *out, const struct tally *tally,
 	append_count(out, tally->ended, " is gone", " are gone");
 }
 
-void motion_append(struct buffer *out, const struct motion *motion,
-		   const struct session *session)
+void motion_append(struct buffer *out, const struct motion *motion, const struct session *session)
 {
 	struct tally tally = { .running = RANKSET_INIT };
 
@@ -421,8 +389,7 @@ bool motion_is_stuck(const struct motion *motion, const struct session *session)
 		return false;
 	count(&tally, motion, session);
 	for (size_t i = 0; i < session->rank_count && !is_stuck; i++)
-		is_stuck = tally.running.range_count > 0 &&
-			   held_is_stopped(session->ranks[i]);
+		is_stuck = tally.running.range_count > 0 && held_is_stopped(session->ranks[i]);
 	tally_clear(&tally);
 	return is_stuck;
 }

@@ -24,9 +24,9 @@ struct motion {
 	char *name;    /* what it is called; NULL: by its command */
 	struct motion_rank *ranks;
 	size_t count;
-	double began_at; /* session time */
-	double patience; /* seconds until resuming the others is offered */
-	int64_t seq;	 /* of the first request */
+	double began_at;  /* session time */
+	double patience;  /* seconds until resuming the others is offered */
+	int64_t seq;	  /* of the first request */
 	bool is_answered; /* who stands as before was refused */
 	bool is_silent;	  /* it may take for ever, and was said */
 };
@@ -36,8 +36,7 @@ void motion_clear(struct motion *motion);
  * Those that a command told to run, by requests after number seq, are the
  * motion from now on; false when no command did.
  */
-bool motion_begin(struct motion *motion, const struct engine *engine,
-		  int64_t seq);
+bool motion_begin(struct motion *motion, const struct engine *engine, int64_t seq);
 /* From now on it is called so: "to line 12". */
 void motion_name(struct motion *motion, const char *name);
 /* To be called whenever the session has changed. */
@@ -49,8 +48,7 @@ void motion_settle(struct motion *motion, const struct engine *engine);
 void motion_add_running(struct rankset *ranks, const struct motion *motion,
 			const struct session *session);
 /* Some stand where they stood: they could not be told. */
-bool motion_is_refused(const struct motion *motion,
-		       const struct session *session);
+bool motion_is_refused(const struct motion *motion, const struct session *session);
 /* A key was pressed: what is over, or may take for ever, is said no more. */
 void motion_key(struct motion *motion, const struct session *session);
 /*
@@ -58,13 +56,11 @@ void motion_key(struct motion *motion, const struct session *session);
  * none runs any more, except of `pause`: "pause: 8 ranks stopped within 1.2
  * ms".
  */
-void motion_append(struct buffer *out, const struct motion *motion,
-		   const struct session *session);
+void motion_append(struct buffer *out, const struct motion *motion, const struct session *session);
 /*
  * Some have run for longer than a step takes, while other ranks stand that
  * they may wait for: `release` resumes those.
  */
-bool motion_is_stuck(const struct motion *motion,
-		     const struct session *session);
+bool motion_is_stuck(const struct motion *motion, const struct session *session);
 
 #endif

@@ -13,8 +13,8 @@
 
 static bool is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || (unsigned char)c >= 0x80;
 }
 
 /* As it is written behind a dot. */
@@ -24,8 +24,7 @@ static bool is_name(const char *text)
 
 	while (is_letter(text[length]))
 		length++;
-	return length > 0 && text[length] == '\0' &&
-	       !(*text >= '0' && *text <= '9');
+	return length > 0 && text[length] == '\0' && !(*text >= '0' && *text <= '9');
 }
 
 /* Where what is typed of a.b.c begins, behind the last "(", "+", "[". */
@@ -38,8 +37,7 @@ static const char *chain_start(const char *word)
 	return start;
 }
 
-static const struct variable *find(const struct variables *page,
-				   const char *name, size_t length)
+static const struct variable *find(const struct variables *page, const char *name, size_t length)
 {
 	for (size_t i = 0; page != NULL && i < page->list.count; i++)
 		if (strncmp(page->list.items[i].name, name, length) == 0 &&
@@ -49,8 +47,7 @@ static const struct variable *find(const struct variables *page,
 }
 
 struct names_wish names_find(const struct session *session, const char *word,
-			     void (*give)(void *data, const char *text),
-			     void *data)
+			     void (*give)(void *data, const char *text), void *data)
 {
 	struct locals_frame frame = locals_frame_selected(session);
 	const char *at = chain_start(word);
@@ -59,19 +56,16 @@ struct names_wish names_find(const struct session *session, const char *word,
 
 	if (frame.rank == NULL || frame.thread == NULL || frame.depth < 0)
 		return wish;
-	page = session_find_variables(session, frame.rank->node,
-				      frame.rank->process.pid,
-				      frame.thread->sample.tid, frame.depth, 0,
-				      0);
+	page = session_find_variables(session, frame.rank->node, frame.rank->process.pid,
+				      frame.thread->sample.tid, frame.depth, 0, 0);
 	for (int i = 0; i < LEVELS_MAXIMUM && strchr(at, '.') != NULL; i++) {
 		size_t length = strcspn(at, ".");
 		const struct variable *variable = find(page, at, length);
 
 		if (variable == NULL || variable->address == 0)
 			return wish;
-		page = session_find_variables(session, frame.rank->node,
-					      frame.rank->process.pid, 0, -1,
-					      variable->address, 0);
+		page = session_find_variables(session, frame.rank->node, frame.rank->process.pid, 0,
+					      -1, variable->address, 0);
 		if (page == NULL)
 			wish.address = variable->address;
 		at += length + 1;
@@ -81,8 +75,7 @@ struct names_wish names_find(const struct session *session, const char *word,
 
 		if (!is_name(page->list.items[i].name))
 			continue;
-		text = xasprintf("%.*s%s", (int)(at - word), word,
-				 page->list.items[i].name);
+		text = xasprintf("%.*s%s", (int)(at - word), word, page->list.items[i].name);
 		give(data, text);
 		free(text);
 	}

@@ -19,7 +19,6 @@ struct names_wish {
  * what lacks to know more.
  */
 struct names_wish names_find(const struct session *session, const char *word,
-			     void (*give)(void *data, const char *text),
-			     void *data);
+			     void (*give)(void *data, const char *text), void *data);
 
 #endif

@@ -17,18 +17,16 @@
 #define WIDE_COLUMNS 100 /* the header has room for a date */
 #define TEXT_COLUMN 3	 /* of the verdict, behind its mark */
 
-void pane_title(struct window window, int row, int column, int width,
-		bool is_focused, const char *left, const char *right)
+void pane_title(struct window window, int row, int column, int width, bool is_focused,
+		const char *left, const char *right)
 {
 	enum style style = is_focused ? STYLE_TITLE_FOCUSED : STYLE_TITLE;
 	int right_width = right != NULL ? text_width(right) : 0;
 	int used;
 
 	if (right_width > 0 && right_width + 3 <= width) {
-		window_put_right(window, row, column + width, right_width,
-				 style, right);
-		window_put(window, row, column + width - right_width - 1, 1,
-			   style, " ");
+		window_put_right(window, row, column + width, right_width, style, right);
+		window_put(window, row, column + width - right_width - 1, 1, style, " ");
 		width -= right_width + 2;
 	}
 	used = window_put(window, row, column, width, style, left);
@@ -47,8 +45,7 @@ struct window pane_frame(struct window window)
 	if (!pane_has_frame(window.row_count))
 		return window;
 	window_box(window, STYLE_BORDER);
-	return window_part(window, 1, 1, window.row_count - 2,
-			   window.column_count - 2);
+	return window_part(window, 1, 1, window.row_count - 2, window.column_count - 2);
 }
 
 /* Several recordings may be of one machine. */
@@ -77,8 +74,7 @@ static void append_host(struct buffer *out, const struct session *session)
 }
 
 /* Whom commands act on is worth more than where, when ranks are held. */
-static void append_job(struct buffer *out, const struct session *session,
-		       bool has_host)
+static void append_job(struct buffer *out, const struct session *session, bool has_host)
 {
 	const struct job *job = NULL;
 
@@ -87,8 +83,7 @@ static void append_job(struct buffer *out, const struct session *session,
 	if (job != NULL && job->script != NULL && *job->script != '\0')
 		buffer_printf(out, "%s \u00b7 ", place_file_name(job->script));
 	text_count(out, session->rank_count);
-	buffer_append_string(out,
-			     session->rank_count == 1 ? " rank" : " ranks");
+	buffer_append_string(out, session->rank_count == 1 ? " rank" : " ranks");
 	if (!has_host)
 		return;
 	buffer_append_string(out, " \u00b7 ");
@@ -136,8 +131,8 @@ static void append_replay(struct buffer *out, const struct session *session,
 		buffer_append_string(out, ", held");
 }
 
-static void append_pace(struct buffer *out, const struct session *session,
-			const struct view *view, bool is_wide)
+static void append_pace(struct buffer *out, const struct session *session, const struct view *view,
+			bool is_wide)
 {
 	size_t gone = session_gone_count(session);
 
@@ -160,8 +155,7 @@ static void append_pace(struct buffer *out, const struct session *session,
 		buffer_append_string(out, " \u00b7 rec");
 }
 
-static void append_focus(struct buffer *out, const struct session *session,
-			 bool is_counted)
+static void append_focus(struct buffer *out, const struct session *session, bool is_counted)
 {
 	struct rankset all = RANKSET_INIT;
 	const struct rankset *focus = &session->choice.focus;
@@ -181,13 +175,11 @@ static void append_focus(struct buffer *out, const struct session *session,
 	rankset_clear(&all);
 }
 
-static const char *no_ranks(const struct session *session,
-			    const struct view *view)
+static const char *no_ranks(const struct session *session, const struct view *view)
 {
 	if (view_asks_job(session, view))
 		return "no job chosen";
-	if (session->node_count > 0 &&
-	    session_gone_count(session) == session->node_count)
+	if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		return "node gone";
 	return session->is_discovered ? "no ranks" : "looking for ranks";
 }
@@ -196,8 +188,7 @@ static const char *no_ranks(const struct session *session,
  * That ranks are held is worth more than how often the others are looked at;
  * both are there where there is room.
  */
-static void append_held(struct buffer *out, const struct session *session,
-			const struct view *view)
+static void append_held(struct buffer *out, const struct session *session, const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
 	bool is_wide = view->column_count >= WIDE_COLUMNS;
@@ -215,8 +206,8 @@ static void append_held(struct buffer *out, const struct session *session,
 }
 
 /* What is right of it gives way to the job: first a count, then the focus. */
-static void append_right(struct buffer *out, const struct session *session,
-			 const struct view *view, int room)
+static void append_right(struct buffer *out, const struct session *session, const struct view *view,
+			 int room)
 {
 	size_t pace;
 
@@ -231,8 +222,7 @@ static void append_right(struct buffer *out, const struct session *session,
 	}
 }
 
-void pane_header(struct window window, const struct session *session,
-		 const struct view *view)
+void pane_header(struct window window, const struct session *session, const struct view *view)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
@@ -240,9 +230,8 @@ void pane_header(struct window window, const struct session *session,
 	bool is_wide = columns >= WIDE_COLUMNS;
 	int right_width;
 	/* Where a recording is, and who is held, is worth more than whose. */
-	int room = session->is_replay || session_held_count(session) > 0
-			   ? columns * 2 / 3
-			   : columns / 2;
+	int room = session->is_replay || session_held_count(session) > 0 ? columns * 2 / 3
+									 : columns / 2;
 	int between;
 
 	if (view->kind == VIEW_JOBS) {
@@ -255,11 +244,9 @@ void pane_header(struct window window, const struct session *session,
 			append_replay(&right, session, view, is_wide);
 		}
 	} else {
-		append_job(&left, session,
-			   is_wide || session_held_count(session) == 0);
+		append_job(&left, session, is_wide || session_held_count(session) == 0);
 		between = columns - 15 - text_width(left.data);
-		append_right(&right, session, view,
-			     between < room ? between : room);
+		append_right(&right, session, view, between < room ? between : room);
 	}
 	window_put(window, 0, 1, columns - 1, STYLE_TITLE_FOCUSED, "probetui");
 	right_width = text_width(right.data);
@@ -267,28 +254,24 @@ void pane_header(struct window window, const struct session *session,
 		right_width = room;
 	if (columns < 24)
 		right_width = 0;
-	window_put(window, 0, 11, columns - right_width - 13, STYLE_TEXT,
-		   left.data);
+	window_put(window, 0, 11, columns - right_width - 13, STYLE_TEXT, left.data);
 	window_put_right(window, 0, columns - 1, right_width,
-			 session_is_held_long(session) ? STYLE_WARNING
-						       : STYLE_DIM,
-			 right.data);
+			 session_is_held_long(session) ? STYLE_WARNING : STYLE_DIM, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
-int32_t mark_of_verdict(enum verdict_state state, bool has_outliers,
-			enum style *style)
+int32_t mark_of_verdict(enum verdict_state state, bool has_outliers, enum style *style)
 {
 	static const struct {
 		int32_t mark;
 		enum style style;
 	} forms[] = {
-		[VERDICT_UNKNOWN] = { 0x00b7, STYLE_VERDICT_NOTE }, /* · */
-		[VERDICT_HUNG] = { 0x2717, STYLE_VERDICT_BAD },	    /* ✗ */
+		[VERDICT_UNKNOWN] = { 0x00b7, STYLE_VERDICT_NOTE },	/* · */
+		[VERDICT_HUNG] = { 0x2717, STYLE_VERDICT_BAD },		/* ✗ */
 		[VERDICT_PROGRESSING] = { 0x2713, STYLE_VERDICT_GOOD }, /* ✓ */
-		[VERDICT_CRASHED] = { 0x2717, STYLE_VERDICT_BAD },   /* ✗ */
-		[VERDICT_STOPPED] = { 0x25a0, STYLE_STATE_STOPPED }, /* ■ */
+		[VERDICT_CRASHED] = { 0x2717, STYLE_VERDICT_BAD },	/* ✗ */
+		[VERDICT_STOPPED] = { 0x25a0, STYLE_STATE_STOPPED },	/* ■ */
 	};
 
 	if (has_outliers && state != VERDICT_STOPPED)
@@ -302,12 +285,11 @@ void pane_verdict(struct window window, const struct session *session)
 	const struct verdict *verdict = &session->verdict;
 	const char *sentence = verdict->sentence;
 	enum style style;
-	int32_t mark = mark_of_verdict(
-		verdict->state, rankset_count(&verdict->outliers) > 0, &style);
+	int32_t mark =
+		mark_of_verdict(verdict->state, rankset_count(&verdict->outliers) > 0, &style);
 
 	if (sentence == NULL || *sentence == '\0')
 		sentence = "Nothing is known of the ranks yet.";
 	window_put_character(window, 0, 1, style, mark);
-	window_put_paragraph(window, 0, TEXT_COLUMN, window.row_count, style,
-			     sentence);
+	window_put_paragraph(window, 0, TEXT_COLUMN, window.row_count, style, sentence);
 }

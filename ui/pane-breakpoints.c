@@ -25,8 +25,7 @@
 #define RANKS_WIDTH 10
 #define CONDITION_MINIMUM 8
 
-void breakpoint_list_make(struct breakpoint_list *list,
-			  const struct session *session)
+void breakpoint_list_make(struct breakpoint_list *list, const struct session *session)
 {
 	struct breakpoint_summary summary;
 	size_t capacity = 0;
@@ -47,9 +46,8 @@ void breakpoint_list_clear(struct breakpoint_list *list)
 	*list = (struct breakpoint_list){ .items = NULL };
 }
 
-const struct breakpoint_summary *
-breakpoint_list_at(const struct breakpoint_list *list, const char *path,
-		   int line)
+const struct breakpoint_summary *breakpoint_list_at(const struct breakpoint_list *list,
+						    const char *path, int line)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (breakpoint_is_at(&list->items[i], path, line))
@@ -57,8 +55,7 @@ breakpoint_list_at(const struct breakpoint_list *list, const char *path,
 	return NULL;
 }
 
-int breakpoint_list_cursor(const struct breakpoint_list *list,
-			   const struct view *view)
+int breakpoint_list_cursor(const struct breakpoint_list *list, const struct view *view)
 {
 	if (view->breakpoint_cursor < (int)list->count)
 		return view->breakpoint_cursor;
@@ -70,8 +67,7 @@ static bool is_pending(const struct breakpoint_summary *breakpoint)
 	return breakpoint->set.range_count == 0;
 }
 
-int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
-			enum style *style)
+int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style *style)
 {
 	bool is_set = !breakpoint->is_disabled && !is_pending(breakpoint);
 
@@ -86,20 +82,17 @@ int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
 /* It will be set by itself, as far as is known. */
 static bool is_to_come(const struct breakpoint_summary *breakpoint)
 {
-	return breakpoint->message == NULL ||
-	       strncmp(breakpoint->message, "pending", 7) == 0;
+	return breakpoint->message == NULL || strncmp(breakpoint->message, "pending", 7) == 0;
 }
 
-static void append_word(struct buffer *out,
-			const struct breakpoint_summary *breakpoint)
+static void append_word(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->is_disabled) {
 		buffer_append_string(out, "disabled");
 	} else if (breakpoint->is_over) {
 		buffer_append_string(out, "over");
 	} else if (is_pending(breakpoint)) {
-		buffer_append_string(out, is_to_come(breakpoint) ? "pending"
-								 : "refused");
+		buffer_append_string(out, is_to_come(breakpoint) ? "pending" : "refused");
 	} else if (breakpoint->hits > 0) {
 		breakpoint_append_hits(out, breakpoint);
 	} else if (breakpoint->is_temporary) {
@@ -107,8 +100,7 @@ static void append_word(struct buffer *out,
 	}
 }
 
-void breakpoint_append_state(struct buffer *out,
-			     const struct breakpoint_summary *breakpoint,
+void breakpoint_append_state(struct buffer *out, const struct breakpoint_summary *breakpoint,
 			     bool has_ranks)
 {
 	struct buffer word = BUFFER_INIT;
@@ -122,8 +114,7 @@ void breakpoint_append_state(struct buffer *out,
 	buffer_clear(&word);
 }
 
-static void append_name(struct buffer *out,
-			const struct breakpoint_summary *breakpoint)
+static void append_name(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->id > 0)
 		buffer_printf(out, "%d", breakpoint->id);
@@ -131,8 +122,7 @@ static void append_name(struct buffer *out,
 		buffer_append_string(out, "pdb");
 }
 
-static void append_place(struct buffer *out,
-			 const struct breakpoint_summary *breakpoint)
+static void append_place(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->watch != NULL)
 		buffer_append_string(out, "watch ");
@@ -140,13 +130,10 @@ static void append_place(struct buffer *out,
 }
 
 /* Of a function without where that is, where there is no room. */
-static void append_fitting_place(struct buffer *out,
-				 const struct breakpoint_summary *breakpoint,
+static void append_fitting_place(struct buffer *out, const struct breakpoint_summary *breakpoint,
 				 int width)
 {
-	const char *function = breakpoint->own != NULL
-				       ? breakpoint->own->function
-				       : NULL;
+	const char *function = breakpoint->own != NULL ? breakpoint->own->function : NULL;
 
 	append_place(out, breakpoint);
 	if (text_width(out->data) <= width || function == NULL)
@@ -156,18 +143,15 @@ static void append_fitting_place(struct buffer *out,
 }
 
 /* "if step > 3 log x={x}"; nothing where there is no such thing. */
-static void append_terms(struct buffer *out,
-			 const struct breakpoint_summary *breakpoint)
+static void append_terms(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->condition != NULL)
 		buffer_printf(out, "if %s", breakpoint->condition);
 	if (breakpoint->log != NULL)
-		buffer_printf(out, "%slog %s", out->length > 0 ? " " : "",
-			      breakpoint->log);
+		buffer_printf(out, "%slog %s", out->length > 0 ? " " : "", breakpoint->log);
 }
 
-void breakpoint_append_row(struct buffer *out,
-			   const struct breakpoint_summary *breakpoint)
+void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	struct buffer terms = BUFFER_INIT;
 
@@ -183,8 +167,7 @@ void breakpoint_append_row(struct buffer *out,
 }
 
 /* The ranks and what became of it; returns the column they begin at. */
-static int put_state(struct window window, int row,
-		     const struct breakpoint_summary *breakpoint)
+static int put_state(struct window window, int row, const struct breakpoint_summary *breakpoint)
 {
 	struct buffer ranks = BUFFER_INIT;
 	struct buffer word = BUFFER_INIT;
@@ -196,8 +179,7 @@ static int put_state(struct window window, int row,
 	width = text_width(word.data);
 	if (width < STATE_WIDTH)
 		width = STATE_WIDTH;
-	window_put_right(window, row, end, width,
-			 breakpoint->hits > 0 ? STYLE_TEXT : STYLE_DIM,
+	window_put_right(window, row, end, width, breakpoint->hits > 0 ? STYLE_TEXT : STYLE_DIM,
 			 word.data);
 	end -= width + 1;
 	width = text_width(ranks.data);
@@ -223,13 +205,11 @@ static void put_breakpoint(struct window window, int row,
 	window_put_character(window, row, 4, style, mark);
 	buffer_reset(&text);
 	append_fitting_place(&text, breakpoint, end - column);
-	column += window_put(window, row, column, end - column, STYLE_TEXT,
-			     text.data);
+	column += window_put(window, row, column, end - column, STYLE_TEXT, text.data);
 	buffer_reset(&text);
 	append_terms(&text, breakpoint);
 	if (text.length > 0 && end - column > CONDITION_MINIMUM)
-		window_put(window, row, column + 2, end - column - 2, STYLE_DIM,
-			   text.data);
+		window_put(window, row, column + 2, end - column - 2, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
 
@@ -273,8 +253,8 @@ static void add_lines(struct list_rows *rows, size_t at, const char *text)
 	}
 }
 
-static void add_reason(struct list_rows *rows, size_t at,
-		       const struct rankset *ranks, const char *reason)
+static void add_reason(struct list_rows *rows, size_t at, const struct rankset *ranks,
+		       const char *reason)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -289,27 +269,20 @@ static void add_reason(struct list_rows *rows, size_t at,
 
 /* One row for all ranks of which the same is said, also where it is set. */
 static void add_reasons(struct list_rows *rows, size_t at,
-			const struct breakpoint_summary *breakpoint,
-			const struct session *session)
+			const struct breakpoint_summary *breakpoint, const struct session *session)
 {
 	struct rankset left = RANKSET_INIT;
 	int number;
 
 	rankset_copy(&left, &breakpoint->ranks);
-	for (number = rankset_first(&left); number >= 0;
-	     number = rankset_next(&left, number)) {
+	for (number = rankset_first(&left); number >= 0; number = rankset_next(&left, number)) {
 		const struct rank *first = session_find_rank(session, number);
-		const char *reason = first != NULL
-					     ? message_of(first, breakpoint->id)
-					     : NULL;
+		const char *reason = first != NULL ? message_of(first, breakpoint->id) : NULL;
 		struct rankset same = RANKSET_INIT;
 
-		for (int i = number; reason != NULL && i >= 0;
-		     i = rankset_next(&left, i)) {
+		for (int i = number; reason != NULL && i >= 0; i = rankset_next(&left, i)) {
 			const struct rank *rank = session_find_rank(session, i);
-			const char *own =
-				rank != NULL ? message_of(rank, breakpoint->id)
-					     : NULL;
+			const char *own = rank != NULL ? message_of(rank, breakpoint->id) : NULL;
 
 			if (own != NULL && strcmp(own, reason) == 0)
 				rankset_add(&same, i);
@@ -326,8 +299,7 @@ static void add_reasons(struct list_rows *rows, size_t at,
 }
 
 /* What stops ranks there, where that differs from the one above. */
-static void add_backends(struct list_rows *rows, size_t at,
-			 const struct breakpoint_list *list)
+static void add_backends(struct list_rows *rows, size_t at, const struct breakpoint_list *list)
 {
 	struct buffer above = BUFFER_INIT;
 	struct buffer own = BUFFER_INIT;
@@ -335,15 +307,13 @@ static void add_backends(struct list_rows *rows, size_t at,
 	breakpoint_append_backends(&own, &list->items[at]);
 	if (at > 0)
 		breakpoint_append_backends(&above, &list->items[at - 1]);
-	if (own.length > 0 &&
-	    (above.length == 0 || strcmp(own.data, above.data) != 0))
+	if (own.length > 0 && (above.length == 0 || strcmp(own.data, above.data) != 0))
 		add_lines(rows, at, own.data);
 	buffer_clear(&above);
 	buffer_clear(&own);
 }
 
-static void make_rows(struct list_rows *rows,
-		      const struct breakpoint_list *list,
+static void make_rows(struct list_rows *rows, const struct breakpoint_list *list,
 		      const struct session *session, bool has_reasons)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -358,19 +328,16 @@ static void make_rows(struct list_rows *rows,
 static void put_row(struct window window, int at, const struct list_row *row,
 		    const struct breakpoint_list *list)
 {
-	window_hit(window, at, 0, 1, window.column_count, HIT_BREAKPOINT,
-		   (int)row->at);
+	window_hit(window, at, 0, 1, window.column_count, HIT_BREAKPOINT, (int)row->at);
 	if (row->reason != NULL)
-		window_put(window, at, PLACE_COLUMN,
-			   window.column_count - PLACE_COLUMN, STYLE_DIM,
+		window_put(window, at, PLACE_COLUMN, window.column_count - PLACE_COLUMN, STYLE_DIM,
 			   row->reason);
 	else
 		put_breakpoint(window, at, &list->items[row->at]);
 }
 
 static void put_rows(struct window window, const struct list_rows *rows,
-		     const struct breakpoint_list *list, int cursor,
-		     bool has_cursor)
+		     const struct breakpoint_list *list, int cursor, bool has_cursor)
 {
 	size_t at = 0;
 	int first;
@@ -378,12 +345,10 @@ static void put_rows(struct window window, const struct list_rows *rows,
 	while (at < rows->count && (int)rows->items[at].at < cursor)
 		at++;
 	first = grid_first((int)at, (int)rows->count, window.row_count);
-	for (int i = first;
-	     i < (int)rows->count && i - first < window.row_count; i++) {
+	for (int i = first; i < (int)rows->count && i - first < window.row_count; i++) {
 		put_row(window, i - first, &rows->items[i], list);
 		if (has_cursor && i == (int)at)
-			window_emphasise(window, i - first, 0, 1,
-					 window.column_count,
+			window_emphasise(window, i - first, 0, 1, window.column_count,
 					 EMPHASIS_SELECTED);
 	}
 }
@@ -393,43 +358,35 @@ static const struct rank *slots_of(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return rank != NULL && outside_is(rank) && rank->debugger.slots > 0
-		       ? rank
-		       : NULL;
+	return rank != NULL && outside_is(rank) && rank->debugger.slots > 0 ? rank : NULL;
 }
 
 int breakpoint_list_rows(const struct session *session)
 {
-	return (int)breakpoint_summary_count(session) +
-	       (slots_of(session) != NULL);
+	return (int)breakpoint_summary_count(session) + (slots_of(session) != NULL);
 }
 
 /* "hardware slots on rank 3: 2 of 4 free", in the last row. */
-static struct window put_slots(struct window window,
-			       const struct session *session, size_t row_count)
+static struct window put_slots(struct window window, const struct session *session,
+			       size_t row_count)
 {
 	const struct rank *rank = slots_of(session);
 	struct buffer text = BUFFER_INIT;
-	int row = (int)row_count < window.row_count - 1 ? (int)row_count
-							: window.row_count - 1;
+	int row = (int)row_count < window.row_count - 1 ? (int)row_count : window.row_count - 1;
 
 	if (rank == NULL || row < 1)
 		return window;
-	buffer_printf(&text, "hardware slots on rank %d: %d of %d free",
-		      rank->process.rank, rank->debugger.slots_free,
-		      rank->debugger.slots);
-	window_put(window, row, 2, window.column_count - 2, STYLE_DIM,
-		   text.data);
+	buffer_printf(&text, "hardware slots on rank %d: %d of %d free", rank->process.rank,
+		      rank->debugger.slots_free, rank->debugger.slots);
+	window_put(window, row, 2, window.column_count - 2, STYLE_DIM, text.data);
 	buffer_clear(&text);
 	return window_part(window, 0, 0, row, window.column_count);
 }
 
-void pane_breakpoints(struct window window, const struct session *session,
-		      const struct view *view, bool has_cursor,
-		      bool has_reasons)
+void pane_breakpoints(struct window window, const struct session *session, const struct view *view,
+		      bool has_cursor, bool has_reasons)
 {
-	struct list_rows rows = { .width = window.column_count -
-					   PLACE_COLUMN - 1 };
+	struct list_rows rows = { .width = window.column_count - PLACE_COLUMN - 1 };
 	struct breakpoint_list list;
 
 	if (rows.width < 1)
@@ -449,13 +406,11 @@ void pane_breakpoints(struct window window, const struct session *session,
 	breakpoint_list_clear(&list);
 }
 
-void view_breakpoints(struct window window, const struct session *session,
-		      const struct view *view)
+void view_breakpoints(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true,
-			   "Breakpoints", NULL);
+		pane_title(window, 0, 1, window.column_count - 2, true, "Breakpoints", NULL);
 	pane_breakpoints(inner, session, view, true, true);
 }

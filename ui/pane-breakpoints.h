@@ -23,16 +23,13 @@ struct breakpoint_list {
 	size_t count;
 };
 
-void breakpoint_list_make(struct breakpoint_list *list,
-			  const struct session *session);
+void breakpoint_list_make(struct breakpoint_list *list, const struct session *session);
 void breakpoint_list_clear(struct breakpoint_list *list);
 /* The one at a line of a file; NULL: there is none. Lends. */
-const struct breakpoint_summary *
-breakpoint_list_at(const struct breakpoint_list *list, const char *path,
-		   int line);
+const struct breakpoint_summary *breakpoint_list_at(const struct breakpoint_list *list,
+						    const char *path, int line);
 /* The index of the one under the cursor; -1: there are none. */
-int breakpoint_list_cursor(const struct breakpoint_list *list,
-			   const struct view *view);
+int breakpoint_list_cursor(const struct breakpoint_list *list, const struct view *view);
 
 /* How many rows the list takes beside the source, at best. */
 int breakpoint_list_rows(const struct session *session);
@@ -40,25 +37,20 @@ int breakpoint_list_rows(const struct session *session);
  * Where it is set it is full, hollow where it is off, or only wanted; a watch
  * and a log point have marks of their own.
  */
-int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint,
-			enum style *style);
+int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style *style);
 /* Appends "0-7 hit 4", "0-7 disabled", "0-7 pending"; or without the ranks. */
-void breakpoint_append_state(struct buffer *out,
-			     const struct breakpoint_summary *breakpoint,
+void breakpoint_append_state(struct buffer *out, const struct breakpoint_summary *breakpoint,
 			     bool has_ranks);
 /* Appends all that its row says, to search in. */
-void breakpoint_append_row(struct buffer *out,
-			   const struct breakpoint_summary *breakpoint);
+void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *breakpoint);
 
 /*
  * The list in the inside of a pane; with reasons each one has below it why
  * which ranks do not have it.
  */
-void pane_breakpoints(struct window window, const struct session *session,
-		      const struct view *view, bool has_cursor,
-		      bool has_reasons);
+void pane_breakpoints(struct window window, const struct session *session, const struct view *view,
+		      bool has_cursor, bool has_reasons);
 /* All of the body. */
-void view_breakpoints(struct window window, const struct session *session,
-		      const struct view *view);
+void view_breakpoints(struct window window, const struct session *session, const struct view *view);
 
 #endif

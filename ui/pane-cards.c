@@ -30,13 +30,12 @@ static void put_card_title(struct window window, const struct session *session,
 	column++;
 	column += window_put(window, 0, column, 1, title, " ");
 	rank_append_word(&word, rank);
-	column += window_put(window, 0, column, width - column,
-			     rank->is_outlier ? style : title, word.data);
+	column += window_put(window, 0, column, width - column, rank->is_outlier ? style : title,
+			     word.data);
 	rank_append_age(&age, session, rank);
 	window_put(window, 0, column, 1, title, " ");
 	if (age.length > 0 && column + 2 + text_width(age.data) <= width) {
-		int used =
-			window_put_right(window, 0, width, 5, title, age.data);
+		int used = window_put_right(window, 0, width, 5, title, age.data);
 
 		window_put(window, 0, width - used - 1, 1, title, " ");
 	}
@@ -45,8 +44,7 @@ static void put_card_title(struct window window, const struct session *session,
 	buffer_clear(&age);
 }
 
-static void put_card_frame(struct window window, const struct rank *rank,
-			   enum style style)
+static void put_card_frame(struct window window, const struct rank *rank, enum style style)
 {
 	const struct frame *frame = rank_top_frame(rank);
 	struct buffer place = BUFFER_INIT;
@@ -65,8 +63,8 @@ static void put_card_frame(struct window window, const struct rank *rank,
 	buffer_clear(&place);
 }
 
-void pane_card(struct window window, const struct session *session,
-	       const struct view *view, const struct rank *rank)
+void pane_card(struct window window, const struct session *session, const struct view *view,
+	       const struct rank *rank)
 {
 	bool is_selected = rank == session_selected(session);
 	bool is_stale = rank_is_stale(session, view, rank);
@@ -75,8 +73,7 @@ void pane_card(struct window window, const struct session *session,
 	int width = window.column_count;
 	int column = 0;
 
-	window_hit(window, 0, 0, CARD_HEIGHT, width, HIT_RANK,
-		   rank->process.rank);
+	window_hit(window, 0, 0, CARD_HEIGHT, width, HIT_RANK, rank->process.rank);
 	put_card_title(window, session, rank, is_selected);
 	if (rank->is_outlier)
 		style = STYLE_OUTLIER;
@@ -91,8 +88,7 @@ void pane_card(struct window window, const struct session *session,
 		buffer_append_string(&age, "read ");
 		text_age(&age, session->now - rank->sampled_at);
 		buffer_append_string(&age, " ago");
-		width -= 1 + window_put_right(window, 1, width, width / 2,
-					      style, age.data);
+		width -= 1 + window_put_right(window, 1, width, width / 2, style, age.data);
 		buffer_clear(&age);
 	}
 	window_put(window, 1, column, width - column, style, text.data);
@@ -131,36 +127,30 @@ static size_t first_card(const struct ranklist *list, int rows, int across)
 	return (size_t)(grid_first(cursor, count, rows) * across);
 }
 
-void pane_cards(struct window window, const struct session *session,
-		const struct view *view, const struct ranklist *list,
-		int across)
+void pane_cards(struct window window, const struct session *session, const struct view *view,
+		const struct ranklist *list, int across)
 {
 	int rows = (window.row_count - 1) / CARD_HEIGHT;
 	int columns = window.column_count;
 	size_t first = first_card(list, rows, across);
 	size_t shown = (size_t)(rows * across);
-	size_t end = list->rank_count - first < shown ? list->rank_count
-						      : first + shown;
+	size_t end = list->rank_count - first < shown ? list->rank_count : first + shown;
 
 	for (size_t i = first; i < end; i++) {
-		struct place_of_card at =
-			place_card(columns, (int)(i - first), across);
+		struct place_of_card at = place_card(columns, (int)(i - first), across);
 
-		window_box(window_part(window, at.row, at.column - 1,
-				       CARD_HEIGHT + 1, at.width + 2),
-			   STYLE_BORDER);
+		window_box(
+			window_part(window, at.row, at.column - 1, CARD_HEIGHT + 1, at.width + 2),
+			STYLE_BORDER);
 	}
 	for (size_t i = first; i < end; i++) {
-		struct place_of_card at =
-			place_card(columns, (int)(i - first), across);
+		struct place_of_card at = place_card(columns, (int)(i - first), across);
 		const struct rank *rank = list->ranks[i];
 
-		pane_card(window_part(window, at.row, at.column, CARD_HEIGHT,
-				      at.width),
-			  session, view, rank);
+		pane_card(window_part(window, at.row, at.column, CARD_HEIGHT, at.width), session,
+			  view, rank);
 		if (rank == session_selected(session))
-			window_emphasise(window, at.row, at.column - 1,
-					 CARD_HEIGHT + 1, at.width + 2,
-					 EMPHASIS_BOLD);
+			window_emphasise(window, at.row, at.column - 1, CARD_HEIGHT + 1,
+					 at.width + 2, EMPHASIS_BOLD);
 	}
 }

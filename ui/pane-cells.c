@@ -24,8 +24,7 @@ static void append_class_age(struct buffer *out, const struct session *session,
 	for (int number = rankset_first(&class->ranks); number >= 0;
 	     number = rankset_next(&class->ranks, number)) {
 		const struct rank *rank = session_find_rank(session, number);
-		const struct thread *main =
-			rank != NULL ? rank_main_thread(rank) : NULL;
+		const struct thread *main = rank != NULL ? rank_main_thread(rank) : NULL;
 
 		if (main == NULL || main->sample_count < 2)
 			return;
@@ -36,8 +35,7 @@ static void append_class_age(struct buffer *out, const struct session *session,
 		text_duration(out, session->now - since);
 }
 
-static void put_class(struct window window, int row,
-		      const struct session *session,
+static void put_class(struct window window, int row, const struct session *session,
 		      const struct rank_class *class)
 {
 	struct buffer text = BUFFER_INIT;
@@ -55,24 +53,20 @@ static void put_class(struct window window, int row,
 	buffer_append_char(&text, ')');
 	window_put(window, row, column, set_width, style, text.data);
 	column += set_width + 1;
-	window_put(window, row, column, width / 5, STYLE_TEXT,
-		   class->activity.name);
+	window_put(window, row, column, width / 5, STYLE_TEXT, class->activity.name);
 	column += width / 5 + 1;
 	if (stack != NULL && class->user_frame < stack->frame_count) {
 		const struct frame *frame = &stack->frames[class->user_frame];
 
-		window_put(window, row, column, (width + 2) / 8, STYLE_TEXT,
-			   frame->code->func);
+		window_put(window, row, column, (width + 2) / 8, STYLE_TEXT, frame->code->func);
 		column += (width + 2) / 8 + 1;
 		buffer_reset(&text);
 		append_class_age(&text, session, class);
-		window_put_right(window, row, width - 1, AGE_WIDTH, STYLE_TEXT,
-				 text.data);
+		window_put_right(window, row, width - 1, AGE_WIDTH, STYLE_TEXT, text.data);
 		width -= AGE_WIDTH + 1;
 		buffer_reset(&text);
 		place_append(&text, frame);
-		window_put_path(window, row, width, width - column, STYLE_TEXT,
-				text.data);
+		window_put_path(window, row, width, width - column, STYLE_TEXT, text.data);
 	}
 	buffer_clear(&text);
 }
@@ -83,8 +77,7 @@ static size_t first_class(const struct session *session, size_t rows)
 	const struct rank *selected = session_selected(session);
 	int at = selected != NULL ? selected->class_index : 0;
 
-	return (size_t)grid_first(at, (int)session->verdict.class_count,
-				  (int)rows);
+	return (size_t)grid_first(at, (int)session->verdict.class_count, (int)rows);
 }
 
 static void put_legend(struct window window, const struct session *session)
@@ -101,25 +94,20 @@ static void put_legend(struct window window, const struct session *session)
 		buffer_append_string(&text, "\u2026 ");
 		text_count(&text, verdict->class_count - rows);
 		buffer_append_string(&text, " more");
-		window_put(window, (int)rows, 2, window.column_count - 2,
-			   STYLE_DIM, text.data);
+		window_put(window, (int)rows, 2, window.column_count - 2, STYLE_DIM, text.data);
 		buffer_clear(&text);
 	}
 	for (size_t i = 0; i < rows && first + i < verdict->class_count; i++) {
-		put_class(window, (int)i, session,
-			  &verdict->classes[first + i]);
-		if (selected != NULL &&
-		    selected->class_index == (int)(first + i))
-			window_emphasise(window, (int)i, 0, 1,
-					 window.column_count, EMPHASIS_BOLD);
+		put_class(window, (int)i, session, &verdict->classes[first + i]);
+		if (selected != NULL && selected->class_index == (int)(first + i))
+			window_emphasise(window, (int)i, 0, 1, window.column_count, EMPHASIS_BOLD);
 	}
 }
 
 /* A line's first rank, or what a group is called. */
-static void put_label(struct window window, int row,
-		      const struct session *session, const struct view *view,
-		      const struct ranklist *list, const struct cells *cells,
-		      const struct cell_label *label)
+static void put_label(struct window window, int row, const struct session *session,
+		      const struct view *view, const struct ranklist *list,
+		      const struct cells *cells, const struct cell_label *label)
 {
 	const struct ranklist_group *group = ranklist_group_at(list, label->at);
 	const struct rank *rank = list->ranks[label->at];
@@ -129,40 +117,35 @@ static void put_label(struct window window, int row,
 
 	if (group == NULL) {
 		buffer_printf(&text, "%d", rank->process.rank);
-		window_put_right(window, row, width, width, STYLE_DIM,
-				 text.data);
+		window_put_right(window, row, width, width, STYLE_DIM, text.data);
 		buffer_clear(&text);
 		return;
 	}
 	ranklist_append_group(&text, list, session, view, group);
 	window_put(window, row, label->column, width, STYLE_DIM, text.data);
-	window_hit(window, row, label->column, 1, width, HIT_GROUP,
-		   (int)label->at);
+	window_hit(window, row, label->column, 1, width, HIT_GROUP, (int)label->at);
 	if (group->is_folded) {
 		buffer_reset(&text);
 		buffer_append_string(&text, "\u2026 ");
 		text_count(&text, group->count);
-		window_put(window, row, label->column + width + 1,
-			   window.column_count, STYLE_DIM, text.data);
-		if (is_selected &&
-		    (size_t)list->at < group->first + group->count)
+		window_put(window, row, label->column + width + 1, window.column_count, STYLE_DIM,
+			   text.data);
+		if (is_selected && (size_t)list->at < group->first + group->count)
 			window_emphasise(window, row, label->column, 1, width,
 					 EMPHASIS_SELECTED | EMPHASIS_BOLD);
 	}
 	buffer_clear(&text);
 }
 
-static int first_line(const struct cells *cells, const struct ranklist *list,
-		      int rows)
+static int first_line(const struct cells *cells, const struct ranklist *list, int rows)
 {
 	int line = list->at >= 0 ? cells->places[list->at].line : 0;
 
 	return grid_first(line, cells->line_count, rows);
 }
 
-static void put_cells(struct window window, const struct session *session,
-		      const struct view *view, const struct ranklist *list,
-		      const struct cells *cells)
+static void put_cells(struct window window, const struct session *session, const struct view *view,
+		      const struct ranklist *list, const struct cells *cells)
 {
 	int first = first_line(cells, list, window.row_count);
 
@@ -170,8 +153,7 @@ static void put_cells(struct window window, const struct session *session,
 		int row = cells->labels[i].line - first;
 
 		if (row >= 0 && row < window.row_count)
-			put_label(window, row, session, view, list, cells,
-				  &cells->labels[i]);
+			put_label(window, row, session, view, list, cells, &cells->labels[i]);
 	}
 	for (size_t i = 0; i < list->rank_count; i++) {
 		const struct cell_place *place = &cells->places[i];
@@ -193,21 +175,18 @@ static void put_cells(struct window window, const struct session *session,
 
 /* What a box there hides, outliers above all; -1: it does not fit. */
 static int hidden_by(const struct ranklist *list, const struct cells *cells,
-		     const struct window *window, int first,
-		     const struct box *box)
+		     const struct window *window, int first, const struct box *box)
 {
 	int hidden = 0;
 
-	if (box->row < 0 || box->column < 0 ||
-	    box->row + box->row_count > window->row_count ||
+	if (box->row < 0 || box->column < 0 || box->row + box->row_count > window->row_count ||
 	    box->column + box->column_count > window->column_count)
 		return -1;
 	for (size_t i = 0; i < list->rank_count; i++) {
 		int row = cells->places[i].line - first;
 		int column = cells->places[i].column;
 
-		if (row >= box->row && row < box->row + box->row_count &&
-		    column >= box->column &&
+		if (row >= box->row && row < box->row + box->row_count && column >= box->column &&
 		    column < box->column + box->column_count)
 			hidden += list->ranks[i]->is_outlier ? OUTLIER_COST : 1;
 	}
@@ -267,9 +246,8 @@ static bool find_box(const struct window *window, const struct ranklist *list,
 	return least >= 0;
 }
 
-static void put_box(struct window window, const struct session *session,
-		    const struct view *view, const struct ranklist *list,
-		    const struct cells *cells)
+static void put_box(struct window window, const struct session *session, const struct view *view,
+		    const struct ranklist *list, const struct cells *cells)
 {
 	struct window part;
 	struct box box;
@@ -277,44 +255,36 @@ static void put_box(struct window window, const struct session *session,
 	if (list->at < 0 || cells->places[list->at].is_folded ||
 	    !find_box(&window, list, cells, &box))
 		return;
-	part = window_part(window, box.row, box.column, box.row_count,
-			   box.column_count);
+	part = window_part(window, box.row, box.column, box.row_count, box.column_count);
 	window_blank(part);
 	window_box(part, STYLE_BORDER);
-	pane_card(window_part(part, 0, 1, box.row_count - 1,
-			      box.column_count - 2),
-		  session, view, list->ranks[list->at]);
-	window_emphasise(part, 0, 0, box.row_count, box.column_count,
-			 EMPHASIS_BOLD);
+	pane_card(window_part(part, 0, 1, box.row_count - 1, box.column_count - 2), session, view,
+		  list->ranks[list->at]);
+	window_emphasise(part, 0, 0, box.row_count, box.column_count, EMPHASIS_BOLD);
 }
 
-static int cell_rows(const struct session *session, const struct view *view,
-		     int row_count)
+static int cell_rows(const struct session *session, const struct view *view, int row_count)
 {
 	int legend = cells_legend_rows(session, view, row_count);
 
 	return legend > 0 ? row_count - legend - 1 : row_count;
 }
 
-void pane_cells(struct window window, const struct session *session,
-		const struct view *view, const struct ranklist *list)
+void pane_cells(struct window window, const struct session *session, const struct view *view,
+		const struct ranklist *list)
 {
 	int rows = cell_rows(session, view, window.row_count);
-	struct window upper =
-		window_part(window, 0, 0, rows, window.column_count);
+	struct window upper = window_part(window, 0, 0, rows, window.column_count);
 	struct window outer = window;
 	struct cells cells;
 
 	if (rows < window.row_count) {
 		outer.column--;
 		outer.column_count += 2;
-		window_horizontal(outer, rows, 0, outer.column_count,
-				  STYLE_BORDER);
+		window_horizontal(outer, rows, 0, outer.column_count, STYLE_BORDER);
 		/* Joins the sides, which are one line already. */
-		pane_title(window, rows, 0, window.column_count, false,
-			   "Classes", NULL);
-		put_legend(window_part(window, rows + 1, 0,
-				       window.row_count - rows - 1,
+		pane_title(window, rows, 0, window.column_count, false, "Classes", NULL);
+		put_legend(window_part(window, rows + 1, 0, window.row_count - rows - 1,
 				       window.column_count),
 			   session);
 	}

@@ -44,8 +44,7 @@ static void widen(int *width, struct buffer *text)
 	buffer_reset(text);
 }
 
-static struct columns find_columns(const struct answer_rows *rows,
-				   int column_count)
+static struct columns find_columns(const struct answer_rows *rows, int column_count)
 {
 	struct columns columns = { .ranks = RANKS_WIDTH_MINIMUM };
 	struct buffer text = BUFFER_INIT;
@@ -82,10 +81,8 @@ int32_t answer_mark(const struct answer_class *class)
 	return class->is_odd ? '!' : ' ';
 }
 
-static void put_head(struct window window, int row,
-		     const struct columns *columns,
-		     const struct answer_class *class,
-		     const struct rankset *ranks)
+static void put_head(struct window window, int row, const struct columns *columns,
+		     const struct answer_class *class, const struct rankset *ranks)
 {
 	struct buffer text = BUFFER_INIT;
 	enum style style = answer_style(class);
@@ -95,8 +92,7 @@ static void put_head(struct window window, int row,
 	window_put(window, row, 2, columns->ranks, style, text.data);
 	buffer_reset(&text);
 	append_count(&text, ranks);
-	window_put(window, row, 2 + columns->ranks + GAP, columns->count,
-		   STYLE_DIM, text.data);
+	window_put(window, row, 2 + columns->ranks + GAP, columns->count, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
 
@@ -116,8 +112,7 @@ static int text_column(const struct drawing *drawing)
 	return 2 + drawing->columns.ranks + GAP + drawing->columns.count + GAP;
 }
 
-static void put_row(struct window window, int at, const struct drawing *drawing,
-		    size_t row)
+static void put_row(struct window window, int at, const struct drawing *drawing, size_t row)
 {
 	const struct answer_rows *rows = drawing->rows;
 	const struct answer_class *class = answer_rows_class(rows, row);
@@ -128,20 +123,18 @@ static void put_row(struct window window, int at, const struct drawing *drawing,
 	if (is_first && drawing->has_table)
 		comparetable_put_ranks(window, at, &drawing->table, class);
 	else if (is_first)
-		put_head(window, at, &drawing->columns, class,
-			 answer_rows_ranks(rows, row));
+		put_head(window, at, &drawing->columns, class, answer_rows_ranks(rows, row));
 	if (class != NULL && class->tensor != NULL) {
 		comparetable_put_row(window, at, &drawing->table, class);
 		return;
 	}
 	answer_rows_append(&text, rows, row);
-	column += window_put(window, at, column, window.column_count - column,
-			     answer_style(class), text.data);
+	column += window_put(window, at, column, window.column_count - column, answer_style(class),
+			     text.data);
 	buffer_reset(&text);
 	if (class != NULL && is_first)
 		answer_class_append_deviation(&text, class);
-	window_put(window, at, column + 3, window.column_count - column - 3,
-		   STYLE_DIM, text.data);
+	window_put(window, at, column + 3, window.column_count - column - 3, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
 
@@ -170,8 +163,7 @@ static struct scale find_scale(const struct answer_classes *classes)
 	return scale;
 }
 
-static int32_t bar_of(const struct scale *scale,
-		      const struct answer_class *class)
+static int32_t bar_of(const struct scale *scale, const struct answer_class *class)
 {
 	double range = scale->most - scale->least;
 
@@ -184,8 +176,7 @@ static int32_t bar_of(const struct scale *scale,
 	return 0x2581 + (int32_t)(7 * (class->level - scale->least) / range);
 }
 
-static void append_picture(struct buffer *out,
-			   const struct answer_classes *classes)
+static void append_picture(struct buffer *out, const struct answer_classes *classes)
 {
 	struct scale scale = find_scale(classes);
 	struct rankset all = RANKSET_INIT;
@@ -195,8 +186,7 @@ static void append_picture(struct buffer *out,
 		rankset_unite(&all, &classes->items[i].ranks);
 	while (scale.is_known && rankset_count(&all) <= PICTURE_RANKS &&
 	       (rank = rankset_next(&all, rank)) >= 0)
-		text_put_codepoint(out,
-				   bar_of(&scale, answer_classes_find(classes, rank)));
+		text_put_codepoint(out, bar_of(&scale, answer_classes_find(classes, rank)));
 	rankset_clear(&all);
 }
 
@@ -207,37 +197,29 @@ static void put_title(struct window window, const struct session *session,
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
 
-	buffer_append_string(&left,
-			     answers->kind == ANSWERS_BROADCAST
-				     ? "Broadcast"
-				     : "Compare");
+	buffer_append_string(&left, answers->kind == ANSWERS_BROADCAST ? "Broadcast" : "Compare");
 	if (answers->question != NULL)
 		buffer_printf(&left, " \u00b7 %s", answers->question);
 	if (drawing->has_table)
 		comparetable_append_title(&right, &drawing->table);
 	else
 		append_picture(&right, &drawing->rows->classes);
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
-		   right.data);
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
 /* In one line as long as all fit, the one of a class; returns the rows. */
-static int put_sentence(struct window window, int row,
-			const struct session *session,
-			const struct drawing *drawing,
-			const struct answer_class *class)
+static int put_sentence(struct window window, int row, const struct session *session,
+			const struct drawing *drawing, const struct answer_class *class)
 {
 	struct buffer text = BUFFER_INIT;
 	int rows = 0;
 
-	differencetext_append(&text, &session->answers,
-			      &drawing->rows->classes, class);
+	differencetext_append(&text, &session->answers, &drawing->rows->classes, class);
 	if (text.length > 0)
-		rows = window_put_paragraph(window, row, 2,
-					    window.row_count - row,
-					    STYLE_TEXT, text.data);
+		rows = window_put_paragraph(window, row, 2, window.row_count - row, STYLE_TEXT,
+					    text.data);
 	buffer_clear(&text);
 	return rows;
 }
@@ -248,33 +230,26 @@ static void put_sentences(struct window window, const struct session *session,
 			  const struct drawing *drawing, int cursor)
 {
 	const struct answer_classes *classes = &drawing->rows->classes;
-	const struct answer_class *chosen =
-		answer_rows_class(drawing->rows, (size_t)cursor);
+	const struct answer_class *chosen = answer_rows_class(drawing->rows, (size_t)cursor);
 	int row = 0;
 
 	if (chosen != NULL)
 		row += put_sentence(window, row, session, drawing, chosen);
 	for (size_t i = 0; i < classes->count && row < window.row_count; i++)
 		if (&classes->items[i] != chosen)
-			row += put_sentence(window, row, session, drawing,
-					    &classes->items[i]);
+			row += put_sentence(window, row, session, drawing, &classes->items[i]);
 }
 
-static void put_rows(struct window window, const struct drawing *drawing,
-		     int cursor)
+static void put_rows(struct window window, const struct drawing *drawing, int cursor)
 {
 	const struct answer_rows *rows = drawing->rows;
-	int first = cursor >= window.row_count ? cursor - window.row_count + 1
-					       : 0;
+	int first = cursor >= window.row_count ? cursor - window.row_count + 1 : 0;
 
-	for (int i = 0;
-	     i < window.row_count && (size_t)(first + i) < rows->count; i++) {
+	for (int i = 0; i < window.row_count && (size_t)(first + i) < rows->count; i++) {
 		put_row(window, i, drawing, (size_t)(first + i));
-		window_hit(window, i, 0, 1, window.column_count, HIT_ANSWER,
-			   first + i);
+		window_hit(window, i, 0, 1, window.column_count, HIT_ANSWER, first + i);
 	}
-	window_emphasise(window, cursor - first, 0, 1, window.column_count,
-			 EMPHASIS_SELECTED);
+	window_emphasise(window, cursor - first, 0, 1, window.column_count, EMPHASIS_SELECTED);
 }
 
 /* A third of the rows is for sentences, and what the table leaves. */
@@ -286,19 +261,16 @@ static void put_table(struct window window, const struct session *session,
 	int rows = count < most ? count : most;
 
 	comparetable_put_head(window, 0, &drawing->table);
-	put_rows(window_part(window, 1, 0, rows, window.column_count), drawing,
-		 cursor);
+	put_rows(window_part(window, 1, 0, rows, window.column_count), drawing, cursor);
 	/* A blank line between them, where there is room. */
 	if (window.row_count > rows + 3)
 		rows++;
-	put_sentences(window_part(window, rows + 1, 0,
-				  window.row_count - rows - 1,
-				  window.column_count),
-		      session, drawing, cursor);
+	put_sentences(
+		window_part(window, rows + 1, 0, window.row_count - rows - 1, window.column_count),
+		session, drawing, cursor);
 }
 
-void pane_compare(struct window window, const struct session *session,
-		  const struct view *view)
+void pane_compare(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 	struct answer_rows rows;
@@ -309,8 +281,7 @@ void pane_compare(struct window window, const struct session *session,
 	drawing.columns = find_columns(&rows, inner.column_count);
 	drawing.has_table = comparetable_is_wanted(&rows.classes);
 	if (drawing.has_table)
-		comparetable_make(&drawing.table, &rows.classes,
-				  inner.column_count);
+		comparetable_make(&drawing.table, &rows.classes, inner.column_count);
 	if (pane_has_frame(window.row_count))
 		put_title(window, session, &drawing);
 	cursor = answer_rows_cursor(&rows, view);
@@ -324,8 +295,7 @@ void pane_compare(struct window window, const struct session *session,
 static void append_question(struct buffer *out, const struct answers *answers)
 {
 	if (answers->question != NULL)
-		text_escape(out, answers->question,
-			    strlen(answers->question));
+		text_escape(out, answers->question, strlen(answers->question));
 	if (answers->tolerance > 0)
 		buffer_printf(out, " \u00b1%g", answers->tolerance);
 	buffer_append_string(out, "   ");
@@ -347,8 +317,7 @@ static void append_summary(struct buffer *out, const struct session *session,
 		append_question(out, answers);
 		answer_classes_append_summary(out, classes, answers);
 		if (answers->parts && !answers->parts->is_over)
-			buffer_append_string(out,
-					     "; what is in them is compared");
+			buffer_append_string(out, "; what is in them is compared");
 	}
 	if (age >= FRESH_SECONDS) {
 		buffer_append_string(out, "; asked ");
@@ -358,8 +327,7 @@ static void append_summary(struct buffer *out, const struct session *session,
 	buffer_clear(&sentence);
 }
 
-void pane_compare_append_summary(struct buffer *out,
-				 const struct session *session)
+void pane_compare_append_summary(struct buffer *out, const struct session *session)
 {
 	struct answer_classes classes;
 
@@ -384,8 +352,7 @@ void pane_compare_summary(struct window window, const struct session *session)
 	window_put_character(window, 0, 1, STYLE_HINT_KEY,
 			     answers->kind == ANSWERS_BROADCAST ? ':' : '=');
 	window_put_paragraph(window, 0, 3, window.row_count,
-			     is_odd ? STYLE_VERDICT_BAD : STYLE_VERDICT_NOTE,
-			     text.data);
+			     is_odd ? STYLE_VERDICT_BAD : STYLE_VERDICT_NOTE, text.data);
 	buffer_clear(&text);
 	answer_classes_clear(&classes);
 }

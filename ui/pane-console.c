@@ -55,10 +55,9 @@ static void append_lack(struct buffer *out, const struct session *session,
 
 	if (session->is_replay) {
 		if (console->terminal == NULL)
-			buffer_append_string(
-				out, "The debugger's session is not in this "
-				     "recording; with --record-output and "
-				     "--record-locals it is.");
+			buffer_append_string(out, "The debugger's session is not in this "
+						  "recording; with --record-output and "
+						  "--record-locals it is.");
 		return;
 	}
 	if (rank == NULL) {
@@ -82,8 +81,7 @@ static void append_lack(struct buffer *out, const struct session *session,
 	}
 }
 
-static void append_title(struct buffer *left, struct buffer *right,
-			 const struct session *session,
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
 			 const struct console *console)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -100,15 +98,13 @@ static void append_title(struct buffer *left, struct buffer *right,
 		buffer_printf(left, " \u00b7 %s", debugger->target);
 	if (console->back > 0) {
 		text_count(right, (uint64_t)console->back);
-		buffer_append_string(right, console->back == 1 ? " line back"
-							       : " lines back");
+		buffer_append_string(right, console->back == 1 ? " line back" : " lines back");
 		return;
 	}
 	if (debugger->dialect != NULL)
 		buffer_printf(right, "%s \u00b7 ", debugger->dialect);
 	if (debugger->state != DEBUGGER_NONE)
-		buffer_append_string(right,
-				     debugger_state_name(debugger->state));
+		buffer_append_string(right, debugger_state_name(debugger->state));
 }
 
 /* Behind the prompt, where the cursor is; its own scroll where it is long. */
@@ -125,13 +121,11 @@ static void put_line(struct window window, const struct console *console)
 		column = window.column_count - LINE_COLUMNS;
 	if (column < 0)
 		column = 0;
-	prompt_draw(window_part(window, row, column, 1,
-				window.column_count - column),
+	prompt_draw(window_part(window, row, column, 1, window.column_count - column),
 		    &console->line);
 }
 
-void pane_console(struct window window, const struct session *session,
-		  const struct view *view)
+void pane_console(struct window window, const struct session *session, const struct view *view)
 {
 	const struct console *console = &view->console;
 	struct window inner = pane_frame(window);
@@ -142,16 +136,13 @@ void pane_console(struct window window, const struct session *session,
 
 	append_title(&left, &right, session, console);
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true,
-			   left.data, right.data);
+		pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	append_lack(&lack, session, console);
 	if (lack.length > 0)
-		rows = window_put_paragraph(inner, 0, 1, inner.row_count,
-					    STYLE_DIM, lack.data);
+		rows = window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, lack.data);
 	if (rows > 0 && console->terminal != NULL)
 		rows++;
-	inner = window_part(inner, rows, 0, inner.row_count - rows,
-			    inner.column_count);
+	inner = window_part(inner, rows, 0, inner.row_count - rows, inner.column_count);
 	if (console->terminal != NULL)
 		terminal_draw(inner, console->terminal, console->back);
 	if (console_is_connected(session) && console->back == 0)
@@ -161,14 +152,11 @@ void pane_console(struct window window, const struct session *session,
 	buffer_clear(&left);
 }
 
-static int put_key(struct window window, int column, const char *key,
-		   const char *label)
+static int put_key(struct window window, int column, const char *key, const char *label)
 {
-	column += window_put(window, 0, column, window.column_count - column,
-			     STYLE_HINT_KEY, key);
-	column += 1 + window_put(window, 0, column + 1,
-				 window.column_count - column - 1, STYLE_HINT,
-				 label);
+	column += window_put(window, 0, column, window.column_count - column, STYLE_HINT_KEY, key);
+	column += 1 + window_put(window, 0, column + 1, window.column_count - column - 1,
+				 STYLE_HINT, label);
 	return column + 2;
 }
 
@@ -183,6 +171,5 @@ void pane_console_hints(struct window window)
 	column += width + 2;
 	column = put_key(window, column, "PgUp PgDn", "scroll");
 	if (text_width(rest) < window.column_count - column)
-		window_put(window, 0, column, window.column_count - column,
-			   STYLE_HINT, rest);
+		window_put(window, 0, column, window.column_count - column, STYLE_HINT, rest);
 }

@@ -29,20 +29,17 @@ struct differences {
 };
 
 static const struct variables *frame_variables(const struct session *session,
-					       const struct rank *rank,
-					       int depth)
+					       const struct rank *rank, int depth)
 {
-	const struct thread *main =
-		rank != NULL ? rank_main_thread(rank) : NULL;
+	const struct thread *main = rank != NULL ? rank_main_thread(rank) : NULL;
 
 	if (main == NULL)
 		return NULL;
-	return session_find_variables(session, rank->node, rank->process.pid,
-				      main->sample.tid, depth, 0, 0);
+	return session_find_variables(session, rank->node, rank->process.pid, main->sample.tid,
+				      depth, 0, 0);
 }
 
-static const struct variable *find_variable(const struct variables *variables,
-					    const char *name)
+static const struct variable *find_variable(const struct variables *variables, const char *name)
 {
 	for (size_t i = 0; variables != NULL && i < variables->list.count; i++)
 		if (strcmp(variables->list.items[i].name, name) == 0)
@@ -52,8 +49,8 @@ static const struct variable *find_variable(const struct variables *variables,
 
 static bool is_bound(const struct variable *variable)
 {
-	return variable != NULL && (variable->value == NULL ||
-				    strcmp(variable->value, "unbound") != 0);
+	return variable != NULL &&
+	       (variable->value == NULL || strcmp(variable->value, "unbound") != 0);
 }
 
 static const char *value_of(const struct variable *variable)
@@ -103,15 +100,13 @@ static char compare(const struct local_difference *difference)
 	if (!is_here)
 		return '=';
 	for (size_t i = 0; i < difference->b_count; i++)
-		if (!is_bound(difference->b[i]) ||
-		    !is_same_value(difference->a, difference->b[i]))
+		if (!is_bound(difference->b[i]) || !is_same_value(difference->a, difference->b[i]))
 			return '~';
 	return '=';
 }
 
 static void add_name(struct differences *all, const struct session *session,
-		     const struct diff_sides *sides, const char *name,
-		     int a_depth, int b_depth)
+		     const struct diff_sides *sides, const char *name, int a_depth, int b_depth)
 {
 	struct local_difference *difference;
 
@@ -121,30 +116,26 @@ static void add_name(struct differences *all, const struct session *session,
 	ARRAY_GROW(all->items, all->count, all->capacity);
 	difference = &all->items[all->count++];
 	*difference = (struct local_difference){ .name = name };
-	difference->a = find_variable(
-		frame_variables(session, sides->a, a_depth), name);
+	difference->a = find_variable(frame_variables(session, sides->a, a_depth), name);
 	for (size_t i = 0; i < DIFF_RANKS_MAXIMUM; i++) {
 		const struct rank *rank = diff_other(session, sides, i);
-		const struct variables *there =
-			frame_variables(session, rank, b_depth);
+		const struct variables *there = frame_variables(session, rank, b_depth);
 
 		if (rank == NULL)
 			break;
 		if (there == NULL || there->error != NULL)
 			continue;
-		difference->b[difference->b_count++] =
-			find_variable(there, name);
+		difference->b[difference->b_count++] = find_variable(there, name);
 	}
 	difference->op = compare(difference);
 }
 
 static void add_names(struct differences *all, const struct session *session,
-		      const struct diff_sides *sides,
-		      const struct variables *from, int a_depth, int b_depth)
+		      const struct diff_sides *sides, const struct variables *from, int a_depth,
+		      int b_depth)
 {
 	for (size_t i = 0; from != NULL && i < from->list.count; i++)
-		add_name(all, session, sides, from->list.items[i].name, a_depth,
-			 b_depth);
+		add_name(all, session, sides, from->list.items[i].name, a_depth, b_depth);
 }
 
 static size_t distinct_count(const struct local_difference *difference)
@@ -156,9 +147,8 @@ static size_t distinct_count(const struct local_difference *difference)
 
 		if (!is_bound(difference->b[i]))
 			continue;
-		while (j < i &&
-		       (!is_bound(difference->b[j]) ||
-			!is_same_value(difference->b[j], difference->b[i])))
+		while (j < i && (!is_bound(difference->b[j]) ||
+				 !is_same_value(difference->b[j], difference->b[i])))
 			j++;
 		count += j == i;
 	}
@@ -175,8 +165,7 @@ static bool parse_number(const char *text, double *number)
 }
 
 /* "0.113 … 0.131": false when a value is no number. */
-static bool append_range(struct buffer *out,
-			 const struct local_difference *difference)
+static bool append_range(struct buffer *out, const struct local_difference *difference)
 {
 	const char *lowest = NULL;
 	const char *highest = NULL;
@@ -205,19 +194,16 @@ static bool append_range(struct buffer *out,
 	return true;
 }
 
-static bool append_one_by_one(struct buffer *out,
-			      const struct local_difference *difference)
+static bool append_one_by_one(struct buffer *out, const struct local_difference *difference)
 {
 	size_t start = out->length;
 
 	for (size_t i = 0; i < difference->b_count; i++) {
-		if (!is_bound(difference->b[i]) ||
-		    text_width(out->data + start) > VALUES_IN_LINE) {
+		if (!is_bound(difference->b[i]) || text_width(out->data + start) > VALUES_IN_LINE) {
 			buffer_truncate(out, start);
 			return false;
 		}
-		buffer_printf(out, "%s%s", i > 0 ? " " : "",
-			      value_of(difference->b[i]));
+		buffer_printf(out, "%s%s", i > 0 ? " " : "", value_of(difference->b[i]));
 	}
 	if (text_width(out->data + start) <= VALUES_IN_LINE)
 		return true;
@@ -226,8 +212,7 @@ static bool append_one_by_one(struct buffer *out,
 }
 
 /* The values of the other side, in one line. */
-static void append_values(struct buffer *out,
-			  const struct local_difference *difference)
+static void append_values(struct buffer *out, const struct local_difference *difference)
 {
 	size_t distinct = distinct_count(difference);
 	size_t first = 0;
@@ -235,8 +220,7 @@ static void append_values(struct buffer *out,
 	while (first < difference->b_count && !is_bound(difference->b[first]))
 		first++;
 	if (first == difference->b_count) {
-		buffer_append_string(out, difference->b_count > 0 ? "unbound"
-								  : "reading");
+		buffer_append_string(out, difference->b_count > 0 ? "unbound" : "reading");
 		return;
 	}
 	if (difference->b_count == 1) {
@@ -254,9 +238,8 @@ static void append_values(struct buffer *out,
 	buffer_printf(out, "(%zu values)", distinct);
 }
 
-static void put_side(struct window window, int row,
-		     const struct local_difference *difference, char op, int width,
-		     const char *value)
+static void put_side(struct window window, int row, const struct local_difference *difference,
+		     char op, int width, const char *value)
 {
 	enum style style = diff_style(op);
 	int32_t mark = (unsigned char)op;
@@ -267,8 +250,7 @@ static void put_side(struct window window, int row,
 		mark = NOT_EQUAL_MARK;
 	window_put_character(window, row, 0, style, mark);
 	window_put(window, row, 2, width, style, difference->name);
-	window_put(window, row, 2 + width + 2, window.column_count - width - 4,
-		   style, value);
+	window_put(window, row, 2 + width + 2, window.column_count - width - 4, style, value);
 }
 
 static void put_difference(struct window left, struct window right, int row,
@@ -284,17 +266,14 @@ static void put_difference(struct window left, struct window right, int row,
 		buffer_append_string(&here, "unbound");
 	append_values(&there, difference);
 	/* As in a diff of lines: what is here, and what is there instead. */
-	put_side(left, row, difference, is_one_sided ? '-' : difference->op,
-		 width, here.data);
-	put_side(right, row, difference, is_one_sided ? '+' : difference->op,
-		 width, there.data);
+	put_side(left, row, difference, is_one_sided ? '-' : difference->op, width, here.data);
+	put_side(right, row, difference, is_one_sided ? '+' : difference->op, width, there.data);
 	buffer_clear(&there);
 	buffer_clear(&here);
 }
 
 /* Equal ones are left out when there is no room for all. */
-static void put_all(struct window left, struct window right,
-		    const struct differences *all)
+static void put_all(struct window left, struct window right, const struct differences *all)
 {
 	bool has_room = all->count <= (size_t)left.row_count;
 	int width = 1;
@@ -307,16 +286,13 @@ static void put_all(struct window left, struct window right,
 		width = left.column_count / 2;
 	for (size_t i = 0; i < all->count; i++)
 		if (has_room || all->items[i].op != '=')
-			put_difference(left, right, row++, &all->items[i],
-				       width);
+			put_difference(left, right, row++, &all->items[i], width);
 }
 
-void pane_diff_locals(struct window left, struct window right,
-		      const struct session *session,
+void pane_diff_locals(struct window left, struct window right, const struct session *session,
 		      const struct diff_sides *sides, int a_depth, int b_depth)
 {
-	const struct variables *here =
-		frame_variables(session, sides->a, a_depth);
+	const struct variables *here = frame_variables(session, sides->a, a_depth);
 	struct differences all = { .items = NULL };
 	const char *waiting = rank_unread_reason(session, sides->a);
 
@@ -333,8 +309,7 @@ void pane_diff_locals(struct window left, struct window right,
 
 		if (rank == NULL)
 			break;
-		add_names(&all, session, sides,
-			  frame_variables(session, rank, b_depth), a_depth,
+		add_names(&all, session, sides, frame_variables(session, rank, b_depth), a_depth,
 			  b_depth);
 	}
 	put_all(left, right, &all);

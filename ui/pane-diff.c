@@ -16,8 +16,7 @@
 #define SOURCE_ROWS 4
 #define NARROW 28
 
-static const struct rank_class *class_of(const struct session *session,
-					 const struct rank *rank)
+static const struct rank_class *class_of(const struct session *session, const struct rank *rank)
 {
 	const struct verdict *verdict = &session->verdict;
 
@@ -28,23 +27,20 @@ static const struct rank_class *class_of(const struct session *session,
 }
 
 /* The majority; without one, or from inside it, the largest other class. */
-static const struct rank_class *other_class(const struct session *session,
-					    const struct rank *rank)
+static const struct rank_class *other_class(const struct session *session, const struct rank *rank)
 {
 	const struct verdict *verdict = &session->verdict;
 	const struct rank_class *own = class_of(session, rank);
 
 	for (size_t i = 0; i < verdict->class_count; i++)
-		if (&verdict->classes[i] != own &&
-		    verdict->classes[i].stack != NULL)
+		if (&verdict->classes[i] != own && verdict->classes[i].stack != NULL)
 			return &verdict->classes[i];
 	return NULL;
 }
 
 static const struct stack *main_stack(const struct rank *rank)
 {
-	const struct thread *main =
-		rank != NULL ? rank_main_thread(rank) : NULL;
+	const struct thread *main = rank != NULL ? rank_main_thread(rank) : NULL;
 
 	return main != NULL ? main->sample.stack : NULL;
 }
@@ -64,8 +60,7 @@ bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 			   "compare with.";
 		if (sides->b_class == NULL)
 			return false;
-		sides->b = session_find_rank(
-			session, rankset_first(&sides->b_class->ranks));
+		sides->b = session_find_rank(session, rankset_first(&sides->b_class->ranks));
 		break;
 	case DIFF_AGAINST_RANK:
 		sides->b = session_find_rank(session, view->against_rank);
@@ -73,8 +68,7 @@ bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 	case DIFF_AGAINST_PAST:
 		sides->b = sides->a;
 		sides->is_past = true;
-		sides->b_stack = rank_stack_at(
-			sides->a, session->now - view->against_seconds);
+		sides->b_stack = rank_stack_at(sides->a, session->now - view->against_seconds);
 		*problem = "This rank's stack was not read that long ago.";
 		return sides->b_stack != NULL;
 	}
@@ -83,8 +77,8 @@ bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 	return sides->b_stack != NULL;
 }
 
-const struct rank *diff_other(const struct session *session,
-			      const struct diff_sides *sides, size_t i)
+const struct rank *diff_other(const struct session *session, const struct diff_sides *sides,
+			      size_t i)
 {
 	int number = -1;
 
@@ -100,8 +94,7 @@ const struct rank *diff_other(const struct session *session,
 	return session_find_rank(session, number);
 }
 
-static void append_since(struct buffer *out, const struct session *session,
-			 const struct rank *rank)
+static void append_since(struct buffer *out, const struct session *session, const struct rank *rank)
 {
 	struct buffer age = BUFFER_INIT;
 	const struct thread *main = rank_main_thread(rank);
@@ -116,8 +109,7 @@ static void append_since(struct buffer *out, const struct session *session,
 }
 
 static void append_b_title(struct buffer *out, const struct session *session,
-			   const struct view *view,
-			   const struct diff_sides *sides)
+			   const struct view *view, const struct diff_sides *sides)
 {
 	const struct verdict *verdict = &session->verdict;
 
@@ -131,8 +123,7 @@ static void append_b_title(struct buffer *out, const struct session *session,
 		buffer_printf(out, "rank %d", sides->b->process.rank);
 		return;
 	}
-	if (verdict->majority >= 0 &&
-	    sides->b_class == &verdict->classes[verdict->majority])
+	if (verdict->majority >= 0 && sides->b_class == &verdict->classes[verdict->majority])
 		buffer_append_string(out, "majority: ");
 	rankset_append(out, &sides->b_class->ranks);
 	buffer_append_string(out, " (");
@@ -140,9 +131,8 @@ static void append_b_title(struct buffer *out, const struct session *session,
 	buffer_append_char(out, ')');
 }
 
-static void put_titles(struct window window, int middle,
-		       const struct session *session, const struct view *view,
-		       const struct diff_sides *sides)
+static void put_titles(struct window window, int middle, const struct session *session,
+		       const struct view *view, const struct diff_sides *sides)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
@@ -155,8 +145,8 @@ static void put_titles(struct window window, int middle,
 	append_b_title(&left, session, view, sides);
 	if (!sides->is_past)
 		append_since(&right, session, sides->b);
-	pane_title(window, 0, middle + 1, window.column_count - middle - 2,
-		   false, left.data, right.data);
+	pane_title(window, 0, middle + 1, window.column_count - middle - 2, false, left.data,
+		   right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
@@ -169,8 +159,7 @@ enum style diff_style(char op)
 }
 
 /* In few columns the line is worth more than the file. */
-static void append_short_place(struct buffer *out, const struct frame *frame,
-			       int width)
+static void append_short_place(struct buffer *out, const struct frame *frame, int width)
 {
 	if (width >= NARROW)
 		place_append(out, frame);
@@ -178,8 +167,7 @@ static void append_short_place(struct buffer *out, const struct frame *frame,
 		buffer_printf(out, ":%d", frame->lineno);
 }
 
-static void put_frame(struct window window, int row, char op,
-		      const struct frame *frame)
+static void put_frame(struct window window, int row, char op, const struct frame *frame)
 {
 	struct buffer place = BUFFER_INIT;
 	enum style style = diff_style(op);
@@ -192,17 +180,15 @@ static void put_frame(struct window window, int row, char op,
 	if (op == '~')
 		window_put_character(window, row, 0, style, NOT_EQUAL_MARK);
 	else
-		window_put_character(window, row, 0, style,
-				     op == '=' ? ' ' : op);
+		window_put_character(window, row, 0, style, op == '=' ? ' ' : op);
 	append_short_place(&place, frame, width);
-	used = window_put_path(window, row, width, width - 3 - wanted, style,
-			       place.data);
+	used = window_put_path(window, row, width, width - 3 - wanted, style, place.data);
 	window_put(window, row, 2, width - 3 - used, style, frame->code->func);
 	buffer_clear(&place);
 }
 
-static void put_rows(struct window left, struct window right,
-		     const struct stackdiff *diff, int cursor)
+static void put_rows(struct window left, struct window right, const struct stackdiff *diff,
+		     int cursor)
 {
 	int last = (int)diff->row_count - 1;
 	int first = 0;
@@ -221,31 +207,26 @@ static void put_rows(struct window left, struct window right,
 			put_frame(left, i, row->op, row->a);
 		if (row->b != NULL)
 			put_frame(right, i, row->op, row->b);
-		window_hit(left, i, 0, 1, left.column_count, HIT_DIFF,
-			   first + i);
-		window_hit(right, i, 0, 1, right.column_count, HIT_DIFF,
-			   first + i);
+		window_hit(left, i, 0, 1, left.column_count, HIT_DIFF, first + i);
+		window_hit(right, i, 0, 1, right.column_count, HIT_DIFF, first + i);
 		if (first + i != cursor)
 			continue;
-		window_emphasise(left, i, 0, 1, left.column_count,
-				 EMPHASIS_SELECTED);
-		window_emphasise(right, i, 0, 1, right.column_count,
-				 EMPHASIS_SELECTED);
+		window_emphasise(left, i, 0, 1, left.column_count, EMPHASIS_SELECTED);
+		window_emphasise(right, i, 0, 1, right.column_count, EMPHASIS_SELECTED);
 	}
 }
 
-static void put_source(struct window window, const struct session *session,
-		       const struct rank *rank, const struct frame *frame)
+static void put_source(struct window window, const struct session *session, const struct rank *rank,
+		       const struct frame *frame)
 {
-	const struct source *source = session_find_source(
-		session, rank->node, rank->process.pid, frame->code->file);
+	const struct source *source =
+		session_find_source(session, rank->node, rank->process.pid, frame->code->file);
 	const char *problem = pane_source_problem(session, rank, source);
 	int above = window.row_count / 2;
 	int first = frame->lineno > above ? frame->lineno - above : 1;
 
 	if (problem != NULL) {
-		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
-			   problem);
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, problem);
 		return;
 	}
 	pane_source_lines(window, source, frame->lineno, first);
@@ -282,16 +263,14 @@ static void put_place_titles(struct window window, int middle, int row,
 	pane_title(window, row, 1, middle - 1, false, place.data, NULL);
 	buffer_reset(&place);
 	place_append(&place, parting->b);
-	pane_title(window, row, middle + 1, window.column_count - middle - 2,
-		   false, place.data, NULL);
+	pane_title(window, row, middle + 1, window.column_count - middle - 2, false, place.data,
+		   NULL);
 	buffer_clear(&place);
 }
 
 /* Below the stacks: the two lines where they part, then the locals there. */
-static void put_parting(struct window window, int middle, int row,
-			const struct session *session,
-			const struct diff_sides *sides,
-			const struct stackdiff_row *parting)
+static void put_parting(struct window window, int middle, int row, const struct session *session,
+			const struct diff_sides *sides, const struct stackdiff_row *parting)
 {
 	int left_over = window.row_count - 1 - row;
 	int source_rows = left_over > 16 ? left_over / 2 - 2 : SOURCE_ROWS;
@@ -309,17 +288,16 @@ static void put_parting(struct window window, int middle, int row,
 	if (sides->is_past || window.row_count - 1 - row < 3)
 		return;
 	window_horizontal(window, row, 0, window.column_count, STYLE_BORDER);
-	buffer_printf(&title, "Locals that differ \u00b7 %s",
-		      parting->a->code->func);
+	buffer_printf(&title, "Locals that differ \u00b7 %s", parting->a->code->func);
 	pane_title(window, row, 1, middle - 1, false, title.data, NULL);
 	buffer_clear(&title);
 	halves = split(window, middle, row + 1, window.row_count - 2 - row);
-	pane_diff_locals(halves.left, halves.right, session, sides,
-			 (int)parting->a_depth, (int)parting->b_depth);
+	pane_diff_locals(halves.left, halves.right, session, sides, (int)parting->a_depth,
+			 (int)parting->b_depth);
 }
 
-static void put_diff(struct window window, const struct session *session,
-		     const struct view *view, const struct diff_sides *sides)
+static void put_diff(struct window window, const struct session *session, const struct view *view,
+		     const struct diff_sides *sides)
 {
 	bool has_frame = pane_has_frame(window.row_count);
 	int middle = window.column_count / 2;
@@ -346,8 +324,7 @@ static void put_diff(struct window window, const struct session *session,
 	stackdiff_clear(&diff);
 }
 
-void pane_diff(struct window window, const struct session *session,
-	       const struct view *view)
+void pane_diff(struct window window, const struct session *session, const struct view *view)
 {
 	struct diff_sides sides;
 	struct window inner;
@@ -359,7 +336,6 @@ void pane_diff(struct window window, const struct session *session,
 		return;
 	}
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true, "Diff",
-			   NULL);
+		pane_title(window, 0, 1, window.column_count - 2, true, "Diff", NULL);
 	window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, problem);
 }

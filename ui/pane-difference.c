@@ -34,30 +34,25 @@ static void put_title(struct window window, const struct session *session,
 	buffer_append_string(&left, "Difference");
 	if (answers->question != NULL)
 		buffer_printf(&left, " \u00b7 %s", answers->question);
-	buffer_printf(&left, " \u00b7 rank %d against %d", difference->rank,
-		      difference->against);
+	buffer_printf(&left, " \u00b7 rank %d against %d", difference->rank, difference->against);
 	if (found->dtype != NULL) {
 		text_escape(&right, found->dtype, strlen(found->dtype));
 		buffer_append_char(&right, ' ');
-		tensortext_append_sizes(&right, found->shape,
-					found->dimension_count);
+		tensortext_append_sizes(&right, found->shape, found->dimension_count);
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
-		   right.data);
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
 /* One fact a line: how many, the first, the farthest, and what is no number. */
-static void append_facts(struct buffer *out, const struct tensordiff *found,
-			 double tolerance)
+static void append_facts(struct buffer *out, const struct tensordiff *found, double tolerance)
 {
 	text_count(out, (uint64_t)found->differing);
 	buffer_append_string(out, " of ");
 	text_count(out, (uint64_t)found->element_count);
-	buffer_append_string(out, found->element_count == 1
-					  ? " element differs"
-					  : " elements differ");
+	buffer_append_string(out,
+			     found->element_count == 1 ? " element differs" : " elements differ");
 	if (found->unlike > 0) {
 		buffer_append_string(out, "; in ");
 		text_count(out, (uint64_t)found->unlike);
@@ -66,15 +61,12 @@ static void append_facts(struct buffer *out, const struct tensordiff *found,
 	buffer_append_string(out, "\nfirst at ");
 	tensordiff_append_place(out, found, &found->first);
 	if (!isnan(found->maximum)) {
-		buffer_printf(out, "\nmax |difference| %.4g at ",
-			      found->maximum);
+		buffer_printf(out, "\nmax |difference| %.4g at ", found->maximum);
 		tensordiff_append_place(out, found, &found->farthest);
 	}
 	if (tolerance > 0)
 		buffer_printf(out, "\n%s the tolerance of %g",
-			      tensordiff_is_within(found, tolerance)
-				      ? "within"
-				      : "not within",
+			      tensordiff_is_within(found, tolerance) ? "within" : "not within",
 			      tolerance);
 	if (found->is_torn)
 		buffer_append_string(out, "\nwritten while it was read");
@@ -88,8 +80,7 @@ static void append_facts(struct buffer *out, const struct tensordiff *found,
 static void append_words(struct buffer *out, const struct answers *answers,
 			 const struct difference *difference)
 {
-	if (difference->state == DIFFERENCE_DONE &&
-	    difference->found.differing > 0)
+	if (difference->state == DIFFERENCE_DONE && difference->found.differing > 0)
 		append_facts(out, &difference->found, answers->tolerance);
 	else
 		differencetext_append_found(out, difference);
@@ -102,9 +93,7 @@ static int put_words(struct window window, const struct answers *answers,
 		     const struct difference *difference)
 {
 	struct buffer text = BUFFER_INIT;
-	enum style style = difference->state == DIFFERENCE_FAILED
-				   ? STYLE_WARNING
-				   : STYLE_TEXT;
+	enum style style = difference->state == DIFFERENCE_FAILED ? STYLE_WARNING : STYLE_TEXT;
 	const char *line;
 	int row = 0;
 
@@ -113,9 +102,7 @@ static int put_words(struct window window, const struct answers *answers,
 	while (line != NULL && row < window.row_count) {
 		char *copy = xstrndup(line, strcspn(line, "\n"));
 
-		row += window_put_paragraph(window, row, 1,
-					    window.row_count - row, style,
-					    copy);
+		row += window_put_paragraph(window, row, 1, window.row_count - row, style, copy);
 		line = strchr(line, '\n');
 		line = line != NULL ? line + 1 : NULL;
 		free(copy);
@@ -140,8 +127,7 @@ static void join(double *value, double other)
 }
 
 /* A grid of no more rows and columns than there is room for. */
-static double *shrink(const struct tensordiff *found, int row_count,
-		      int column_count)
+static double *shrink(const struct tensordiff *found, int row_count, int column_count)
 {
 	size_t count = (size_t)row_count * (size_t)column_count;
 	double *values = xcalloc(count, sizeof(*values));
@@ -152,8 +138,7 @@ static double *shrink(const struct tensordiff *found, int row_count,
 		int to = row * row_count / found->row_count;
 
 		for (int i = 0; i < found->column_count; i++)
-			join(&values[to * column_count +
-				     i * column_count / found->column_count],
+			join(&values[to * column_count + i * column_count / found->column_count],
 			     found->grid[row * found->column_count + i]);
 	}
 	return values;
@@ -173,12 +158,11 @@ static int at_most(int count, int maximum)
 }
 
 /* Where what is left of a number ends is the largest; it begins with 0. */
-static void put_map(struct window window, const struct difference *difference,
-		    bool has_colours)
+static void put_map(struct window window, const struct difference *difference, bool has_colours)
 {
 	const struct tensordiff *found = &difference->found;
-	struct window inner = window_part(window, 1, 1, window.row_count - 1,
-					  window.column_count - 2);
+	struct window inner =
+		window_part(window, 1, 1, window.row_count - 1, window.column_count - 2);
 	struct heat_picture picture = {
 		.high = isnan(found->maximum) ? 0 : bounded(found->maximum),
 		.has_colours = has_colours,
@@ -189,30 +173,23 @@ static void put_map(struct window window, const struct difference *difference,
 
 	if (inner.row_count < 1 || inner.column_count < 1)
 		return;
-	picture.row_count = at_most(found->row_count,
-				    heat_rows(inner.row_count, has_colours));
+	picture.row_count = at_most(found->row_count, heat_rows(inner.row_count, has_colours));
 	picture.column_count = at_most(found->column_count, inner.column_count);
 	values = shrink(found, picture.row_count, picture.column_count);
-	raise_small(values, picture.row_count * picture.column_count,
-		    picture.high);
+	raise_small(values, picture.row_count * picture.column_count, picture.high);
 	picture.values = values;
-	buffer_append_string(&title, picture.high > 0 ? "|difference|"
-							: "where they differ");
-	left = 2 + window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
-			      title.data);
+	buffer_append_string(&title, picture.high > 0 ? "|difference|" : "where they differ");
+	left = 2 + window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, title.data);
 	if (picture.high > 0)
-		heat_put_legend(window, 0, left, window.column_count - 1 - left,
-				&picture);
+		heat_put_legend(window, 0, left, window.column_count - 1 - left, &picture);
 	heat_put(inner, &picture);
 	free(values);
 	buffer_clear(&title);
 }
 
-static const struct difference *find(const struct session *session,
-				     const struct view *view)
+static const struct difference *find(const struct session *session, const struct view *view)
 {
-	return difference_find(&session->answers, view->difference_rank,
-			       view->difference_against);
+	return difference_find(&session->answers, view->difference_rank, view->difference_against);
 }
 
 void pane_difference_append(struct buffer *out, const struct session *session,
@@ -222,14 +199,12 @@ void pane_difference_append(struct buffer *out, const struct session *session,
 
 	if (difference == NULL)
 		return;
-	buffer_printf(out, "rank %d against rank %d: ", difference->rank,
-		      difference->against);
+	buffer_printf(out, "rank %d against rank %d: ", difference->rank, difference->against);
 	append_words(out, &session->answers, difference);
 	buffer_append_char(out, '\n');
 }
 
-void pane_difference(struct window window, const struct session *session,
-		     const struct view *view)
+void pane_difference(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 	const struct answers *answers = &session->answers;
@@ -249,7 +224,6 @@ void pane_difference(struct window window, const struct session *session,
 	if (inner.row_count > rows + 6)
 		rows++;
 	if (difference->found.grid != NULL && difference->found.compared > 0)
-		put_map(window_part(inner, rows, 0, inner.row_count - rows,
-				    inner.column_count),
+		put_map(window_part(inner, rows, 0, inner.row_count - rows, inner.column_count),
 			difference, view->has_heat);
 }

@@ -175,8 +175,7 @@ static const char *key_of(const struct keys *keys, const char *line)
 	return keymap_key_of(keys->keymap, keys->view, line);
 }
 
-static bool append_hint_keys(struct buffer *out, const struct hint *hint,
-			     const struct keys *keys)
+static bool append_hint_keys(struct buffer *out, const struct hint *hint, const struct keys *keys)
 {
 	for (int i = 0; i < 2 && hint->lines[i] != NULL; i++) {
 		const char *key = key_of(keys, hint->lines[i]);
@@ -201,14 +200,12 @@ static int hint_width(const struct hint *hint, const struct keys *keys)
 }
 
 /* A hint of one key is that key all over; of two the label is the second. */
-static void note_keys(struct window window, int start, int end,
-		      const struct hint *hint, const struct keys *keys)
+static void note_keys(struct window window, int start, int end, const struct hint *hint,
+		      const struct keys *keys)
 {
-	window_hit_key(window, start, end - start,
-		       hint->lines[hint->lines[1] != NULL]);
+	window_hit_key(window, start, end - start, hint->lines[hint->lines[1] != NULL]);
 	if (hint->lines[1] != NULL)
-		window_hit_key(window, start,
-			       text_width(key_of(keys, hint->lines[0])),
+		window_hit_key(window, start, text_width(key_of(keys, hint->lines[0])),
 			       hint->lines[0]);
 }
 
@@ -226,11 +223,11 @@ static int put_hint(struct window window, int column, const struct hint *hint,
 	if (column > 1)
 		column += 2;
 	start = column;
-	column += window_put(window, 0, column, window.column_count - column,
-			     STYLE_HINT_KEY, text.data);
+	column += window_put(window, 0, column, window.column_count - column, STYLE_HINT_KEY,
+			     text.data);
 	column++;
-	column += window_put(window, 0, column, window.column_count - column,
-			     STYLE_HINT, hint->label);
+	column += window_put(window, 0, column, window.column_count - column, STYLE_HINT,
+			     hint->label);
 	note_keys(window, start, column, hint, keys);
 	buffer_clear(&text);
 	return column;
@@ -251,8 +248,8 @@ static void append_matches(struct buffer *out, const struct session *session,
 }
 
 /* That ranks are hidden is said as long as they are. */
-static int put_filter(struct window window, int column,
-		      const struct session *session, const struct view *view)
+static int put_filter(struct window window, int column, const struct session *session,
+		      const struct view *view)
 {
 	struct buffer text = BUFFER_INIT;
 	int width = window.column_count / 2;
@@ -261,24 +258,20 @@ static int put_filter(struct window window, int column,
 		return column;
 	append_matches(&text, session, view);
 	buffer_printf(&text, " with '%s'", ranklist_filter(view));
-	column +=
-		window_put(window, 0, column, width, STYLE_WARNING, text.data);
+	column += window_put(window, 0, column, width, STYLE_WARNING, text.data);
 	buffer_clear(&text);
 	return column;
 }
 
-static void put_prompt(struct window window, const struct session *session,
-		       const struct view *view)
+static void put_prompt(struct window window, const struct session *session, const struct view *view)
 {
 	struct buffer text = BUFFER_INIT;
 	int width = window.column_count;
 
-	if (view->prompt.kind == PROMPT_FILTER &&
-	    view->prompt.text.length > 0) {
+	if (view->prompt.kind == PROMPT_FILTER && view->prompt.text.length > 0) {
 		append_matches(&text, session, view);
 		if (text_width(text.data) * 2 < width)
-			width -= 2 + window_put_right(window, 0, width - 1,
-						      width / 2, STYLE_HINT,
+			width -= 2 + window_put_right(window, 0, width - 1, width / 2, STYLE_HINT,
 						      text.data);
 		buffer_clear(&text);
 	}
@@ -286,8 +279,8 @@ static void put_prompt(struct window window, const struct session *session,
 }
 
 /* NULL: what is looked at has no debugger that could do something. */
-static const struct hint *debugger_hints(const struct session *session,
-					 const struct view *view, size_t *count)
+static const struct hint *debugger_hints(const struct session *session, const struct view *view,
+					 size_t *count)
 {
 	const struct rank *rank = session_looked_at(session);
 
@@ -316,8 +309,8 @@ static bool compares_tensors(const struct session *session)
 	return false;
 }
 
-static const struct hint *hints_of(const struct session *session,
-				   const struct view *view, size_t *count)
+static const struct hint *hints_of(const struct session *session, const struct view *view,
+				   size_t *count)
 {
 	const struct hint *own = NULL;
 	struct layout layout;
@@ -331,8 +324,7 @@ static const struct hint *hints_of(const struct session *session,
 		return tensor_hints;
 	}
 	layout_make(&layout, session, view);
-	if (view->kind == VIEW_HOME && view->pane == PANE_GRID &&
-	    layout.grid != GRID_CARDS) {
+	if (view->kind == VIEW_HOME && view->pane == PANE_GRID && layout.grid != GRID_CARDS) {
 		*count = ARRAY_LENGTH(many_hints);
 		return many_hints;
 	}
@@ -344,8 +336,8 @@ static const struct hint *hints_of(const struct session *session,
 	return hints;
 }
 
-static void put_hints(struct window window, const struct session *session,
-		      const struct view *view, const struct keys *keys)
+static void put_hints(struct window window, const struct session *session, const struct view *view,
+		      const struct keys *keys)
 {
 	int reserved = 0;
 	int column = put_filter(window, 1, session, view);
@@ -371,10 +363,8 @@ static void put_hints(struct window window, const struct session *session,
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
-		if (column + hint_width(&last_hints[i], keys) <
-		    window.column_count)
-			column = put_hint(window, column, &last_hints[i],
-					  keys);
+		if (column + hint_width(&last_hints[i], keys) < window.column_count)
+			column = put_hint(window, column, &last_hints[i], keys);
 }
 
 bool pane_message_fits(const struct view *view, const char *text)
@@ -389,16 +379,15 @@ bool pane_message_fits(const struct view *view, const char *text)
 /* What was said gives way, but not what went wrong, or asks. */
 static bool asks_to_stay(const struct session *session, const struct view *view)
 {
-	return !view->prompt.is_open && !view->is_message_error &&
-	       view->question == NULL && view->choices == NULL &&
-	       view_asks_to_stay(session, view);
+	return !view->prompt.is_open && !view->is_message_error && view->question == NULL &&
+	       view->choices == NULL && view_asks_to_stay(session, view);
 }
 
-int pane_hint_rows(const struct session *session, const struct view *view,
-		   int row_count, int column_count)
+int pane_hint_rows(const struct session *session, const struct view *view, int row_count,
+		   int column_count)
 {
-	bool is_said = view->message != NULL && !view->prompt.is_open &&
-		       !asks_to_stay(session, view);
+	bool is_said =
+		view->message != NULL && !view->prompt.is_open && !asks_to_stay(session, view);
 	int width = is_said ? text_width(view->message) : 0;
 	int rows = 2;
 
@@ -419,21 +408,17 @@ static void put_message(struct window window, const struct view *view)
 		for (int i = 0; i < window.column_count; i++)
 			window_put_character(window, row, i, style, ' ');
 	if (window.row_count > 1)
-		window_put_paragraph(window, 0, 1, window.row_count, style,
-				     view->message);
+		window_put_paragraph(window, 0, 1, window.row_count, style, view->message);
 	else
-		window_put(window, 0, 1, window.column_count - 1, style,
-			   view->message);
+		window_put(window, 0, 1, window.column_count - 1, style, view->message);
 }
 
 /* Offers to resume the ranks that the others may wait for. */
-static const struct hint release_hint = { VIEW_HOME,
-					  { "release", NULL },
-					  "resumes the others" };
+static const struct hint release_hint = { VIEW_HOME, { "release", NULL }, "resumes the others" };
 
 /* False: no rank that was told to run does so any more. */
-static bool put_motion(struct window window, const struct session *session,
-		       const struct view *view, const struct keys *keys)
+static bool put_motion(struct window window, const struct session *session, const struct view *view,
+		       const struct keys *keys)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_under_way;
@@ -447,8 +432,7 @@ static bool put_motion(struct window window, const struct session *session,
 		buffer_append_string(&text, " (Esc drops)");
 	}
 	is_under_way = text.length > 0;
-	column += window_put(window, 0, column, window.column_count - 1,
-			     STYLE_HINT, text.data);
+	column += window_put(window, 0, column, window.column_count - 1, STYLE_HINT, text.data);
 	buffer_clear(&text);
 	if (is_under_way && motion_is_stuck(&view->motion, session))
 		put_hint(window, column, &release_hint, keys);
@@ -456,8 +440,7 @@ static bool put_motion(struct window window, const struct session *session,
 }
 
 /* Keys that type something do not answer: NULL, or the key to press before. */
-static const char *leaving_key(const struct session *session,
-			       const struct view *view)
+static const char *leaving_key(const struct session *session, const struct view *view)
 {
 	if (view->kind == VIEW_REPL)
 		return "Esc";
@@ -500,8 +483,8 @@ static void put_question(struct window window, const struct session *session,
 	buffer_clear(&text);
 }
 
-void pane_hints(struct window window, const struct session *session,
-		const struct view *view, const struct keymap *keymap)
+void pane_hints(struct window window, const struct session *session, const struct view *view,
+		const struct keymap *keymap)
 {
 	struct keys keys = { keymap, view_name(view->kind) };
 
@@ -511,8 +494,7 @@ void pane_hints(struct window window, const struct session *session,
 		put_question(window, session, view, &keys);
 	else if (view->message != NULL)
 		put_message(window, view);
-	else if (session->node_count > 0 &&
-		 session_gone_count(session) == session->node_count)
+	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
 			   "probetui-node is gone, the job runs on: q leaves, "
 			   "then start probetui again.");

@@ -17,14 +17,13 @@
 
 static struct window inside(struct window window, const struct box *box)
 {
-	return window_part(window, box->row, box->column, box->row_count,
-			   box->column_count);
+	return window_part(window, box->row, box->column, box->row_count, box->column_count);
 }
 
 static struct window around(struct window window, const struct box *box)
 {
-	return window_part(window, box->row - 1, box->column - 1,
-			   box->row_count + 2, box->column_count + 2);
+	return window_part(window, box->row - 1, box->column - 1, box->row_count + 2,
+			   box->column_count + 2);
 }
 
 /* "Ranks · 64 a row · by host · by rank"; a table's head says the last. */
@@ -42,8 +41,7 @@ static void title_grid(const struct session *session, const struct view *view,
 
 	buffer_append_string(left, "Ranks");
 	if (is_cells && list->group_count == 0) {
-		cells_make(&cells, list, session, view,
-			   layout->panes[PANE_GRID].column_count);
+		cells_make(&cells, list, session, view, layout->panes[PANE_GRID].column_count);
 		buffer_printf(left, " \u00b7 %d a row", cells.across);
 		cells_clear(&cells);
 	}
@@ -62,12 +60,10 @@ static void append_process(struct buffer *out, const struct rank *rank)
 
 	buffer_printf(out, "rank %d", rank->process.rank);
 	if (rank->parent != NULL)
-		buffer_printf(out, " %s %d", role != NULL ? role : "child",
-			      (int)rank->process.pid);
+		buffer_printf(out, " %s %d", role != NULL ? role : "child", (int)rank->process.pid);
 }
 
-static void title_source(const struct session *session, struct buffer *left,
-			 struct buffer *right)
+static void title_source(const struct session *session, struct buffer *left, struct buffer *right)
 {
 	const struct frame *frame = selected_frame(session);
 	const struct rank *rank = session_looked_at(session);
@@ -76,8 +72,7 @@ static void title_source(const struct session *session, struct buffer *left,
 	buffer_append_string(left, "Source");
 	if (frame == NULL || rank == NULL)
 		return;
-	buffer_printf(left, " \u00b7 %s \u00b7 ",
-		      place_file_name(frame->code->file));
+	buffer_printf(left, " \u00b7 %s \u00b7 ", place_file_name(frame->code->file));
 	append_process(left, rank);
 	if (rank_append_change(right, rank))
 		return;
@@ -91,12 +86,10 @@ static bool is_agent_silent(const struct rank *rank)
 	const struct debugger *debugger = &rank->debugger;
 
 	return debugger_is_of(debugger, "http") &&
-	       (debugger->state == DEBUGGER_CONNECTING ||
-		debugger->state == DEBUGGER_LOST);
+	       (debugger->state == DEBUGGER_CONNECTING || debugger->state == DEBUGGER_LOST);
 }
 
-static void title_stack(const struct session *session, struct buffer *left,
-			struct buffer *right)
+static void title_stack(const struct session *session, struct buffer *left, struct buffer *right)
 {
 	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
@@ -112,15 +105,12 @@ static void title_stack(const struct session *session, struct buffer *left,
 		buffer_append_string(left, thread->sample.name);
 	else
 		buffer_printf(left, "thread %d", (int)thread->sample.tid);
-	if (session->choice.shows_native &&
-	    session_append_progress(right, session))
+	if (session->choice.shows_native && session_append_progress(right, session))
 		return;
-	if (session_find_stop(session, rank->node, rank->process.pid,
-			      thread->sample.tid) > 0)
+	if (session_find_stop(session, rank->node, rank->process.pid, thread->sample.tid) > 0)
 		buffer_printf(right, "%s \u00b7 ",
-			      rank->debugger.dialect != NULL
-				      ? rank->debugger.dialect
-				      : rank->debugger.backend);
+			      rank->debugger.dialect != NULL ? rank->debugger.dialect
+							     : rank->debugger.backend);
 	else if (rank->state == RANK_EXITED)
 		buffer_append_string(right, "last seen \u00b7 ");
 	else if (rank->sample_source != NULL && !session->is_replay)
@@ -145,13 +135,12 @@ static void title_locals(const struct session *session, const struct view *view,
 	if (frame == NULL || rank == NULL)
 		return;
 	buffer_printf(left, " \u00b7 %s", frame->code->func);
-	variables = session_find_variables(
-		session, rank->node, rank->process.pid, thread->sample.tid,
-		session_selected_depth(session), 0, 0);
+	variables =
+		session_find_variables(session, rank->node, rank->process.pid, thread->sample.tid,
+				       session_selected_depth(session), 0, 0);
 	if (variables == NULL)
 		return;
-	if (variables->exactness != NULL &&
-	    strcmp(variables->exactness, "torn") == 0)
+	if (variables->exactness != NULL && strcmp(variables->exactness, "torn") == 0)
 		buffer_append_string(right, "~ ");
 	if (variables_are_stale(session, view, variables)) {
 		buffer_append_string(right, "read ");
@@ -160,9 +149,8 @@ static void title_locals(const struct session *session, const struct view *view,
 	}
 }
 
-static void put_title(struct window window, const struct session *session,
-		      const struct view *view, const struct layout *layout,
-		      const struct ranklist *list, enum pane pane)
+static void put_title(struct window window, const struct session *session, const struct view *view,
+		      const struct layout *layout, const struct ranklist *list, enum pane pane)
 {
 	const struct box *box = &layout->panes[pane];
 	struct buffer left = BUFFER_INIT;
@@ -172,8 +160,7 @@ static void put_title(struct window window, const struct session *session,
 	case PANE_GRID:
 		title_grid(session, view, layout, list, &left);
 		if (layout->grid == GRID_TABLE)
-			pane_table_append_range(&right, list, box->row_count,
-						box->column_count);
+			pane_table_append_range(&right, list, box->row_count, box->column_count);
 		break;
 	case PANE_SOURCE:
 		title_source(session, &left, &right);
@@ -190,27 +177,24 @@ static void put_title(struct window window, const struct session *session,
 	case PANE_COUNT:
 		break;
 	}
-	pane_title(window, box->row - 1, box->column, box->column_count,
-		   view->pane == pane, left.data, right.data);
+	pane_title(window, box->row - 1, box->column, box->column_count, view->pane == pane,
+		   left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
-static void put_pane(struct window window, const struct session *session,
-		     const struct view *view, const struct layout *layout,
-		     const struct ranklist *list, enum pane pane)
+static void put_pane(struct window window, const struct session *session, const struct view *view,
+		     const struct layout *layout, const struct ranklist *list, enum pane pane)
 {
 	struct window part = inside(window, &layout->panes[pane]);
 	struct window framed = around(window, &layout->panes[pane]);
 	struct locals_frame frame;
 
-	window_hit(framed, 0, 1, framed.row_count - 1, part.column_count,
-		   HIT_PANE, (int)pane);
+	window_hit(framed, 0, 1, framed.row_count - 1, part.column_count, HIT_PANE, (int)pane);
 	switch (pane) {
 	case PANE_GRID:
 		if (layout->grid == GRID_CARDS)
-			pane_cards(framed, session, view, list,
-				   layout->cards_across);
+			pane_cards(framed, session, view, list, layout->cards_across);
 		else if (layout->grid == GRID_CELLS)
 			pane_cells(part, session, view, list);
 		else
@@ -224,49 +208,45 @@ static void put_pane(struct window window, const struct session *session,
 		break;
 	case PANE_LOCALS:
 		frame = locals_frame_selected(session);
-		pane_locals(part, session, view, &frame,
-			    view->pane == PANE_LOCALS);
+		pane_locals(part, session, view, &frame, view->pane == PANE_LOCALS);
 		break;
 	case PANE_BREAKPOINTS:
-		pane_breakpoints(part, session, view,
-				 view->pane == PANE_BREAKPOINTS, false);
+		pane_breakpoints(part, session, view, view->pane == PANE_BREAKPOINTS, false);
 		break;
 	case PANE_COUNT:
 		break;
 	}
 }
 
-static void put_output(struct window window, const struct session *session,
-		       const struct box *box)
+static void put_output(struct window window, const struct session *session, const struct box *box)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
 
 	window_box(around(window, box), STYLE_BORDER);
 	pane_output_title(session, &left, &right);
-	pane_title(window, box->row - 1, box->column, box->column_count, false,
-		   left.data, right.length > 0 ? right.data : NULL);
+	pane_title(window, box->row - 1, box->column, box->column_count, false, left.data,
+		   right.length > 0 ? right.data : NULL);
 	pane_output(inside(window, box), session, SCROLL_END);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
-static void put_merged(struct window window, const struct session *session,
-		       const struct view *view, const struct box *box)
+static void put_merged(struct window window, const struct session *session, const struct view *view,
+		       const struct box *box)
 {
 	struct merged merged;
 
 	window_box(around(window, box), STYLE_BORDER);
 	merged_make(&merged, session, view);
-	pane_title(window, box->row - 1, box->column, box->column_count, false,
-		   "Merged stacks", NULL);
+	pane_title(window, box->row - 1, box->column, box->column_count, false, "Merged stacks",
+		   NULL);
 	pane_merged_tree(inside(window, box), session, view, &merged, false);
 	merged_clear(&merged);
 }
 
-static void put_panes(struct window window, const struct session *session,
-		      const struct view *view, const struct layout *layout,
-		      const struct ranklist *list)
+static void put_panes(struct window window, const struct session *session, const struct view *view,
+		      const struct layout *layout, const struct ranklist *list)
 {
 	if (layout->is_compact) {
 		window_hit(window, layout->body.row, 0, layout->body.row_count,
@@ -277,8 +257,7 @@ static void put_panes(struct window window, const struct session *session,
 	/* All lines first: they join, and titles are written over them. */
 	for (int i = 0; i < PANE_COUNT; i++)
 		if (layout->panes[i].row_count > 0)
-			window_box(around(window, &layout->panes[i]),
-				   STYLE_BORDER);
+			window_box(around(window, &layout->panes[i]), STYLE_BORDER);
 	if (layout->merged.row_count > 0)
 		put_merged(window, session, view, &layout->merged);
 	if (layout->output.row_count > 0)
@@ -288,13 +267,12 @@ static void put_panes(struct window window, const struct session *session,
 			continue;
 		put_pane(window, session, view, layout, list, (enum pane)i);
 		if (i != PANE_GRID || layout->grid != GRID_CARDS)
-			put_title(window, session, view, layout, list,
-				  (enum pane)i);
+			put_title(window, session, view, layout, list, (enum pane)i);
 	}
 }
 
-void pane_home(struct window window, const struct session *session,
-	       const struct view *view, const struct layout *layout)
+void pane_home(struct window window, const struct session *session, const struct view *view,
+	       const struct layout *layout)
 {
 	struct ranklist list;
 

@@ -31,12 +31,9 @@ struct fact_form {
 };
 
 static const struct fact_form forms[FACT_COUNT] = {
-	[FACT_SCRIPT] = { "script", 16, 0 },
-	[FACT_RANKS] = { "ranks", 11, 34 },
-	[FACT_LAUNCHER] = { "launcher", 20, 70 },
-	[FACT_PORT] = { "port", 15, 100 },
-	[FACT_USER] = { "user", 8, 64 },
-	[FACT_AGE] = { "age", 4, 40 },
+	[FACT_SCRIPT] = { "script", 16, 0 },	  [FACT_RANKS] = { "ranks", 11, 34 },
+	[FACT_LAUNCHER] = { "launcher", 20, 70 }, [FACT_PORT] = { "port", 15, 100 },
+	[FACT_USER] = { "user", 8, 64 },	  [FACT_AGE] = { "age", 4, 40 },
 };
 
 static void append_fact(struct buffer *out, const struct job *job,
@@ -51,8 +48,7 @@ static void append_fact(struct buffer *out, const struct job *job,
 		break;
 	case FACT_LAUNCHER:
 		if (job->launcher_pid > 0)
-			buffer_printf(out, "%s (pid %d)", job->launcher,
-				      (int)job->launcher_pid);
+			buffer_printf(out, "%s (pid %d)", job->launcher, (int)job->launcher_pid);
 		break;
 	case FACT_PORT:
 		buffer_append_string(out, job->name);
@@ -89,12 +85,10 @@ static int put_facts(struct window window, int row, const struct job *job,
 			continue;
 		append_fact(&text, job, summary, (enum fact)i);
 		if (i == FACT_AGE)
-			window_put_right(window, row, at + width, width,
-					 STYLE_TEXT, text.data);
+			window_put_right(window, row, at + width, width, STYLE_TEXT, text.data);
 		else
 			window_put(window, row, at, width,
-				   i < FACT_LAUNCHER ? STYLE_TEXT : STYLE_DIM,
-				   text.data);
+				   i < FACT_LAUNCHER ? STYLE_TEXT : STYLE_DIM, text.data);
 		at += width + 2;
 		buffer_clear(&text);
 	}
@@ -111,30 +105,24 @@ static void put_head(struct window window, int row, bool is_wide)
 		if (!shows(window, i))
 			continue;
 		if (i == FACT_AGE)
-			window_put_right(window, row, at + width, width,
-					 STYLE_DIM, forms[i].title);
+			window_put_right(window, row, at + width, width, STYLE_DIM, forms[i].title);
 		else
-			window_put(window, row, at, width, STYLE_DIM,
-				   forms[i].title);
+			window_put(window, row, at, width, STYLE_DIM, forms[i].title);
 		at += width + 2;
 	}
 	if (is_wide)
-		window_put(window, row, at, window.column_count - at, STYLE_DIM,
-			   "verdict");
+		window_put(window, row, at, window.column_count - at, STYLE_DIM, "verdict");
 }
 
 static void put_finding(struct window window, int row, int column,
 			const struct job_finding *finding)
 {
 	enum style style;
-	int32_t mark =
-		mark_of_verdict(finding->state, finding->has_outliers, &style);
+	int32_t mark = mark_of_verdict(finding->state, finding->has_outliers, &style);
 
 	window_put_character(window, row, column, style, mark);
-	window_put(window, row, column + 2, window.column_count - column - 3,
-		   style,
-		   finding->sentence != NULL ? finding->sentence
-					     : "Not read yet.");
+	window_put(window, row, column + 2, window.column_count - column - 3, style,
+		   finding->sentence != NULL ? finding->sentence : "Not read yet.");
 }
 
 static int facts_width(struct window window)
@@ -160,8 +148,7 @@ static void append_title(struct buffer *out, const struct session *session)
 		return;
 	}
 	text_count(out, session->job_count);
-	buffer_append_string(out, session->job_count == 1 ? " job runs here."
-							  : " jobs run here.");
+	buffer_append_string(out, session->job_count == 1 ? " job runs here." : " jobs run here.");
 	buffer_append_string(out, " Enter opens one.");
 }
 
@@ -174,8 +161,8 @@ int view_job_cursor(const struct session *session, const struct view *view)
 	return view->job_cursor < 0 ? 0 : view->job_cursor;
 }
 
-static void put_job(struct window window, int row,
-		    const struct session *session, int index, bool is_wide)
+static void put_job(struct window window, int row, const struct session *session, int index,
+		    bool is_wide)
 {
 	const struct job *job = &session->jobs[index];
 	struct job_summary summary;
@@ -190,11 +177,9 @@ static void put_job(struct window window, int row,
 		put_finding(window, row + 1, FIRST_COLUMN, &job->finding);
 }
 
-void pane_jobs(struct window window, const struct session *session,
-	       const struct view *view)
+void pane_jobs(struct window window, const struct session *session, const struct view *view)
 {
-	bool is_wide =
-		window.column_count - facts_width(window) >= VERDICT_MINIMUM;
+	bool is_wide = window.column_count - facts_width(window) >= VERDICT_MINIMUM;
 	bool has_head = window.row_count >= HEAD_ROWS;
 	int height = is_wide ? 1 : 2;
 	int cursor = view_job_cursor(session, view);
@@ -204,26 +189,21 @@ void pane_jobs(struct window window, const struct session *session,
 	int first;
 
 	append_title(&text, session);
-	top += window_put_paragraph(window, top, 3, 2, STYLE_TITLE_FOCUSED,
-				    text.data);
+	top += window_put_paragraph(window, top, 3, 2, STYLE_TITLE_FOCUSED, text.data);
 	buffer_clear(&text);
 	if (has_head && session->job_count > 0)
 		put_head(window, top + 1, is_wide);
 	top += has_head ? 2 : 0;
 	shown = (window.row_count - top) / height;
 	first = cursor >= shown ? cursor - shown + 1 : 0;
-	for (int i = first; i < (int)session->job_count && i - first < shown;
-	     i++) {
+	for (int i = first; i < (int)session->job_count && i - first < shown; i++) {
 		int row = top + (i - first) * height;
 
 		put_job(window, row, session, i, is_wide);
-		window_hit(window, row, 0, height, window.column_count, HIT_JOB,
-			   i);
+		window_hit(window, row, 0, height, window.column_count, HIT_JOB, i);
 		if (i != cursor)
 			continue;
-		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED,
-				     CURSOR_MARK);
-		window_emphasise(window, row, 0, 1, window.column_count,
-				 EMPHASIS_BOLD);
+		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED, CURSOR_MARK);
+		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_BOLD);
 	}
 }

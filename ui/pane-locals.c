@@ -38,8 +38,7 @@ struct level {
 	uint64_t key;
 };
 
-static struct locals_row *add_row(struct row_list *list,
-				  enum locals_row_kind kind, int indent)
+static struct locals_row *add_row(struct row_list *list, enum locals_row_kind kind, int indent)
 {
 	struct locals_row *row;
 
@@ -52,20 +51,17 @@ static struct locals_row *add_row(struct row_list *list,
 static void add_level(struct row_list *list, const struct level *level);
 
 static void add_variable(struct row_list *list, const struct level *level,
-			 const struct variables *page,
-			 const struct variable *variable)
+			 const struct variables *page, const struct variable *variable)
 {
 	struct locals_row *row = add_row(list, LOCALS_VARIABLE, level->indent);
 	struct level below = *level;
 
 	row->variable = variable;
 	row->is_stale = variables_are_stale(level->session, level->view, page);
-	row->is_changed =
-		page->is_changed != NULL && !row->is_stale &&
-		page->is_changed[variable - page->list.items];
+	row->is_changed = page->is_changed != NULL && !row->is_stale &&
+			  page->is_changed[variable - page->list.items];
 	row->key = hash_text(level->key, variable->name);
-	row->is_open = variable->child_count > 0 &&
-		       key_set_has(&level->view->opened, row->key);
+	row->is_open = variable->child_count > 0 && key_set_has(&level->view->opened, row->key);
 	if (!row->is_open || level->indent >= INDENT_MAXIMUM)
 		return;
 	below.depth = -1;
@@ -75,8 +71,7 @@ static void add_variable(struct row_list *list, const struct level *level,
 	add_level(list, &below);
 }
 
-static void name_page(struct locals_row *row, const struct level *level,
-		      int64_t start)
+static void name_page(struct locals_row *row, const struct level *level, int64_t start)
 {
 	row->address = level->address;
 	row->start = start;
@@ -84,17 +79,14 @@ static void name_page(struct locals_row *row, const struct level *level,
 }
 
 /* The first row of a page names it, so that it is asked for again. */
-static void add_page(struct row_list *list, const struct level *level,
-		     const struct variables *page)
+static void add_page(struct row_list *list, const struct level *level, const struct variables *page)
 {
 	size_t first = list->count;
 
 	if (page->error != NULL)
-		add_row(list, LOCALS_PROBLEM, level->indent)->problem =
-			page->error;
-	for (size_t i = 0; page->error == NULL && i < page->list.count &&
-			   list->count < ROWS_MAXIMUM;
-	     i++)
+		add_row(list, LOCALS_PROBLEM, level->indent)->problem = page->error;
+	for (size_t i = 0;
+	     page->error == NULL && i < page->list.count && list->count < ROWS_MAXIMUM; i++)
 		add_variable(list, level, page, &page->list.items[i]);
 	if (first < list->count)
 		name_page(&list->rows[first], level, page->start);
@@ -109,13 +101,11 @@ static void add_level(struct row_list *list, const struct level *level)
 
 	for (int i = 0; i < (pages > 1 ? pages : 1); i++) {
 		const struct variables *page = session_find_variables(
-			level->session, level->rank->node,
-			level->rank->process.pid, level->tid, level->depth,
-			level->address, start);
+			level->session, level->rank->node, level->rank->process.pid, level->tid,
+			level->depth, level->address, start);
 
 		if (page == NULL) {
-			name_page(add_row(list, LOCALS_WAITING, level->indent),
-				  level, start);
+			name_page(add_row(list, LOCALS_WAITING, level->indent), level, start);
 			return;
 		}
 		add_page(list, level, page);
@@ -125,8 +115,7 @@ static void add_level(struct row_list *list, const struct level *level)
 			return;
 	}
 	if (total > start) {
-		struct locals_row *row =
-			add_row(list, LOCALS_MORE, level->indent);
+		struct locals_row *row = add_row(list, LOCALS_MORE, level->indent);
 
 		row->key = level->key;
 		row->left = total - start;
@@ -143,8 +132,7 @@ struct locals_frame locals_frame_selected(const struct session *session)
 }
 
 /* The lines of what was raised, one alone unless all is unfolded. */
-static void add_raised(struct row_list *list, const struct level *level,
-		       const char *exception)
+static void add_raised(struct row_list *list, const struct level *level, const char *exception)
 {
 	bool has_more = true;
 
@@ -154,8 +142,7 @@ static void add_raised(struct row_list *list, const struct level *level,
 
 		row->text = exception;
 		has_more = exception[length] == '\n';
-		row->is_folded =
-			has_more && i == 0 && !level->view->is_unfolded;
+		row->is_folded = has_more && i == 0 && !level->view->is_unfolded;
 		exception += length + has_more;
 	}
 }
@@ -167,29 +154,24 @@ static void add_said(struct row_list *list, const struct level *level)
 	const struct rank *rank = level->rank;
 	const struct displays *displays = &session->choice.displays;
 
-	if (session_find_stop(session, rank->node, rank->process.pid,
-			      level->tid) == 0)
+	if (session_find_stop(session, rank->node, rank->process.pid, level->tid) == 0)
 		return;
 	if (rank->debugger.exception != NULL)
 		add_raised(list, level, rank->debugger.exception);
-	else if (rank->debugger.value != NULL &&
-		 rank->debugger.at == STOP_AT_EXCEPTION)
+	else if (rank->debugger.value != NULL && rank->debugger.at == STOP_AT_EXCEPTION)
 		add_raised(list, level, rank->debugger.value);
 	else if (rank->debugger.value != NULL && level->depth == 0)
 		add_row(list, LOCALS_RETURNED, 0)->text = rank->debugger.value;
 	for (size_t i = 0; i < displays->count; i++) {
 		const struct display *display = &displays->items[i];
 
-		if (display->pid == rank->process.pid &&
-		    display->node == rank->node)
+		if (display->pid == rank->process.pid && display->node == rank->node)
 			add_row(list, LOCALS_DISPLAY, 0)->display = display;
 	}
 }
 
-struct locals_row *pane_locals_rows(const struct session *session,
-				    const struct view *view,
-				    const struct locals_frame *frame,
-				    size_t *count)
+struct locals_row *pane_locals_rows(const struct session *session, const struct view *view,
+				    const struct locals_frame *frame, size_t *count)
 {
 	const struct thread *thread = frame->thread;
 	struct row_list list = { .rows = NULL };
@@ -205,9 +187,8 @@ struct locals_row *pane_locals_rows(const struct session *session,
 		level.tid = thread->sample.tid;
 		add_said(&list, &level);
 		/* Opened once, open in the same function of every rank. */
-		level.key = hash_text(
-			HASH_START,
-			thread->sample.stack->frames[frame->depth].code->func);
+		level.key = hash_text(HASH_START,
+				      thread->sample.stack->frames[frame->depth].code->func);
 		add_level(&list, &level);
 	}
 	*count = list.count;
@@ -221,14 +202,12 @@ static bool is_type_obvious(const struct variable *variable)
 		"dict", "tuple", "bytes", "set",   "complex",
 	};
 
-	if (variable->value == NULL || variable->value[0] == '<' ||
-	    variable->type == NULL)
+	if (variable->value == NULL || variable->value[0] == '<' || variable->type == NULL)
 		return true;
 	for (size_t i = 0; i < ARRAY_LENGTH(obvious); i++)
 		if (strcmp(variable->type, obvious[i]) == 0)
 			return true;
-	return strncmp(variable->value, variable->type,
-		       strlen(variable->type)) == 0;
+	return strncmp(variable->value, variable->type, strlen(variable->type)) == 0;
 }
 
 static enum style value_style(const struct locals_row *row)
@@ -250,15 +229,13 @@ static int put_news(struct window window, int at, int column, bool has_changed)
 	int width = window.column_count - column;
 
 	if (has_changed && width > CHANGED_MINIMUM)
-		width -= 2 + window_put_right(window, at, window.column_count,
-					      width, STYLE_VALUE_CHANGED,
-					      "changed");
+		width -= 2 + window_put_right(window, at, window.column_count, width,
+					      STYLE_VALUE_CHANGED, "changed");
 	return width;
 }
 
 /* The value from column on, its type behind it, and at the end its news. */
-static void put_value(struct window window, int at, int column,
-		      const struct locals_row *row)
+static void put_value(struct window window, int at, int column, const struct locals_row *row)
 {
 	const struct variable *variable = row->variable;
 	const char *value = variable->value != NULL ? variable->value : "?";
@@ -268,8 +245,8 @@ static void put_value(struct window window, int at, int column,
 	used = window_put(window, at, column, width, value_style(row), value);
 
 	if (!is_type_obvious(variable) && width - used > 6)
-		window_put(window, at, column + used + 2, width - used - 2,
-			   STYLE_VALUE_TYPE, variable->type);
+		window_put(window, at, column + used + 2, width - used - 2, STYLE_VALUE_TYPE,
+			   variable->type);
 }
 
 static int name_width(const struct locals_row *rows, size_t count, int limit)
@@ -282,8 +259,7 @@ static int name_width(const struct locals_row *rows, size_t count, int limit)
 		if (rows[i].kind == LOCALS_DISPLAY)
 			width = text_width(rows[i].display->expression);
 		else if (rows[i].kind == LOCALS_VARIABLE)
-			width = 2 * rows[i].indent +
-				text_width(rows[i].variable->name);
+			width = 2 * rows[i].indent + text_width(rows[i].variable->name);
 		else
 			continue;
 		if (width > widest)
@@ -292,21 +268,18 @@ static int name_width(const struct locals_row *rows, size_t count, int limit)
 	return widest < limit ? widest : limit;
 }
 
-static void put_more(struct window window, int row,
-		     const struct locals_row *more)
+static void put_more(struct window window, int row, const struct locals_row *more)
 {
 	struct buffer text = BUFFER_INIT;
 
 	buffer_append_string(&text, "\u2026 ");
 	text_count(&text, (uint64_t)more->left);
 	buffer_append_string(&text, " more");
-	window_put(window, row, 2 + 2 * more->indent, window.column_count,
-		   STYLE_DIM, text.data);
+	window_put(window, row, 2 + 2 * more->indent, window.column_count, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
 
-static void put_variable(struct window window, int at,
-			 const struct locals_row *row, int width)
+static void put_variable(struct window window, int at, const struct locals_row *row, int width)
 {
 	const struct variable *variable = row->variable;
 	int indent = 2 * row->indent;
@@ -315,27 +288,23 @@ static void put_variable(struct window window, int at,
 		window_put_character(window, at, indent, STYLE_DIM,
 				     row->is_open ? OPEN_MARK : CLOSED_MARK);
 	window_put(window, at, 2 + indent, width - indent,
-		   row->is_stale ? STYLE_VALUE_STALE : STYLE_TEXT,
-		   variable->name);
+		   row->is_stale ? STYLE_VALUE_STALE : STYLE_TEXT, variable->name);
 	put_value(window, at, 2 + width + 2, row);
 }
 
 /* The first line of a text, with a sign where there are more to open. */
-static void put_line(struct window window, int at, int column,
-		     enum style style, const struct locals_row *row)
+static void put_line(struct window window, int at, int column, enum style style,
+		     const struct locals_row *row)
 {
 	char *line = xstrndup(row->text, strcspn(row->text, "\n"));
 
 	if (row->is_folded)
-		window_put_character(window, at, column - 2, STYLE_DIM,
-				     CLOSED_MARK);
-	window_put(window, at, column, window.column_count - column, style,
-		   line);
+		window_put_character(window, at, column - 2, STYLE_DIM, CLOSED_MARK);
+	window_put(window, at, column, window.column_count - column, style, line);
 	free(line);
 }
 
-static void put_display(struct window window, int at,
-			const struct display *display, int width)
+static void put_display(struct window window, int at, const struct display *display, int width)
 {
 	bool is_said = display->value != NULL;
 	const char *text = is_said ? display->value : display->error;
@@ -348,12 +317,11 @@ static void put_display(struct window window, int at,
 	if (is_said && display->has_changed)
 		style = STYLE_VALUE_CHANGED;
 	room = put_news(window, at, column, is_said && display->has_changed);
-	window_put(window, at, column, room, style,
-		   text != NULL ? text : "\u2026");
+	window_put(window, at, column, room, style, text != NULL ? text : "\u2026");
 }
 
-static void put_row(struct window window, int at, const struct locals_row *row,
-		    int width, const char *waiting)
+static void put_row(struct window window, int at, const struct locals_row *row, int width,
+		    const char *waiting)
 {
 	int column = 2 + 2 * row->indent;
 
@@ -362,8 +330,8 @@ static void put_row(struct window window, int at, const struct locals_row *row,
 		put_line(window, at, column, STYLE_ERROR, row);
 		break;
 	case LOCALS_RETURNED:
-		column += window_put(window, at, column, window.column_count,
-				     STYLE_DIM, "returns ");
+		column +=
+			window_put(window, at, column, window.column_count, STYLE_DIM, "returns ");
 		put_line(window, at, column, STYLE_TEXT, row);
 		break;
 	case LOCALS_DISPLAY:
@@ -376,23 +344,20 @@ static void put_row(struct window window, int at, const struct locals_row *row,
 		put_more(window, at, row);
 		break;
 	case LOCALS_WAITING:
-		window_put_paragraph(window, at, column, window.row_count - at,
-				     STYLE_DIM, waiting);
+		window_put_paragraph(window, at, column, window.row_count - at, STYLE_DIM, waiting);
 		break;
 	case LOCALS_PROBLEM:
-		window_put_paragraph(window, at, column, window.row_count - at,
-				     STYLE_DIM, row->problem);
+		window_put_paragraph(window, at, column, window.row_count - at, STYLE_DIM,
+				     row->problem);
 		break;
 	}
 }
 
-void pane_locals(struct window window, const struct session *session,
-		 const struct view *view, const struct locals_frame *frame,
-		 bool has_cursor)
+void pane_locals(struct window window, const struct session *session, const struct view *view,
+		 const struct locals_frame *frame, bool has_cursor)
 {
 	size_t count;
-	struct locals_row *rows =
-		pane_locals_rows(session, view, frame, &count);
+	struct locals_row *rows = pane_locals_rows(session, view, frame, &count);
 	int width = name_width(rows, count, window.column_count / 2);
 	const char *waiting = rank_unread_reason(session, frame->rank);
 	int cursor = view->locals_cursor;
@@ -405,16 +370,13 @@ void pane_locals(struct window window, const struct session *session,
 		cursor = (int)count - 1;
 	if (has_cursor && cursor >= window.row_count)
 		first = cursor - window.row_count + 1;
-	for (int i = first; i < (int)count && i - first < window.row_count;
-	     i++) {
+	for (int i = first; i < (int)count && i - first < window.row_count; i++) {
 		put_row(window, i - first, &rows[i], width, waiting);
 		/* Elsewhere no cursor goes over them. */
 		if (view->kind == VIEW_HOME)
-			window_hit(window, i - first, 0, 1, window.column_count,
-				   HIT_LOCAL, i);
+			window_hit(window, i - first, 0, 1, window.column_count, HIT_LOCAL, i);
 		if (has_cursor && i == cursor)
-			window_emphasise(window, i - first, 0, 1,
-					 window.column_count,
+			window_emphasise(window, i - first, 0, 1, window.column_count,
 					 EMPHASIS_SELECTED);
 	}
 	free(rows);

@@ -71,13 +71,11 @@ static void append_output(struct buffer *out, const struct session *session)
 	for (size_t i = 0; output != NULL && i < output_count(output); i++) {
 		const struct output_line *line = output_line(output, i);
 
-		buffer_printf(out, "%s%s\n", looks[line->kind].mark,
-			      line->text);
+		buffer_printf(out, "%s%s\n", looks[line->kind].mark, line->text);
 	}
 }
 
-void pane_log_append(struct buffer *out, const struct session *session,
-		     const struct view *view)
+void pane_log_append(struct buffer *out, const struct session *session, const struct view *view)
 {
 	if (!view->is_log_focused) {
 		append_output(out, session);
@@ -100,21 +98,19 @@ static void put_log(struct window window, int scroll)
 	int first = first_of(scroll, log_count(), window.row_count);
 
 	if (log_count() == 0)
-		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
-			   "Nothing was logged.");
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, "Nothing was logged.");
 	for (int row = 0; row < window.row_count; row++) {
 		const char *line = log_line((size_t)(first + row));
 
 		if (line == NULL)
 			break;
-		window_put(window, row, 1, window.column_count - 1, STYLE_TEXT,
-			   line);
+		window_put(window, row, 1, window.column_count - 1, STYLE_TEXT, line);
 	}
 }
 
 /* Why there is nothing, or not all, to show; NULL: there is. */
-static const char *missing(const struct session *session,
-			   const struct rank *rank, const struct output *output)
+static const char *missing(const struct session *session, const struct rank *rank,
+			   const struct output *output)
 {
 	if (rank == NULL)
 		return "There is no rank.";
@@ -150,40 +146,34 @@ static int put_sentences(struct window window, const struct session *session,
 	for (int i = 0; i < OUTPUT_STREAMS; i++) {
 		const char *why = sentence_of(session, output->streams[i].why);
 
-		if (i > 0 && why != NULL &&
-		    why == sentence_of(session, output->streams[0].why))
+		if (i > 0 && why != NULL && why == sentence_of(session, output->streams[0].why))
 			continue;
 		if (why != NULL && row < window.row_count) {
 			window_put(window, row, 1, 2, looks[OUTPUT_NOTE].style,
 				   looks[OUTPUT_NOTE].mark);
-			row += window_put_paragraph(
-				window, row, 3,
-				row + SENTENCE_ROWS < window.row_count
-					? SENTENCE_ROWS
-					: window.row_count - row,
-				STYLE_DIM, why);
+			row += window_put_paragraph(window, row, 3,
+						    row + SENTENCE_ROWS < window.row_count
+							    ? SENTENCE_ROWS
+							    : window.row_count - row,
+						    STYLE_DIM, why);
 		}
 	}
 	return row;
 }
 
-void pane_output(struct window window, const struct session *session,
-		 int scroll)
+void pane_output(struct window window, const struct session *session, int scroll)
 {
 	const struct output *output = selected_output(session);
-	const char *problem =
-		missing(session, session_selected(session), output);
+	const char *problem = missing(session, session_selected(session), output);
 	int row;
 	int first;
 
 	if (problem != NULL) {
-		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     problem);
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, problem);
 		return;
 	}
 	row = put_sentences(window, session, output);
-	first = first_of(scroll, (int)output_count(output),
-			 window.row_count - row);
+	first = first_of(scroll, (int)output_count(output), window.row_count - row);
 	if (output->line_count == 0 && row < window.row_count)
 		window_put(window, row, 1, window.column_count - 1, STYLE_DIM,
 			   "Nothing was printed to a file.");
@@ -193,15 +183,13 @@ void pane_output(struct window window, const struct session *session,
 		if ((size_t)i >= output_count(output))
 			break;
 		line = output_line(output, (size_t)i);
-		window_put(window, row, 1, 2, looks[line->kind].style,
-			   looks[line->kind].mark);
-		window_put(window, row, 3, window.column_count - 3,
-			   looks[line->kind].style, line->text);
+		window_put(window, row, 1, 2, looks[line->kind].style, looks[line->kind].mark);
+		window_put(window, row, 3, window.column_count - 3, looks[line->kind].style,
+			   line->text);
 	}
 }
 
-void pane_output_title(const struct session *session, struct buffer *left,
-		       struct buffer *right)
+void pane_output_title(const struct session *session, struct buffer *left, struct buffer *right)
 {
 	const struct rank *rank = session_selected(session);
 	const struct output *output = selected_output(session);
@@ -225,8 +213,8 @@ void pane_output_title(const struct session *session, struct buffer *left,
 	buffer_append_string(right, "! stderr");
 }
 
-static void put_title(struct window window, int row, bool is_log,
-		      const struct session *session, const struct view *view)
+static void put_title(struct window window, int row, bool is_log, const struct session *session,
+		      const struct view *view)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
@@ -235,23 +223,19 @@ static void put_title(struct window window, int row, bool is_log,
 		buffer_append_string(&left, "Log of probetui");
 	else
 		pane_output_title(session, &left, &right);
-	pane_title(window, row, 1, window.column_count - 2,
-		   view->is_log_focused == is_log, left.data,
-		   right.length > 0 ? right.data : NULL);
+	pane_title(window, row, 1, window.column_count - 2, view->is_log_focused == is_log,
+		   left.data, right.length > 0 ? right.data : NULL);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
-void pane_log(struct window window, const struct session *session,
-	      const struct view *view)
+void pane_log(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 	int below = log_rows(inner.row_count - 1);
 	int above = inner.row_count - 1 - below;
-	int output_scroll =
-		view->is_log_focused ? view->other_scroll : view->text_scroll;
-	int log_scroll =
-		view->is_log_focused ? view->text_scroll : view->other_scroll;
+	int output_scroll = view->is_log_focused ? view->other_scroll : view->text_scroll;
+	int log_scroll = view->is_log_focused ? view->text_scroll : view->other_scroll;
 
 	if (!pane_has_frame(window.row_count)) {
 		if (view->is_log_focused)
@@ -260,12 +244,9 @@ void pane_log(struct window window, const struct session *session,
 			pane_output(inner, session, output_scroll);
 		return;
 	}
-	window_horizontal(window, above + 1, 0, window.column_count,
-			  STYLE_BORDER);
+	window_horizontal(window, above + 1, 0, window.column_count, STYLE_BORDER);
 	put_title(window, 0, false, session, view);
 	put_title(window, above + 1, true, session, view);
-	pane_output(window_part(inner, 0, 0, above, inner.column_count),
-		    session, output_scroll);
-	put_log(window_part(inner, above + 1, 0, below, inner.column_count),
-		log_scroll);
+	pane_output(window_part(inner, 0, 0, above, inner.column_count), session, output_scroll);
+	put_log(window_part(inner, above + 1, 0, below, inner.column_count), log_scroll);
 }

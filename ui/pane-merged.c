@@ -41,21 +41,18 @@ static uint64_t key_of(const struct stacktree_node *node, uint64_t parent)
 	char line[16];
 
 	snprintf(line, sizeof(line), "%d", node->frame.lineno);
-	return hash_text(hash_text(hash_text(parent, node->frame.code->func),
-				   node->frame.code->file),
-			 line);
+	return hash_text(
+		hash_text(hash_text(parent, node->frame.code->func), node->frame.code->file), line);
 }
 
 /* The rows come in drawing order: a node's children follow it at once. */
-static struct branch *enter(struct branch_list *open,
-			    const struct stacktree_node *node,
+static struct branch *enter(struct branch_list *open, const struct stacktree_node *node,
 			    const struct view *view)
 {
 	struct branch branch = { .node = node, .key = HASH_START, .run = 1 };
 	bool is_hidden = false;
 
-	while (open->count > 0 &&
-	       open->items[open->count - 1].children_left == 0)
+	while (open->count > 0 && open->items[open->count - 1].children_left == 0)
 		open->count--;
 	if (open->count > 0) {
 		struct branch *above = &open->items[open->count - 1];
@@ -63,15 +60,13 @@ static struct branch *enter(struct branch_list *open,
 		above->children_left--;
 		is_hidden = above->is_folded;
 		branch.key = above->key;
-		if (above->node->child_count == 1 &&
-		    above->node->frame.code == node->frame.code)
+		if (above->node->child_count == 1 && above->node->frame.code == node->frame.code)
 			branch.run = above->run + 1;
 	}
 	branch.key = key_of(node, branch.key);
 	branch.children_left = node->child_count;
 	branch.is_folded =
-		is_hidden || (node->child_count > 0 &&
-			      key_set_has(&view->folded, branch.key));
+		is_hidden || (node->child_count > 0 && key_set_has(&view->folded, branch.key));
 	ARRAY_GROW(open->items, open->count, open->capacity);
 	open->items[open->count] = branch;
 	open->count++;
@@ -79,8 +74,7 @@ static struct branch *enter(struct branch_list *open,
 }
 
 /* Fills rows with those to be seen; what is below a folded branch is not. */
-static void keep_visible(struct merged *merged,
-			 const struct stacktree_row *rows, size_t count,
+static void keep_visible(struct merged *merged, const struct stacktree_row *rows, size_t count,
 			 const struct view *view)
 {
 	struct branch_list open = { .items = NULL };
@@ -121,8 +115,7 @@ static void fold_runs(struct merged *merged, const struct view *view)
 		*row = merged->rows[i];
 		if (row->run == 2)
 			last = end_of_run(merged, i);
-		if (last < i + RUN_MINIMUM ||
-		    key_set_has(&view->opened_runs, row->key))
+		if (last < i + RUN_MINIMUM || key_set_has(&view->opened_runs, row->key))
 			continue;
 		row->fold_count = last - i;
 		i = last - 1;
@@ -146,8 +139,7 @@ static int first_cursor(const struct merged *merged)
 	return cursor;
 }
 
-void merged_make(struct merged *merged, const struct session *session,
-		 const struct view *view)
+void merged_make(struct merged *merged, const struct session *session, const struct view *view)
 {
 	struct stacktree_row *rows;
 	size_t count;
@@ -172,13 +164,11 @@ void merged_clear(struct merged *merged)
 	*merged = (struct merged){ .root = NULL };
 }
 
-int merged_rank(const struct session *session,
-		const struct stacktree_node *node, int *depth)
+int merged_rank(const struct session *session, const struct stacktree_node *node, int *depth)
 {
 	int number = rankset_first(&node->ranks);
 	const struct rank *rank = session_find_rank(session, number);
-	const struct thread *main =
-		rank != NULL ? rank_main_thread(rank) : NULL;
+	const struct thread *main = rank != NULL ? rank_main_thread(rank) : NULL;
 	const struct stack *stack = main != NULL ? main->sample.stack : NULL;
 
 	*depth = -1;
@@ -188,8 +178,7 @@ int merged_rank(const struct session *session,
 		if (strcmp(frame->code->func, node->frame.code->func) != 0 ||
 		    strcmp(frame->code->file, node->frame.code->file) != 0)
 			continue;
-		if (node->frame.lineno > 0 &&
-		    frame->lineno != node->frame.lineno)
+		if (node->frame.lineno > 0 && frame->lineno != node->frame.lineno)
 			continue;
 		*depth = (int)i;
 		break;
@@ -210,10 +199,8 @@ static int count_width(const struct merged *merged)
 	return width + (width > 3);
 }
 
-static void append_node_place(struct buffer *out,
-			      const struct stacktree_node *node,
-			      enum stacktree_granularity granularity,
-			      bool is_short)
+static void append_node_place(struct buffer *out, const struct stacktree_node *node,
+			      enum stacktree_granularity granularity, bool is_short)
 {
 	bool is_native = node->frame.code->type == FRAME_NATIVE;
 
@@ -223,8 +210,7 @@ static void append_node_place(struct buffer *out,
 	else if (node->frame.lineno > 0)
 		place_append(out, &node->frame);
 	else if (granularity != STACKTREE_LINE || (is_native && !is_short))
-		buffer_append_string(out,
-				     place_file_name(node->frame.code->file));
+		buffer_append_string(out, place_file_name(node->frame.code->file));
 }
 
 /* The name comes first, but the place gets half if it needs it. */
@@ -244,13 +230,11 @@ static void append_name(struct buffer *out, const struct merged_row *row)
 		text_count(out, row->fold_count);
 		buffer_printf(out, " more of %s", function);
 	} else {
-		buffer_printf(out, "%s%s", function,
-			      row->is_folded ? " \u2026" : "");
+		buffer_printf(out, "%s%s", function, row->is_folded ? " \u2026" : "");
 	}
 }
 
-static bool is_torn(const struct session *session,
-		    const struct stacktree_node *node)
+static bool is_torn(const struct session *session, const struct stacktree_node *node)
 {
 	for (int number = rankset_first(&node->ranks); number >= 0;
 	     number = rankset_next(&node->ranks, number)) {
@@ -263,13 +247,11 @@ static bool is_torn(const struct session *session,
 }
 
 static void put_row(struct window window, int at, const struct session *session,
-		    const struct view *view, const struct merged_row *row,
-		    int number_width)
+		    const struct view *view, const struct merged_row *row, int number_width)
 {
 	const struct stacktree_node *node = row->tree.node;
 	struct buffer text = BUFFER_INIT;
-	enum style style =
-		node->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
+	enum style style = node->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
 	int width = window.column_count - 1;
 	int set_width = width >= 60 ? SET_WIDTH : width / 4;
 	int column = 1 + number_width;
@@ -289,54 +271,45 @@ static void put_row(struct window window, int at, const struct session *session,
 	if (node->is_outlier)
 		window_put_character(window, at, column, style, OUTLIER_MARK);
 	column++;
-	column += window_put(window, at, column, width / 3, STYLE_BORDER,
-			     row->tree.prefix);
+	column += window_put(window, at, column, width / 3, STYLE_BORDER, row->tree.prefix);
 	buffer_reset(&text);
 	if (row->fold_count == 0)
-		append_node_place(&text, node, view->granularity,
-				  width < NARROW);
-	used = window_put_path(window, at, width,
-			       place_room(width - column, node), style,
+		append_node_place(&text, node, view->granularity, width < NARROW);
+	used = window_put_path(window, at, width, place_room(width - column, node), style,
 			       text.data);
 	if (is_torn(session, node))
 		column += window_put(window, at, column, 1, STYLE_WARNING, "~");
 	buffer_reset(&text);
 	append_name(&text, row);
-	window_put(window, at, column, width - used - 1 - column, style,
-		   text.data);
+	window_put(window, at, column, width - used - 1 - column, style, text.data);
 	buffer_clear(&text);
 }
 
-void pane_merged_tree(struct window window, const struct session *session,
-		      const struct view *view, const struct merged *merged,
-		      bool has_cursor)
+void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
+		      const struct merged *merged, bool has_cursor)
 {
 	int rows = window.row_count;
 	int numbers = count_width(merged);
 	int first = 0;
 
 	if (merged->row_count == 0) {
-		window_put_paragraph(
-			window, 0, 1, window.row_count, STYLE_DIM,
-			stacktree_is_last(session)
-				? "All ranks have ended, and no stack of them "
-				  "was read before."
-				: "No stack was read yet.");
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+				     stacktree_is_last(session)
+					     ? "All ranks have ended, and no stack of them "
+					       "was read before."
+					     : "No stack was read yet.");
 		return;
 	}
 	if (has_cursor && merged->cursor >= rows)
 		first = merged->cursor - rows + 1;
-	for (int i = first; i < (int)merged->row_count && i - first < rows;
-	     i++) {
-		put_row(window, i - first, session, view, &merged->rows[i],
-			numbers);
-		window_hit(window, i - first, 0, 1, window.column_count,
-			   HIT_MERGED, i);
+	for (int i = first; i < (int)merged->row_count && i - first < rows; i++) {
+		put_row(window, i - first, session, view, &merged->rows[i], numbers);
+		window_hit(window, i - first, 0, 1, window.column_count, HIT_MERGED, i);
 		if (has_cursor && i == merged->cursor) {
-			window_put_character(window, i - first, 0,
-					     STYLE_TITLE_FOCUSED, CURSOR_MARK);
-			window_emphasise(window, i - first, 0, 1,
-					 window.column_count, EMPHASIS_BOLD);
+			window_put_character(window, i - first, 0, STYLE_TITLE_FOCUSED,
+					     CURSOR_MARK);
+			window_emphasise(window, i - first, 0, 1, window.column_count,
+					 EMPHASIS_BOLD);
 		}
 	}
 }
@@ -348,47 +321,37 @@ static const char *const granularity_names[] = {
 };
 
 /* Source and locals of the frame under the cursor. */
-static void put_detail(struct window window, const struct session *session,
-		       const struct view *view,
+static void put_detail(struct window window, const struct session *session, const struct view *view,
 		       const struct stacktree_node *node, int number, int depth)
 {
 	const struct rank *rank = session_find_rank(session, number);
 	struct locals_frame frame = { rank, rank_main_thread(rank), depth };
-	const struct source *source = session_find_source(
-		session, rank->node, rank->process.pid, node->frame.code->file);
+	const struct source *source =
+		session_find_source(session, rank->node, rank->process.pid, node->frame.code->file);
 	const char *problem = pane_source_problem(session, rank, source);
-	int rows = window.row_count > SOURCE_ROWS + 2 ? SOURCE_ROWS
-						      : window.row_count;
+	int rows = window.row_count > SOURCE_ROWS + 2 ? SOURCE_ROWS : window.row_count;
 	int line = node->frame.lineno;
 
 	if (line == 0 && depth >= 0)
-		line = rank_main_thread(rank)
-			       ->sample.stack->frames[depth]
-			       .lineno;
+		line = rank_main_thread(rank)->sample.stack->frames[depth].lineno;
 	if (problem != NULL)
-		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM,
-			   problem);
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, problem);
 	else
-		pane_source_lines(
-			window_part(window, 0, 0, rows, window.column_count),
-			source, line, line > 3 ? line - 2 : 1);
+		pane_source_lines(window_part(window, 0, 0, rows, window.column_count), source,
+				  line, line > 3 ? line - 2 : 1);
 	if (depth < 0)
 		return;
 	/* The same pane as at home, for the frame that the cursor names. */
-	pane_locals(window_part(window, rows + 1, 0, window.row_count,
-				window.column_count),
+	pane_locals(window_part(window, rows + 1, 0, window.row_count, window.column_count),
 		    session, view, &frame, false);
 }
 
 /* What key N does, or how far what it began has come. */
 static void append_native(struct buffer *out, const struct session *session)
 {
-	if (session->choice.shows_native &&
-	    session_append_progress(out, session))
+	if (session->choice.shows_native && session_append_progress(out, session))
 		return;
-	buffer_append_string(out, session->choice.shows_native
-					  ? "N native on"
-					  : "N native off");
+	buffer_append_string(out, session->choice.shows_native ? "N native on" : "N native off");
 }
 
 static int tree_rows(const struct merged *merged, int rows)
@@ -403,21 +366,18 @@ static int tree_rows(const struct merged *merged, int rows)
 }
 
 /* As pane_merged_tree shows them. */
-static void append_range(struct buffer *out, const struct merged *merged,
-			 int rows, int width)
+static void append_range(struct buffer *out, const struct merged *merged, int rows, int width)
 {
 	struct buffer range = BUFFER_INIT;
 	int first = merged->cursor >= rows ? merged->cursor - rows + 1 : 0;
 
 	pane_append_range(&range, first, rows, (int)merged->row_count);
-	if (range.length > 0 &&
-	    text_width(out->data) + 3 + text_width(range.data) <= width)
+	if (range.length > 0 && text_width(out->data) + 3 + text_width(range.data) <= width)
 		buffer_printf(out, " \u00b7 %s", range.data);
 	buffer_clear(&range);
 }
 
-void pane_merged(struct window window, const struct session *session,
-		 const struct view *view)
+void pane_merged(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 	int rows = inner.row_count;
@@ -433,31 +393,24 @@ void pane_merged(struct window window, const struct session *session,
 	merged_make(&merged, session, view);
 	upper = tree_rows(&merged, rows);
 	buffer_printf(&title, "Merged stacks \u00b7 %s \u00b7 %s",
-		      stacktree_is_last(session) ? "as last seen"
-						 : "main threads",
+		      stacktree_is_last(session) ? "as last seen" : "main threads",
 		      granularity_names[view->granularity]);
 	append_native(&native, session);
 	append_range(&title, &merged, upper, columns);
 	if (text_width(title.data) + text_width(native.data) + 3 > columns)
 		buffer_reset(&native);
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, columns, true, title.data,
-			   native.data);
-	pane_merged_tree(window_part(inner, 0, 0, upper, columns), session,
-			 view, &merged, true);
+		pane_title(window, 0, 1, columns, true, title.data, native.data);
+	pane_merged_tree(window_part(inner, 0, 0, upper, columns), session, view, &merged, true);
 	if (upper < rows && merged.row_count > 0) {
 		node = merged.rows[merged.cursor].tree.node;
 		number = merged_rank(session, node, &depth);
 		buffer_reset(&title);
-		buffer_printf(&title, "Rank %d \u00b7 %s", number,
-			      node->frame.code->func);
-		window_horizontal(window, upper + 1, 0, columns + 2,
-				  STYLE_BORDER);
-		pane_title(window, upper + 1, 1, columns, false, title.data,
-			   NULL);
-		put_detail(window_part(window, upper + 2, 1, rows - upper - 1,
-				       columns),
-			   session, view, node, number, depth);
+		buffer_printf(&title, "Rank %d \u00b7 %s", number, node->frame.code->func);
+		window_horizontal(window, upper + 1, 0, columns + 2, STYLE_BORDER);
+		pane_title(window, upper + 1, 1, columns, false, title.data, NULL);
+		put_detail(window_part(window, upper + 2, 1, rows - upper - 1, columns), session,
+			   view, node, number, depth);
 	}
 	merged_clear(&merged);
 	buffer_clear(&native);

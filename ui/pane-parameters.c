@@ -30,8 +30,7 @@ size_t parameters_count(const struct session *session)
 	return diff->is_over || diff->has_difference ? paramdiff_odd(diff) : 0;
 }
 
-const struct paramdiff_row *parameters_row(const struct session *session,
-					   size_t at)
+const struct paramdiff_row *parameters_row(const struct session *session, size_t at)
 {
 	const struct paramdiff *diff = diff_of(session);
 
@@ -115,8 +114,7 @@ static void append_shape(struct buffer *out, const struct tensor *tensor)
 
 /* "[8, 31], not [8, 32]", each once. */
 static void append_parted(struct buffer *out, const struct paramdiff_row *row,
-			  void (*append)(struct buffer *out,
-					 const struct tensor *tensor))
+			  void (*append)(struct buffer *out, const struct tensor *tensor))
 {
 	struct buffer usual = BUFFER_INIT;
 	struct buffer one = BUFFER_INIT;
@@ -146,9 +144,8 @@ static void append_absent(struct buffer *out, const struct paramdiff_row *row)
 	struct rankset absent = RANKSET_INIT;
 
 	paramdiff_absent(row, &absent);
-	buffer_append_string(out, rankset_count(&row->missing) > 0
-					  ? "missing on "
-					  : "no gradient on ");
+	buffer_append_string(out,
+			     rankset_count(&row->missing) > 0 ? "missing on " : "no gradient on ");
 	rankset_append_named(out, &absent);
 	rankset_clear(&absent);
 }
@@ -209,8 +206,7 @@ static void widen(int *width, struct buffer *text)
 	buffer_reset(text);
 }
 
-static struct widths find_widths(const struct session *session,
-				 int column_count)
+static struct widths find_widths(const struct session *session, int column_count)
 {
 	struct widths widths = { text_width("parameter"), text_width("ranks") };
 	struct buffer text = BUFFER_INIT;
@@ -239,8 +235,7 @@ static void put_head(struct window window, const struct widths *widths)
 	column += widths->name + GAP;
 	window_put(window, 0, column, widths->ranks, STYLE_DIM, "ranks");
 	column += widths->ranks + GAP;
-	window_put(window, 0, column, window.column_count - column, STYLE_DIM,
-		   "what differs");
+	window_put(window, 0, column, window.column_count - column, STYLE_DIM, "what differs");
 }
 
 static void put_row(struct window window, int at, const struct widths *widths,
@@ -259,8 +254,7 @@ static void put_row(struct window window, int at, const struct widths *widths,
 	column += widths->ranks + GAP;
 	buffer_reset(&text);
 	append_how(&text, row);
-	window_put(window, at, column, window.column_count - column, STYLE_TEXT,
-		   text.data);
+	window_put(window, at, column, window.column_count - column, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 }
 
@@ -272,23 +266,18 @@ static int put_notes(struct window window, const struct session *session)
 	int row = 0;
 
 	if (diff->has_difference && diff->first >= 0) {
-		buffer_printf(&text, "%s, rank %d against %d: ",
-			      diff->rows[diff->first].name,
+		buffer_printf(&text, "%s, rank %d against %d: ", diff->rows[diff->first].name,
 			      diff->difference.rank, diff->difference.against);
 		differencetext_append_found(&text, &diff->difference);
-		row += window_put_paragraph(window, row, MARK_WIDTH,
-					    window.row_count - row, STYLE_TEXT,
-					    text.data);
+		row += window_put_paragraph(window, row, MARK_WIDTH, window.row_count - row,
+					    STYLE_TEXT, text.data);
 	}
-	for (size_t i = 0; i < diff->rank_count && row < window.row_count;
-	     i++) {
+	for (size_t i = 0; i < diff->rank_count && row < window.row_count; i++) {
 		if (diff->ranks[i].error == NULL)
 			continue;
 		buffer_reset(&text);
-		buffer_printf(&text, "rank %d: %s", diff->ranks[i].rank,
-			      diff->ranks[i].error);
-		row += window_put_paragraph(window, row, MARK_WIDTH,
-					    window.row_count - row,
+		buffer_printf(&text, "rank %d: %s", diff->ranks[i].rank, diff->ranks[i].error);
+		row += window_put_paragraph(window, row, MARK_WIDTH, window.row_count - row,
 					    STYLE_WARNING, text.data);
 	}
 	buffer_clear(&text);
@@ -301,8 +290,7 @@ static void put_title(struct window window, const struct session *session)
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
 
-	buffer_printf(&left, "%s \u00b7 %s",
-		      diff->is_of_gradients ? "Gradients" : "Parameters",
+	buffer_printf(&left, "%s \u00b7 %s", diff->is_of_gradients ? "Gradients" : "Parameters",
 		      diff->expression != NULL ? diff->expression : "");
 	if (diff->is_over) {
 		text_count(&right, paramdiff_differing(diff));
@@ -312,13 +300,11 @@ static void put_title(struct window window, const struct session *session)
 		if (diff->nan_count > 0) {
 			buffer_append_string(&right, ", ");
 			text_count(&right, diff->nan_count);
-			buffer_append_string(&right, diff->nan_count == 1
-							     ? " has NaN"
-							     : " have NaN");
+			buffer_append_string(&right,
+					     diff->nan_count == 1 ? " has NaN" : " have NaN");
 		}
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
-		   right.data);
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
@@ -326,26 +312,21 @@ static void put_title(struct window window, const struct session *session)
 static int put_rows(struct window window, const struct session *session,
 		    const struct widths *widths, int cursor)
 {
-	int first = cursor >= window.row_count ? cursor - window.row_count + 1
-					       : 0;
-	const struct paramdiff_row *row =
-		parameters_row(session, (size_t)first);
+	int first = cursor >= window.row_count ? cursor - window.row_count + 1 : 0;
+	const struct paramdiff_row *row = parameters_row(session, (size_t)first);
 	int at = 0;
 
 	while (at < window.row_count && row != NULL) {
 		put_row(window, at, widths, row);
 		row = parameters_next(session, row);
-		window_hit(window, at, 0, 1, window.column_count,
-			   HIT_PARAMETER, first + at);
+		window_hit(window, at, 0, 1, window.column_count, HIT_PARAMETER, first + at);
 		at++;
 	}
-	window_emphasise(window, cursor - first, 0, 1, window.column_count,
-			 EMPHASIS_SELECTED);
+	window_emphasise(window, cursor - first, 0, 1, window.column_count, EMPHASIS_SELECTED);
 	return at;
 }
 
-void pane_parameters(struct window window, const struct session *session,
-		     const struct view *view)
+void pane_parameters(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 	int cursor = parameters_cursor(session, view);
@@ -354,20 +335,16 @@ void pane_parameters(struct window window, const struct session *session,
 	if (pane_has_frame(window.row_count))
 		put_title(window, session);
 	if (cursor >= 0) {
-		struct widths widths =
-			find_widths(session, inner.column_count);
+		struct widths widths = find_widths(session, inner.column_count);
 		int most = inner.row_count - inner.row_count / 3;
 
 		put_head(inner, &widths);
-		rows = 1 + put_rows(window_part(inner, 1, 0, most - 1,
-						inner.column_count),
-				    session, &widths, cursor);
+		rows = 1 + put_rows(window_part(inner, 1, 0, most - 1, inner.column_count), session,
+				    &widths, cursor);
 		if (inner.row_count > rows + 3)
 			rows++;
 	}
-	put_notes(window_part(inner, rows, 0, inner.row_count - rows,
-			      inner.column_count),
-		  session);
+	put_notes(window_part(inner, rows, 0, inner.row_count - rows, inner.column_count), session);
 }
 
 /* "143 of 200 parameters, ranks 0-7" */
@@ -390,15 +367,13 @@ static void append_progress(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " parameters, ");
 	rankset_append_named(out, &ranks);
 	if (diff->has_difference)
-		buffer_append_string(out,
-				     "; the elements of the first that differs "
-				     "are compared");
+		buffer_append_string(out, "; the elements of the first that differs "
+					  "are compared");
 	buffer_append_string(out, " (Esc gives it up)");
 	rankset_clear(&ranks);
 }
 
-void pane_parameters_append_summary(struct buffer *out,
-				    const struct session *session)
+void pane_parameters_append_summary(struct buffer *out, const struct session *session)
 {
 	const struct paramdiff *diff = diff_of(session);
 
@@ -411,17 +386,15 @@ void pane_parameters_append_summary(struct buffer *out,
 		append_progress(out, diff);
 }
 
-void pane_parameters_summary(struct window window,
-			     const struct session *session)
+void pane_parameters_summary(struct window window, const struct session *session)
 {
 	struct buffer text = BUFFER_INIT;
 
 	pane_parameters_append_summary(&text, session);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY, '=');
 	window_put_paragraph(window, 0, 3, window.row_count,
-			     paramdiff_is_finding(diff_of(session))
-				     ? STYLE_VERDICT_BAD
-				     : STYLE_VERDICT_NOTE,
+			     paramdiff_is_finding(diff_of(session)) ? STYLE_VERDICT_BAD
+								    : STYLE_VERDICT_NOTE,
 			     text.data);
 	buffer_clear(&text);
 }

@@ -37,15 +37,14 @@ static const struct state_form state_forms[] = {
 	[RANK_UNKNOWN] = { '?', STYLE_STATE_UNKNOWN, "…" },
 };
 
-int32_t mark_of_class(const struct session *session,
-		      const struct rank_class *class, enum style *style)
+int32_t mark_of_class(const struct session *session, const struct rank_class *class,
+		      enum style *style)
 {
 	int first = rankset_first(&class->ranks);
 	const struct rank *rank = session_find_rank(session, first);
 
 	/* Ranks that are gone share a class, and their state's mark. */
-	if (class->stack == NULL && rank != NULL &&
-	    state_forms[rank->state].mark != 0) {
+	if (class->stack == NULL && rank != NULL && state_forms[rank->state].mark != 0) {
 		*style = state_forms[rank->state].style;
 		return state_forms[rank->state].mark;
 	}
@@ -74,20 +73,17 @@ static int32_t unfocus(int32_t mark, enum style *style)
 	return mark;
 }
 
-int32_t mark_of_rank(const struct session *session, const struct rank *rank,
-		     enum style *style)
+int32_t mark_of_rank(const struct session *session, const struct rank *rank, enum style *style)
 {
 	bool is_held = held_is_stopped(rank);
-	const struct state_form *form =
-		&state_forms[is_held ? RANK_STOPPED : rank->state];
+	const struct state_form *form = &state_forms[is_held ? RANK_STOPPED : rank->state];
 	const struct verdict *verdict = &session->verdict;
 	int32_t mark = form->mark != 0 ? form->mark : '?';
 
 	*style = rank->is_outlier && !is_held ? STYLE_OUTLIER : form->style;
 	if (form->mark == 0 && rank->class_index >= 0 &&
 	    (size_t)rank->class_index < verdict->class_count)
-		mark = mark_of_class(
-			session, &verdict->classes[rank->class_index], style);
+		mark = mark_of_class(session, &verdict->classes[rank->class_index], style);
 	return session_is_focused(session, rank) ? mark : unfocus(mark, style);
 }
 
@@ -133,8 +129,7 @@ void rank_append_activity(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, "not found");
 		return;
 	case RANK_UNREADABLE:
-		buffer_append_string(out, rank->error != NULL ? rank->error
-							      : "unreadable");
+		buffer_append_string(out, rank->error != NULL ? rank->error : "unreadable");
 		return;
 	case RANK_UNKNOWN:
 		buffer_append_string(out, "not read yet");
@@ -149,8 +144,7 @@ void rank_append_activity(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, main->activity.name);
 }
 
-void rank_append_age(struct buffer *out, const struct session *session,
-		     const struct rank *rank)
+void rank_append_age(struct buffer *out, const struct session *session, const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
@@ -158,34 +152,30 @@ void rank_append_age(struct buffer *out, const struct session *session,
 
 	if (seconds >= 0)
 		text_age(out, seconds);
-	else if (main != NULL && main->sample_count >= 2 &&
-		 main->sample.stack != NULL && rank->state != RANK_EXITED)
+	else if (main != NULL && main->sample_count >= 2 && main->sample.stack != NULL &&
+		 rank->state != RANK_EXITED)
 		text_age(out, session->now - main->since);
 }
 
 const struct frame *rank_top_frame(const struct rank *rank)
 {
-	const struct thread *thread = held_is_stopped(rank)
-					      ? held_thread(rank)
-					      : rank_main_thread(rank);
+	const struct thread *thread =
+		held_is_stopped(rank) ? held_thread(rank) : rank_main_thread(rank);
 
-	return thread != NULL ? place_find(&rank->process, thread->sample.stack)
-			      : NULL;
+	return thread != NULL ? place_find(&rank->process, thread->sample.stack) : NULL;
 }
 
-void rank_append_place(struct buffer *out, const struct rank *rank,
-		       const struct frame *frame, bool is_short)
+void rank_append_place(struct buffer *out, const struct rank *rank, const struct frame *frame,
+		       bool is_short)
 {
 	if (is_short && frame->lineno > 0 &&
-	    strcmp(place_file_name(frame->code->file),
-		   place_file_name(rank->process.script)) == 0)
+	    strcmp(place_file_name(frame->code->file), place_file_name(rank->process.script)) == 0)
 		buffer_printf(out, ":%d", frame->lineno);
 	else
 		place_append(out, frame);
 }
 
-bool view_is_stale(const struct session *session, const struct view *view,
-		   double time)
+bool view_is_stale(const struct session *session, const struct view *view, double time)
 {
 	/* A slow answer of a loaded machine is no news: half a second is. */
 	double period = view->period > 0 ? view->period : USUAL_PERIOD;
@@ -193,25 +183,21 @@ bool view_is_stale(const struct session *session, const struct view *view,
 	return session->now - time > 2 * period + 0.5;
 }
 
-bool variables_are_stale(const struct session *session,
-			 const struct view *view,
+bool variables_are_stale(const struct session *session, const struct view *view,
 			 const struct variables *variables)
 {
 	pid_t tid = variables->depth < 0 ? 0 : variables->tid;
 
 	/* At the stop at which they were read nothing can change them. */
 	if (variables->stops > 0 &&
-	    variables->stops == session_find_stop(session, variables->node,
-						  variables->pid, tid))
+	    variables->stops == session_find_stop(session, variables->node, variables->pid, tid))
 		return false;
 	return view_is_stale(session, view, variables->time);
 }
 
-bool rank_is_stale(const struct session *session, const struct view *view,
-		   const struct rank *rank)
+bool rank_is_stale(const struct session *session, const struct view *view, const struct rank *rank)
 {
-	return rank->sampled_at >= 0 && rank->state != RANK_EXITED &&
-	       !held_is_stopped(rank) &&
+	return rank->sampled_at >= 0 && rank->state != RANK_EXITED && !held_is_stopped(rank) &&
 	       view_is_stale(session, view, rank->sampled_at);
 }
 
@@ -219,12 +205,11 @@ bool rank_is_torn(const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	return main != NULL && rank->state != RANK_EXITED &&
-	       main->sample.exactness == TORN;
+	return main != NULL && rank->state != RANK_EXITED && main->sample.exactness == TORN;
 }
 
-void rank_append_doing(struct buffer *out, const struct session *session,
-		       const struct view *view, const struct rank *rank)
+void rank_append_doing(struct buffer *out, const struct session *session, const struct view *view,
+		       const struct rank *rank)
 {
 	if (rank_is_stale(session, view, rank)) {
 		if (rank->sample_source != NULL)
@@ -237,13 +222,11 @@ void rank_append_doing(struct buffer *out, const struct session *session,
 	rank_append_activity(out, rank);
 }
 
-const char *rank_unread_reason(const struct session *session,
-			       const struct rank *rank)
+const char *rank_unread_reason(const struct session *session, const struct rank *rank)
 {
 	if (session->is_replay)
 		return "Not recorded.";
-	if (rank != NULL && rank->node < session->node_count &&
-	    session->nodes[rank->node].is_gone)
+	if (rank != NULL && rank->node < session->node_count && session->nodes[rank->node].is_gone)
 		return rank_gone_sentence;
 	if (rank != NULL && rank->state == RANK_EXITED)
 		return "The process has ended.";
@@ -267,6 +250,5 @@ const struct source *selected_source(const struct session *session)
 
 	if (rank == NULL || frame == NULL)
 		return NULL;
-	return session_find_source(session, rank->node, rank->process.pid,
-				   frame->code->file);
+	return session_find_source(session, rank->node, rank->process.pid, frame->code->file);
 }

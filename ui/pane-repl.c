@@ -18,8 +18,7 @@ static const char *const helps[] = {
 	"Tab completes names; an empty line ends a block.",
 };
 
-static void put_title(struct window window, const struct session *session,
-		      const struct view *view)
+static void put_title(struct window window, const struct session *session, const struct view *view)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
@@ -33,12 +32,9 @@ static void put_title(struct window window, const struct session *session,
 	rankset_append_counted(&left, &ranks);
 	if (view->repl.back > 0) {
 		text_count(&right, (uint64_t)view->repl.back);
-		buffer_append_string(&right, view->repl.back == 1
-						     ? " line back"
-						     : " lines back");
+		buffer_append_string(&right, view->repl.back == 1 ? " line back" : " lines back");
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
-		   right.data);
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	rankset_clear(&ranks);
 	buffer_clear(&right);
 	buffer_clear(&left);
@@ -49,11 +45,10 @@ static void put_row(struct window window, int at, const struct repl_row *row)
 	int column = row->column;
 
 	window_put(window, at, 0, column, row->head_style, row->head);
-	column += window_put(window, at, column, window.column_count - column,
-			     row->style, row->text);
+	column +=
+		window_put(window, at, column, window.column_count - column, row->style, row->text);
 	if (row->note)
-		window_put(window, at, column + 3,
-			   window.column_count - column - 3, STYLE_DIM,
+		window_put(window, at, column + 3, window.column_count - column - 3, STYLE_DIM,
 			   row->note);
 }
 
@@ -62,25 +57,19 @@ static void put_help(struct window window)
 	int row = 0;
 
 	for (size_t i = 0; i < sizeof(helps) / sizeof(helps[0]); i++)
-		row += window_put_paragraph(window, row, 1,
-					    window.row_count - row, STYLE_DIM,
+		row += window_put_paragraph(window, row, 1, window.row_count - row, STYLE_DIM,
 					    helps[i]);
 }
 
 static void put_line(struct window window, int row, const struct repl *repl)
 {
 	const char *label = repl_prompt(repl);
-	int column =
-		window_put(window, row, 0, window.column_count, STYLE_HINT_KEY,
-			   label);
+	int column = window_put(window, row, 0, window.column_count, STYLE_HINT_KEY, label);
 
-	prompt_draw(window_part(window, row, column, 1,
-				window.column_count - column),
-		    &repl->line);
+	prompt_draw(window_part(window, row, column, 1, window.column_count - column), &repl->line);
 }
 
-void pane_repl(struct window window, const struct session *session,
-	       const struct view *view)
+void pane_repl(struct window window, const struct session *session, const struct view *view)
 {
 	const struct repl *repl = &view->repl;
 	struct window inner = pane_frame(window);
@@ -92,8 +81,7 @@ void pane_repl(struct window window, const struct session *session,
 		put_title(window, session, view);
 	if (room < 0)
 		return;
-	repl_rows_make(&rows, session, repl, inner.column_count,
-		       (size_t)(room + repl->back));
+	repl_rows_make(&rows, session, repl, inner.column_count, (size_t)(room + repl->back));
 	count = (int)rows.count - repl->back;
 	if (count > room)
 		count = room;
@@ -101,8 +89,7 @@ void pane_repl(struct window window, const struct session *session,
 		put_row(inner, i, &rows.items[repl->back + count - 1 - i]);
 	put_line(inner, count > 0 ? count : 0, repl);
 	if (rows.count == 0)
-		put_help(window_part(inner, 2, 0, inner.row_count - 2,
-				     inner.column_count));
+		put_help(window_part(inner, 2, 0, inner.row_count - 2, inner.column_count));
 	repl_rows_clear(&rows);
 }
 
@@ -111,9 +98,9 @@ static const struct {
 	const char *label;
 	const char *line; /* that a click runs; NULL: nothing */
 } hints[] = {
-	{ "Esc", "leaves", "back" },	{ "Tab", "completes", NULL },
-	{ "Up", "before", NULL },	{ "PgUp", "scrolls", "cursor page-up" },
-	{ "^T", "tracebacks", NULL },	{ "^C", "drops the line", NULL },
+	{ "Esc", "leaves", "back" },  { "Tab", "completes", NULL },
+	{ "Up", "before", NULL },     { "PgUp", "scrolls", "cursor page-up" },
+	{ "^T", "tracebacks", NULL }, { "^C", "drops the line", NULL },
 };
 
 void pane_repl_hints(struct window window)
@@ -122,15 +109,12 @@ void pane_repl_hints(struct window window)
 
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
 		int start = column;
-		int width = text_width(hints[i].key) + 1 +
-			    text_width(hints[i].label);
+		int width = text_width(hints[i].key) + 1 + text_width(hints[i].label);
 
 		if (column + width > window.column_count)
 			return;
-		column += window_put(window, 0, column, width, STYLE_HINT_KEY,
-				     hints[i].key);
-		window_put(window, 0, column + 1, width, STYLE_HINT,
-			   hints[i].label);
+		column += window_put(window, 0, column, width, STYLE_HINT_KEY, hints[i].key);
+		window_put(window, 0, column + 1, width, STYLE_HINT, hints[i].label);
 		if (hints[i].line)
 			window_hit_key(window, start, width, hints[i].line);
 		column = start + width + 2;

@@ -11,7 +11,7 @@
 #include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
 
-#define GUTTER 5 /* columns before the code, at least */
+#define GUTTER 5	    /* columns before the code, at least */
 #define CURRENT_MARK 0x25b6 /* ▶ */
 
 static int number_width(const struct source *source)
@@ -23,8 +23,7 @@ static int number_width(const struct source *source)
 	return width;
 }
 
-void pane_source_lines(struct window window, const struct source *source,
-		       int number, int first)
+void pane_source_lines(struct window window, const struct source *source, int number, int first)
 {
 	int width = number_width(source);
 	enum highlight_state state = highlight_state_at(source, first);
@@ -38,17 +37,13 @@ void pane_source_lines(struct window window, const struct source *source,
 			break;
 		snprintf(text, sizeof(text), "%d", first + row);
 		window_put_right(window, row, 1 + width, width,
-				 first + row == number ? STYLE_SOURCE_CURRENT
-						       : STYLE_DIM,
-				 text);
+				 first + row == number ? STYLE_SOURCE_CURRENT : STYLE_DIM, text);
 		highlight_draw(window, row, code_column, state, line);
 		state = highlight_line(state, line, strlen(line), NULL);
 		if (first + row != number)
 			continue;
-		window_put_character(window, row, 0, STYLE_SOURCE_CURRENT,
-				     CURRENT_MARK);
-		window_emphasise(window, row, 0, 1, window.column_count,
-				 EMPHASIS_BOLD);
+		window_put_character(window, row, 0, STYLE_SOURCE_CURRENT, CURRENT_MARK);
+		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_BOLD);
 	}
 }
 
@@ -85,8 +80,7 @@ static int first_line(const struct source *source, int line, int rows)
 	return first < 1 ? 1 : first;
 }
 
-const char *pane_source_problem(const struct session *session,
-				const struct rank *rank,
+const char *pane_source_problem(const struct session *session, const struct rank *rank,
 				const struct source *source)
 {
 	const char *reason = rank_unread_reason(session, rank);
@@ -95,8 +89,7 @@ const char *pane_source_problem(const struct session *session,
 		return reason != NULL ? reason : "Reading the source.";
 	if (source->content != NULL)
 		return NULL;
-	return source->error != NULL ? source->error
-				     : "There is no source to show.";
+	return source->error != NULL ? source->error : "There is no source to show.";
 }
 
 /* Its breakpoint, and behind the line whose it is, where there is room. */
@@ -115,27 +108,24 @@ static void put_breakpoint(struct window window, int row, const char *line,
 		breakpoint_append_state(&state, breakpoint, false);
 	}
 	if (text_width(state.data) <= room)
-		window_put_right(window, row, window.column_count - 1, room,
-				 style, state.data);
+		window_put_right(window, row, window.column_count - 1, room, style, state.data);
 	buffer_clear(&state);
 }
 
 /* With a column for breakpoints before them, when there are any. */
 static void put_lines(struct window window, const struct session *session,
-		      const struct source *source, const struct frame *frame,
-		      int first)
+		      const struct source *source, const struct frame *frame, int first)
 {
 	struct breakpoint_list list;
 
 	breakpoint_list_make(&list, session);
-	pane_source_lines(window_part(window, 0, list.count > 0,
-				      window.row_count, window.column_count),
-			  source, frame->lineno, first);
+	pane_source_lines(
+		window_part(window, 0, list.count > 0, window.row_count, window.column_count),
+		source, frame->lineno, first);
 	for (int row = 0; list.count > 0 && row < window.row_count; row++) {
 		const char *line = source_line(source, first + row);
 		const struct breakpoint_summary *breakpoint =
-			breakpoint_list_at(&list, frame->code->file,
-					   first + row);
+			breakpoint_list_at(&list, frame->code->file, first + row);
 
 		if (line != NULL && breakpoint != NULL)
 			put_breakpoint(window, row, line, breakpoint);
@@ -143,8 +133,7 @@ static void put_lines(struct window window, const struct session *session,
 	breakpoint_list_clear(&list);
 }
 
-void pane_source(struct window window, const struct session *session,
-		 const struct view *view)
+void pane_source(struct window window, const struct session *session, const struct view *view)
 {
 	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
@@ -163,20 +152,18 @@ void pane_source(struct window window, const struct session *session,
 			why = thread->sample.error;
 		else if (rank != NULL && rank->state == RANK_UNKNOWN)
 			why = "Reading the stack.";
-		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     why);
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, why);
 		return;
 	}
 	problem = pane_source_problem(session, rank, source);
 	if (problem != NULL) {
-		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     problem);
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, problem);
 		return;
 	}
 	line = pane_source_line(session, view);
 	first = first_line(source, line, window.row_count);
 	put_lines(window, session, source, frame, first);
 	if (view->pane == PANE_SOURCE || line != frame->lineno)
-		window_emphasise(window, line - first, 0, 1,
-				 window.column_count, EMPHASIS_SELECTED);
+		window_emphasise(window, line - first, 0, 1, window.column_count,
+				 EMPHASIS_SELECTED);
 }

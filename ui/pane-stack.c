@@ -28,8 +28,7 @@ static void append_part(struct buffer *out, const char *from)
 /* The package a library frame belongs to ("torch"), or the native library. */
 static void append_package(struct buffer *out, const struct frame *frame)
 {
-	static const char *const roots[] = { "/site-packages/",
-					     "/dist-packages/" };
+	static const char *const roots[] = { "/site-packages/", "/dist-packages/" };
 	const char *file = frame->code->file;
 	const char *at;
 
@@ -73,17 +72,14 @@ static bool is_same_package(const struct frame *a, const struct frame *b)
 	return is_same;
 }
 
-static bool is_same_function(const struct stack *stack,
-			     const struct stack_row *a,
+static bool is_same_function(const struct stack *stack, const struct stack_row *a,
 			     const struct stack_row *b)
 {
-	return a->is_user && b->is_user &&
-	       stack->frames[a->at].code == stack->frames[b->at].code;
+	return a->is_user && b->is_user && stack->frames[a->at].code == stack->frames[b->at].code;
 }
 
 /* Of a recursion the first and the last stay; the others become one row. */
-static size_t fold_runs(struct stack_row *rows, size_t count,
-			const struct stack *stack)
+static size_t fold_runs(struct stack_row *rows, size_t count, const struct stack *stack)
 {
 	size_t kept = 0;
 	size_t i = 0;
@@ -91,8 +87,7 @@ static size_t fold_runs(struct stack_row *rows, size_t count,
 	while (i < count) {
 		size_t end = i + 1;
 
-		while (end < count &&
-		       is_same_function(stack, &rows[i], &rows[end]))
+		while (end < count && is_same_function(stack, &rows[i], &rows[end]))
 			end++;
 		if (end - i <= RUN_MINIMUM) {
 			rows[kept++] = rows[i++];
@@ -107,12 +102,10 @@ static size_t fold_runs(struct stack_row *rows, size_t count,
 	return kept;
 }
 
-struct stack_row *pane_stack_rows(const struct session *session,
-				  bool is_unfolded, size_t *count)
+struct stack_row *pane_stack_rows(const struct session *session, bool is_unfolded, size_t *count)
 {
 	const struct rank *rank = session_looked_at(session);
-	const struct stack *stack = session_shown_stack(
-		session, session_selected_thread(session));
+	const struct stack *stack = session_shown_stack(session, session_selected_thread(session));
 	struct stack_row *rows = NULL;
 	size_t capacity = 0;
 	int depth = 0;
@@ -126,8 +119,8 @@ struct stack_row *pane_stack_rows(const struct session *session,
 		int own_depth = is_python ? depth : -1;
 
 		depth += is_python;
-		if (last != NULL && !is_unfolded && !is_user &&
-		    !last->is_user && is_same_package(&frame[-1], frame)) {
+		if (last != NULL && !is_unfolded && !is_user && !last->is_user &&
+		    is_same_package(&frame[-1], frame)) {
 			last->count++;
 			continue;
 		}
@@ -195,8 +188,7 @@ static void put_fold(struct window window, int row, const struct frame *frame,
 	buffer_clear(&text);
 }
 
-static void put_frame(struct window window, int row, const struct frame *frame,
-		      enum style style)
+static void put_frame(struct window window, int row, const struct frame *frame, enum style style)
 {
 	struct buffer place = BUFFER_INIT;
 	int width = window.column_count - 1;
@@ -204,8 +196,7 @@ static void put_frame(struct window window, int row, const struct frame *frame,
 	int room;
 	int used;
 
-	if (frame->code->type != FRAME_NATIVE && wanted > FUNCTION_MINIMUM &&
-	    wanted > width / 2)
+	if (frame->code->type != FRAME_NATIVE && wanted > FUNCTION_MINIMUM && wanted > width / 2)
 		wanted = width / 2;
 	room = width - 2 - wanted - 1;
 	place_append(&place, frame);
@@ -213,8 +204,7 @@ static void put_frame(struct window window, int row, const struct frame *frame,
 	if (frame->code->type == FRAME_NATIVE && room < text_width(place.data))
 		room = 0;
 	used = window_put_path(window, row, width, room, style, place.data);
-	window_put(window, row, 2, width - 2 - used - 1, style,
-		   frame->code->func);
+	window_put(window, row, 2, width - 2 - used - 1, style, frame->code->func);
 	buffer_clear(&place);
 }
 
@@ -222,9 +212,7 @@ static void append_child(struct buffer *out, const struct rank *child)
 {
 	const struct frame *frame = rank_top_frame(child);
 
-	buffer_printf(out, "%s %d  ",
-		      child->process.role != NULL ? child->process.role
-						  : "child",
+	buffer_printf(out, "%s %d  ", child->process.role != NULL ? child->process.role : "child",
 		      (int)child->process.pid);
 	rank_append_activity(out, child);
 	if (frame != NULL) {
@@ -243,17 +231,14 @@ static int put_extras(struct window window, int row, const struct rank *rank,
 		buffer_append_string(&text, "\u2026 ");
 		text_count(&text, thread->sample.stack->dropped_count);
 		buffer_append_string(&text, " outer frames were not kept");
-		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM,
-			   text.data);
+		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM, text.data);
 		buffer_reset(&text);
 	}
 	if (rank->thread_count > 1) {
 		text_count(&text, rank->thread_count - 1);
-		buffer_append_string(&text, rank->thread_count == 2
-						    ? " more thread"
-						    : " more threads");
-		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM,
-			   text.data);
+		buffer_append_string(&text,
+				     rank->thread_count == 2 ? " more thread" : " more threads");
+		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM, text.data);
 	}
 	for (size_t i = 0; i < rank->child_count; i++) {
 		bool is_odd = rank->children[i]->is_outlier;
@@ -267,8 +252,7 @@ static int put_extras(struct window window, int row, const struct rank *rank,
 	return row;
 }
 
-void pane_stack(struct window window, const struct session *session,
-		const struct view *view)
+void pane_stack(struct window window, const struct session *session, const struct view *view)
 {
 	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
@@ -291,22 +275,20 @@ void pane_stack(struct window window, const struct session *session,
 	if (cursor >= rows)
 		first = cursor - rows + 1;
 	for (int i = first; i < (int)count && i - first < rows; i++) {
-		const struct frame *frame =
-			&stack->frames[stack_rows[i].at];
+		const struct frame *frame = &stack->frames[stack_rows[i].at];
 
 		enum style style = style_of(rank, frame, &stack_rows[i]);
 
 		if (stack_rows[i].count > 1)
-			put_fold(window, i - first, frame, &stack_rows[i],
-				 style);
+			put_fold(window, i - first, frame, &stack_rows[i], style);
 		else
 			put_frame(window, i - first, frame, style);
 		if (stack_rows[i].depth >= 0)
-			window_hit(window, i - first, 0, 1, window.column_count,
-				   HIT_FRAME, stack_rows[i].depth);
+			window_hit(window, i - first, 0, 1, window.column_count, HIT_FRAME,
+				   stack_rows[i].depth);
 		if (i == cursor)
-			window_put_character(window, i - first, 0,
-					     STYLE_TITLE_FOCUSED, CURSOR_MARK);
+			window_put_character(window, i - first, 0, STYLE_TITLE_FOCUSED,
+					     CURSOR_MARK);
 	}
 	put_extras(window, (int)count - first, rank, thread);
 	free(stack_rows);

@@ -14,7 +14,7 @@
 /* The cursor has an arrow of its own. */
 #define FOLDED '+'
 #define OPEN '-'
-#define INDENT 2      /* of children and threads */
+#define INDENT 2 /* of children and threads */
 #define RANK_WIDTH 4
 #define NAME_MINIMUM 14 /* columns for what belongs to a rank */
 #define HEAD_COLUMNS 56 /* narrower tables have no head */
@@ -109,8 +109,7 @@ static int choose_columns(const struct ranklist *list, int total, int *widths)
 }
 
 /* Shares out the width; 0 for a column that does not show. */
-static void share_width(const struct ranklist *list, int total,
-			int widths[COLUMN_COUNT])
+static void share_width(const struct ranklist *list, int total, int widths[COLUMN_COUNT])
 {
 	int growing = 0;
 	int left;
@@ -118,8 +117,7 @@ static void share_width(const struct ranklist *list, int total,
 	memset(widths, 0, COLUMN_COUNT * sizeof(*widths));
 	left = choose_columns(list, total, widths);
 	for (size_t i = 0; i < ARRAY_LENGTH(rooms); i++)
-		growing += widths[rooms[i].column] > 0 &&
-			   rooms[i].most > rooms[i].least;
+		growing += widths[rooms[i].column] > 0 && rooms[i].most > rooms[i].least;
 	for (size_t i = 0; i < ARRAY_LENGTH(rooms) && growing > 0; i++) {
 		const struct column_room *room = &rooms[i];
 		int more = left / growing;
@@ -142,22 +140,19 @@ static int min_width(const struct buffer *text, int width)
 	return own < width ? own : width;
 }
 
-static void put_text(struct window window, int row, int at, int width,
-		     enum style style, enum column column,
-		     const struct buffer *text)
+static void put_text(struct window window, int row, int at, int width, enum style style,
+		     enum column column, const struct buffer *text)
 {
 	if (column_is_number(column))
-		window_put_right(window, row, at + width, width, style,
-				 text->data);
+		window_put_right(window, row, at + width, width, style, text->data);
 	else if (column == COLUMN_PLACE)
-		window_put_path(window, row, at + min_width(text, width), width,
-				style, text->data);
+		window_put_path(window, row, at + min_width(text, width), width, style, text->data);
 	else
 		window_put(window, row, at, width, style, text->data);
 }
 
-static enum style style_of(const struct session *session,
-			   const struct view *view, const struct rank *rank)
+static enum style style_of(const struct session *session, const struct view *view,
+			   const struct rank *rank)
 {
 	if (rank_is_stale(session, view, rank))
 		return STYLE_VALUE_STALE;
@@ -169,8 +164,7 @@ static void put_rank(struct window window, int row, const int *widths,
 		     const struct rank *rank)
 {
 	enum style style = style_of(session, view, rank);
-	bool is_open =
-		key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
+	bool is_open = key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
 	enum style mark_style;
 	int32_t mark = mark_of_rank(session, rank, &mark_style);
 	int at = 0;
@@ -184,38 +178,34 @@ static void put_rank(struct window window, int row, const int *widths,
 		if (i == COLUMN_CLASS)
 			window_put_character(window, row, at, mark_style, mark);
 		else
-			put_text(window, row, at, widths[i], style,
-				 (enum column)i, &text);
+			put_text(window, row, at, widths[i], style, (enum column)i, &text);
 		at += widths[i] + 1;
 		buffer_clear(&text);
 	}
 	if (rank->child_count > 0 && widths[COLUMN_RANK] > 0)
-		window_put_character(window, row, 2, STYLE_DIM,
-				     is_open ? OPEN : FOLDED);
+		window_put_character(window, row, 2, STYLE_DIM, is_open ? OPEN : FOLDED);
 }
 
 /*
  * What belongs to a rank: its name stands where a rank has number, host, pid
  * and state, and what it does, too, where all those are narrow.
  */
-static int put_name(struct window window, int row, const int *widths,
-		    enum style style, const char *name, const char *activity)
+static int put_name(struct window window, int row, const int *widths, enum style style,
+		    const char *name, const char *activity)
 {
 	struct buffer text = BUFFER_INIT;
 	int width = 0;
 	int next = COLUMN_RANK;
 	int at = widths[COLUMN_CLASS] + 1;
 
-	while (next < COLUMN_ACTIVITY ||
-	       (next < COLUMN_FUNCTION && width < NAME_MINIMUM)) {
+	while (next < COLUMN_ACTIVITY || (next < COLUMN_FUNCTION && width < NAME_MINIMUM)) {
 		width += widths[next] > 0 ? widths[next] + 1 : 0;
 		next++;
 	}
 	buffer_append_string(&text, name);
 	if (next > COLUMN_ACTIVITY)
 		buffer_printf(&text, "  %s", activity);
-	window_put(window, row, at + INDENT, width - 1 - INDENT, style,
-		   text.data);
+	window_put(window, row, at + INDENT, width - 1 - INDENT, style, text.data);
 	buffer_clear(&text);
 	return next;
 }
@@ -240,8 +230,7 @@ static void put_child(struct window window, int row, const int *widths,
 		buffer_reset(&text);
 		column_append(&text, session, view, child, (enum column)i);
 		if (i >= first)
-			put_text(window, row, at, widths[i], style,
-				 (enum column)i, &text);
+			put_text(window, row, at, widths[i], style, (enum column)i, &text);
 		at += widths[i] + 1;
 	}
 	buffer_clear(&activity);
@@ -249,11 +238,9 @@ static void put_child(struct window window, int row, const int *widths,
 }
 
 static void append_thread(struct buffer *out, const struct session *session,
-			  const struct rank *rank, const struct thread *thread,
-			  enum column column)
+			  const struct rank *rank, const struct thread *thread, enum column column)
 {
-	const struct frame *frame =
-		place_find(&rank->process, thread->sample.stack);
+	const struct frame *frame = place_find(&rank->process, thread->sample.stack);
 
 	if (column == COLUMN_ACTIVITY)
 		buffer_append_string(out, thread->activity.name);
@@ -275,16 +262,14 @@ static void put_thread(struct window window, int row, const int *widths,
 	int first;
 
 	buffer_printf(&text, "thread %s", name != NULL ? name : "");
-	first = put_name(window, row, widths, STYLE_OUTLIER, text.data,
-			 thread->activity.name);
+	first = put_name(window, row, widths, STYLE_OUTLIER, text.data, thread->activity.name);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (widths[i] <= 0)
 			continue;
 		buffer_reset(&text);
 		append_thread(&text, session, rank, thread, (enum column)i);
 		if (i >= first)
-			put_text(window, row, at, widths[i], STYLE_OUTLIER,
-				 (enum column)i, &text);
+			put_text(window, row, at, widths[i], STYLE_OUTLIER, (enum column)i, &text);
 		at += widths[i] + 1;
 	}
 	buffer_clear(&text);
@@ -296,9 +281,8 @@ static void append_count(struct buffer *out, size_t count)
 	buffer_append_string(out, count == 1 ? " rank" : " ranks");
 }
 
-static void put_group(struct window window, int row,
-		      const struct session *session, const struct view *view,
-		      const struct ranklist *list,
+static void put_group(struct window window, int row, const struct session *session,
+		      const struct view *view, const struct ranklist *list,
 		      const struct ranklist_group *group)
 {
 	struct buffer count = BUFFER_INIT;
@@ -315,37 +299,32 @@ static void put_group(struct window window, int row,
 	if (outliers > 0 && view->order.grouping == GROUPING_HOST) {
 		buffer_append_string(&count, ", ");
 		text_count(&count, outliers);
-		buffer_append_string(&count,
-				     outliers == 1 ? " outlier" : " outliers");
+		buffer_append_string(&count, outliers == 1 ? " outlier" : " outliers");
 	}
 	ranklist_append_group(&text, list, session, view, group);
-	window_put_character(window, row, 0, STYLE_TITLE,
-			     group->is_folded ? FOLDED : OPEN);
+	window_put_character(window, row, 0, STYLE_TITLE, group->is_folded ? FOLDED : OPEN);
 	if (view->order.grouping == GROUPING_CLASS) {
 		mark = mark_of_rank(session, list->ranks[group->first], &style);
 		window_put_character(window, row, 2, style, mark);
 		column = 4;
 	}
-	column += 2 + window_put(window, row, column,
-				 width - column - text_width(count.data) - 2,
+	column += 2 + window_put(window, row, column, width - column - text_width(count.data) - 2,
 				 STYLE_TITLE, text.data);
-	window_put(window, row, column, width - column,
-		   outliers > 0 ? STYLE_OUTLIER : STYLE_DIM, count.data);
+	window_put(window, row, column, width - column, outliers > 0 ? STYLE_OUTLIER : STYLE_DIM,
+		   count.data);
 	buffer_clear(&text);
 	buffer_clear(&count);
 }
 
-static void put_row(struct window window, int row, const int *widths,
-		    const struct session *session, const struct view *view,
-		    const struct ranklist *list, int number)
+static void put_row(struct window window, int row, const int *widths, const struct session *session,
+		    const struct view *view, const struct ranklist *list, int number)
 {
 	const struct ranklist_row *line = &list->rows[number];
 	const struct rank *rank = list->ranks[line->at];
 
 	switch (line->kind) {
 	case RANKLIST_GROUP:
-		put_group(window, row, session, view, list,
-			  ranklist_group_at(list, line->at));
+		put_group(window, row, session, view, list, ranklist_group_at(list, line->at));
 		break;
 	case RANKLIST_RANK:
 		put_rank(window, row, widths, session, view, rank);
@@ -359,19 +338,15 @@ static void put_row(struct window window, int row, const int *widths,
 	}
 	/* A click on a rank means that one, wherever it is by then. */
 	if (line->kind == RANKLIST_RANK)
-		window_hit(window, row, 0, 1, window.column_count, HIT_RANK,
-			   rank->process.rank);
+		window_hit(window, row, 0, 1, window.column_count, HIT_RANK, rank->process.rank);
 	else
-		window_hit(window, row, 0, 1, window.column_count, HIT_ROW,
-			   number);
+		window_hit(window, row, 0, 1, window.column_count, HIT_ROW, number);
 	if (number == list->cursor)
-		window_emphasise(window, row, 0, 1, window.column_count,
-				 EMPHASIS_SELECTED);
+		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_SELECTED);
 }
 
 /* The column that ranks are sorted by carries its direction, as in htop. */
-static void put_head(struct window window, const int *widths,
-		     const struct view *view)
+static void put_head(struct window window, const int *widths, const struct view *view)
 {
 	const struct rank_order *order = &view->order;
 	bool is_down = column_is_descending(order->sort) != order->is_reversed;
@@ -387,11 +362,9 @@ static void put_head(struct window window, const int *widths,
 			continue;
 		if (column_is_number((enum column)i) && *title != '\0') {
 			arrow = end - 1 -
-				window_put_right(window, 0, end, widths[i],
-						 STYLE_DIM, title);
+				window_put_right(window, 0, end, widths[i], STYLE_DIM, title);
 		} else {
-			arrow = at + window_put(window, 0, at, widths[i],
-						STYLE_DIM, title);
+			arrow = at + window_put(window, 0, at, widths[i], STYLE_DIM, title);
 		}
 		window_hit(window, 0, at, 1, widths[i] + 1, HIT_COLUMN, i);
 		if (is_sorted)
@@ -413,21 +386,18 @@ void pane_no_match(struct window window, const struct view *view)
 
 	if (filter == NULL)
 		return;
-	buffer_printf(&text, "No rank has '%s' in its row; Esc shows all.",
-		      filter);
-	window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-			     text.data);
+	buffer_printf(&text, "No rank has '%s' in its row; Esc shows all.", filter);
+	window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
 
-void pane_table_append_range(struct buffer *out, const struct ranklist *list,
-			     int row_count, int column_count)
+void pane_table_append_range(struct buffer *out, const struct ranklist *list, int row_count,
+			     int column_count)
 {
 	int rows = row_count - head_rows(row_count, column_count);
 	int count = (int)list->row_count;
 
-	pane_append_range(out, grid_first(list->cursor, count, rows), rows,
-			  count);
+	pane_append_range(out, grid_first(list->cursor, count, rows), rows, count);
 }
 
 /* Row i, or in its place the one that names the group that it is in. */
@@ -442,8 +412,8 @@ static int with_group(const struct ranklist *list, int i)
 	return list->rows[group].kind == RANKLIST_GROUP ? group : i;
 }
 
-void pane_table(struct window window, const struct session *session,
-		const struct view *view, const struct ranklist *list)
+void pane_table(struct window window, const struct session *session, const struct view *view,
+		const struct ranklist *list)
 {
 	int head = head_rows(window.row_count, window.column_count);
 	int rows = window.row_count - head;
@@ -458,7 +428,5 @@ void pane_table(struct window window, const struct session *session,
 		put_row(window, head + i, widths, session, view, list,
 			i == 0 ? with_group(list, first) : first + i);
 	if (count == 0)
-		pane_no_match(
-			window_part(window, head, 0, rows, window.column_count),
-			view);
+		pane_no_match(window_part(window, head, 0, rows, window.column_count), view);
 }

@@ -41,8 +41,7 @@ static void flow_put(struct flow *flow, enum style style, const char *text)
 		flow->column = 0;
 	}
 	if (flow->row < flow->row_maximum)
-		window_put(flow->window, flow->row, flow->column, flow->width,
-			   style, text);
+		window_put(flow->window, flow->row, flow->column, flow->width, style, text);
 	flow->column += width + GAP;
 }
 
@@ -78,8 +77,8 @@ bool tensor_is_stale(const struct session *session, const struct view *view)
 	       view_is_stale(session, view, known->time);
 }
 
-static void put_number(struct flow *flow, const char *name,
-		       const struct tensor_number *number, bool has_changed)
+static void put_number(struct flow *flow, const char *name, const struct tensor_number *number,
+		       bool has_changed)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -88,27 +87,23 @@ static void put_number(struct flow *flow, const char *name,
 		buffer_append_string(&text, "?");
 	else
 		tensor_text_append_short(&text, number, HEADER_DIGITS);
-	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
-		 text.data);
+	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT, text.data);
 	buffer_clear(&text);
 }
 
-static void put_real(struct flow *flow, const char *name, double value,
-		     double before, bool has_before)
+static void put_real(struct flow *flow, const char *name, double value, double before,
+		     bool has_before)
 {
 	struct buffer text = BUFFER_INIT;
-	bool has_changed = has_before && value != before &&
-			   !(isnan(value) && isnan(before));
+	bool has_changed = has_before && value != before && !(isnan(value) && isnan(before));
 
 	buffer_printf(&text, "%s ", name);
 	tensor_text_append_real(&text, value, HEADER_DIGITS);
-	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT,
-		 text.data);
+	flow_put(flow, has_changed ? STYLE_VALUE_CHANGED : STYLE_TEXT, text.data);
 	buffer_clear(&text);
 }
 
-static void put_count(struct flow *flow, const char *name, int64_t count,
-		      enum style style)
+static void put_count(struct flow *flow, const char *name, int64_t count, enum style style)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -128,8 +123,7 @@ static void put_share(struct flow *flow, double share)
 	if (share < PERCENT_LEAST)
 		buffer_append_string(&text, "of less than 0.1 %");
 	else
-		buffer_printf(&text, "of %.*f %%", share < 0.1 ? 1 : 0,
-			      share * 100);
+		buffer_printf(&text, "of %.*f %%", share < 0.1 ? 1 : 0, share * 100);
 	buffer_append_string(&text, " of the elements");
 	flow_put(flow, STYLE_WARNING, text.data);
 	buffer_clear(&text);
@@ -157,19 +151,14 @@ static void put_statistics(struct flow *flow, const struct tensorview *known)
 		return;
 	if (has_range) {
 		put_number(flow, "min", &now->minimum,
-			   has_before && !tensor_number_is_same(
-						 &now->minimum,
-						 &before->minimum));
+			   has_before && !tensor_number_is_same(&now->minimum, &before->minimum));
 		put_number(flow, "max", &now->maximum,
-			   has_before && !tensor_number_is_same(
-						 &now->maximum,
-						 &before->maximum));
+			   has_before && !tensor_number_is_same(&now->maximum, &before->maximum));
 	}
 	if (!isnan(now->mean))
 		put_real(flow, "mean", now->mean, before->mean, has_before);
 	if (!isnan(now->deviation))
-		put_real(flow, "std", now->deviation, before->deviation,
-			 has_before);
+		put_real(flow, "std", now->deviation, before->deviation, has_before);
 	if (now->has_norm)
 		put_real(flow, "norm", now->norm, before->norm, has_before);
 	put_count(flow, "NaN", now->nan_count, STYLE_VALUE_NAN);
@@ -185,8 +174,7 @@ static void put_storage(struct flow *flow, const struct tensor *tensor)
 
 	if (tensor->dimension_count > 0) {
 		buffer_append_string(&text, "strides ");
-		tensortext_append_sizes(&text, tensor->strides,
-					tensor->dimension_count);
+		tensortext_append_sizes(&text, tensor->strides, tensor->dimension_count);
 		flow_put(flow, STYLE_TEXT, text.data);
 		buffer_reset(&text);
 	}
@@ -202,8 +190,7 @@ static void put_storage(struct flow *flow, const struct tensor *tensor)
 	buffer_clear(&text);
 }
 
-static void put_done(struct flow *flow, const char *what, int64_t done,
-		     int64_t total)
+static void put_done(struct flow *flow, const char *what, int64_t done, int64_t total)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -222,13 +209,11 @@ static void put_progress(struct flow *flow, const struct session *session)
 	const struct progress *progress;
 
 	if (known->node >= session->node_count ||
-	    (known->work != TENSOR_WORK_WHOLE &&
-	     known->work != TENSOR_WORK_FIND &&
+	    (known->work != TENSOR_WORK_WHOLE && known->work != TENSOR_WORK_FIND &&
 	     known->work != TENSOR_WORK_EXPORT))
 		return;
 	if (known->work == TENSOR_WORK_EXPORT) {
-		put_done(flow, "written", known->done,
-			 known->tensor.byte_count);
+		put_done(flow, "written", known->done, known->tensor.byte_count);
 		return;
 	}
 	progress = &session->nodes[known->node].progress;
@@ -238,8 +223,7 @@ static void put_progress(struct flow *flow, const struct session *session)
 }
 
 /* How far what is shown may be believed. */
-static void put_truth(struct flow *flow, const struct session *session,
-		      const struct view *view)
+static void put_truth(struct flow *flow, const struct session *session, const struct view *view)
 {
 	const struct tensorview *known = &session->tensorview;
 	struct buffer text = BUFFER_INIT;
@@ -258,8 +242,7 @@ static void put_truth(struct flow *flow, const struct session *session,
 	put_progress(flow, session);
 }
 
-static void put_facts(struct flow *flow, const struct session *session,
-		      const struct view *view)
+static void put_facts(struct flow *flow, const struct session *session, const struct view *view)
 {
 	const struct tensorview *known = &session->tensorview;
 	const struct tensor *tensor = &known->tensor;
@@ -267,8 +250,7 @@ static void put_facts(struct flow *flow, const struct session *session,
 
 	/* numpy's have no gradients. */
 	if (tensor->requires_grad >= 0 && tensor->device != NULL)
-		flow_put(flow, STYLE_TEXT,
-			 tensor->requires_grad ? "grad yes" : "grad no");
+		flow_put(flow, STYLE_TEXT, tensor->requires_grad ? "grad yes" : "grad no");
 	if (tensor->grad_fn != NULL) {
 		text_escape(&text, tensor->grad_fn, strlen(tensor->grad_fn));
 		flow_put(flow, STYLE_TEXT, text.data);
@@ -278,8 +260,7 @@ static void put_facts(struct flow *flow, const struct session *session,
 	if (tensor->is_parameter)
 		flow_put(flow, STYLE_TEXT, "parameter");
 	if (tensor->placement != NULL) {
-		text_escape(&text, tensor->placement,
-			    strlen(tensor->placement));
+		text_escape(&text, tensor->placement, strlen(tensor->placement));
 		flow_put(flow, STYLE_TEXT, text.data);
 		buffer_reset(&text);
 	}
@@ -292,13 +273,11 @@ static void put_facts(struct flow *flow, const struct session *session,
 	buffer_clear(&text);
 }
 
-static int64_t sum_of(const struct tensor_histogram *bars, size_t first,
-		      int count)
+static int64_t sum_of(const struct tensor_histogram *bars, size_t first, int count)
 {
 	int64_t sum = 0;
 
-	for (size_t i = first; i < bars->count && i < first + (size_t)count;
-	     i++)
+	for (size_t i = first; i < bars->count && i < first + (size_t)count; i++)
 		sum += bars->bins[i];
 	return sum;
 }
@@ -324,8 +303,7 @@ static void put_spark(struct flow *flow, const struct tensor_histogram *bars)
 		if (sum_of(bars, i, joined) > most)
 			most = sum_of(bars, i, joined);
 	for (size_t i = 0; i < bars->count; i += (size_t)joined)
-		text_put_codepoint(&text,
-				   bar_of(sum_of(bars, i, joined), most));
+		text_put_codepoint(&text, bar_of(sum_of(bars, i, joined), most));
 	buffer_append_string(&text, "   ");
 	tensor_text_append_real(&text, bars->low, HEADER_DIGITS);
 	buffer_append_string(&text, " \u2026 ");
@@ -347,8 +325,7 @@ static void put_error(struct flow *flow, const struct tensorview *known)
 	buffer_clear(&text);
 }
 
-static void put_header(struct flow *flow, const struct session *session,
-		       const struct view *view)
+static void put_header(struct flow *flow, const struct session *session, const struct view *view)
 {
 	const struct tensorview *known = &session->tensorview;
 
@@ -364,12 +341,10 @@ static void put_header(struct flow *flow, const struct session *session,
 		put_spark(flow, &known->tensor.histogram);
 }
 
-int pane_tensor_header_rows(const struct session *session,
-			    const struct view *view, int column_count,
-			    int row_maximum)
+int pane_tensor_header_rows(const struct session *session, const struct view *view,
+			    int column_count, int row_maximum)
 {
-	struct flow flow = { .width = column_count,
-			     .row_maximum = row_maximum };
+	struct flow flow = { .width = column_count, .row_maximum = row_maximum };
 
 	put_header(&flow, session, view);
 	return flow_rows(&flow);

@@ -54,8 +54,7 @@ static void append_parts(struct buffer *out, const struct tensor_heat *heat)
 		buffer_append_string(out, "; columns ");
 		text_count(out, (uint64_t)heat->first_column);
 		buffer_append_char(out, '-');
-		text_count(out, (uint64_t)(heat->first_column +
-					   heat->shown_columns - 1));
+		text_count(out, (uint64_t)(heat->first_column + heat->shown_columns - 1));
 		buffer_append_string(out, " of ");
 		text_count(out, (uint64_t)heat->columns);
 	}
@@ -65,34 +64,29 @@ static void put_head(struct window window, const struct tensor_heat *heat,
 		     const struct heat_picture *picture)
 {
 	struct buffer text = BUFFER_INIT;
-	int used = heat_put_legend(window, 0, 1, window.column_count - 1,
-				   picture);
+	int used = heat_put_legend(window, 0, 1, window.column_count - 1, picture);
 
 	append_parts(&text, heat);
 	if (text.length > 0)
-		window_put(window, 0, used + 4, window.column_count - used - 4,
-			   STYLE_DIM, text.data);
+		window_put(window, 0, used + 4, window.column_count - used - 4, STYLE_DIM,
+			   text.data);
 	buffer_clear(&text);
 }
 
 /* Arrows in the first row and column point at the element. */
 static void put_cursor(struct window window, const struct tensor_screen *screen,
-		       const struct tensor_heat *heat,
-		       const struct heat_picture *picture)
+		       const struct tensor_heat *heat, const struct heat_picture *picture)
 {
-	struct window map = window_part(window, 1, 1, window.row_count - 1,
-					window.column_count - 1);
+	struct window map =
+		window_part(window, 1, 1, window.row_count - 1, window.column_count - 1);
 	int scale = heat_scale(picture, map);
-	int64_t column = (screen->cursor.column - heat->first_column) /
-			 heat->bin_columns * scale;
+	int64_t column = (screen->cursor.column - heat->first_column) / heat->bin_columns * scale;
 	int64_t row = screen->cursor.row / heat->bin_rows * scale;
 
 	if (picture->has_colours)
 		row /= 2;
-	window_put_character(window, 0, 1 + (int)column, STYLE_TITLE_FOCUSED,
-			     MARK_DOWN);
-	window_put_character(window, 1 + (int)row, 0, STYLE_TITLE_FOCUSED,
-			     MARK_RIGHT);
+	window_put_character(window, 0, 1 + (int)column, STYLE_TITLE_FOCUSED, MARK_DOWN);
+	window_put_character(window, 1 + (int)row, 0, STYLE_TITLE_FOCUSED, MARK_RIGHT);
 }
 
 static void note_hits(struct window map, const struct heat_picture *picture)
@@ -102,15 +96,12 @@ static void note_hits(struct window map, const struct heat_picture *picture)
 
 	for (int row = 0; row < map.row_count; row++)
 		for (int column = 0; column < map.column_count; column++)
-			if (heat_find(picture, map, row, column, &value_row,
-				      &value_column))
+			if (heat_find(picture, map, row, column, &value_row, &value_column))
 				window_hit(map, row, column, 1, 1, HIT_ELEMENT,
-					   value_row * picture->column_count +
-						   value_column);
+					   value_row * picture->column_count + value_column);
 }
 
-void pane_tensor_heat(struct window window, const struct session *session,
-		      const struct view *view,
+void pane_tensor_heat(struct window window, const struct session *session, const struct view *view,
 		      const struct tensor_screen *screen)
 {
 	const struct tensorview *known = &session->tensorview;
@@ -122,8 +113,7 @@ void pane_tensor_heat(struct window window, const struct session *session,
 	double *values;
 
 	if (heat->bins == NULL || heat->row_count == 0) {
-		window_put(window, 0, 1, window.column_count, STYLE_DIM,
-			   "Reading the elements.");
+		window_put(window, 0, 1, window.column_count, STYLE_DIM, "Reading the elements.");
 		return;
 	}
 	values = values_of(heat);
@@ -138,13 +128,11 @@ void pane_tensor_heat(struct window window, const struct session *session,
 	tensor_heat_range(heat, &picture.low, &picture.high);
 	if (screen->has_head) {
 		put_head(window, heat, &picture);
-		body = window_part(window, 1, 0, window.row_count - 1,
-				   window.column_count);
+		body = window_part(window, 1, 0, window.row_count - 1, window.column_count);
 	}
 	if (body.row_count > 1) {
 		struct window map =
-			window_part(body, 1, 1, body.row_count - 1,
-				    body.column_count - 1);
+			window_part(body, 1, 1, body.row_count - 1, body.column_count - 1);
 
 		heat_put(map, &picture);
 		put_cursor(body, screen, heat, &picture);

@@ -22,8 +22,7 @@ struct bar {
 	double high;
 };
 
-static struct bar bar_at(const struct tensor_histogram *histogram, int joined,
-			 int at)
+static struct bar bar_at(const struct tensor_histogram *histogram, int joined, int at)
 {
 	double step = (histogram->high / (double)histogram->count -
 		       histogram->low / (double)histogram->count) *
@@ -48,8 +47,8 @@ static double length_of(int64_t count, int64_t most, bool is_logarithmic)
 	return (double)count / (double)most;
 }
 
-static void put_bar(struct window window, int row, int column, int width,
-		    double length, enum style style)
+static void put_bar(struct window window, int row, int column, int width, double length,
+		    enum style style)
 {
 	int cells = (int)(length * width);
 
@@ -89,8 +88,8 @@ static int count_width(int64_t count)
 	return width;
 }
 
-static struct table find_table(const struct tensor_histogram *histogram,
-			       int joined, int rows, bool is_logarithmic)
+static struct table find_table(const struct tensor_histogram *histogram, int joined, int rows,
+			       bool is_logarithmic)
 {
 	struct table table = { .is_logarithmic = is_logarithmic };
 
@@ -109,8 +108,7 @@ static struct table find_table(const struct tensor_histogram *histogram,
 	return table;
 }
 
-static void put_count(struct window window, int row, int end, int64_t count,
-		      enum style style)
+static void put_count(struct window window, int row, int end, int64_t count, enum style style)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -120,8 +118,8 @@ static void put_count(struct window window, int row, int end, int64_t count,
 }
 
 /* "-0.41 … -0.35      12  ████" */
-static void put_row(struct window window, int row, const struct table *table,
-		    const struct bar *bar, enum style style)
+static void put_row(struct window window, int row, const struct table *table, const struct bar *bar,
+		    enum style style)
 {
 	struct buffer text = BUFFER_INIT;
 	int column = 1 + table->label_width;
@@ -133,38 +131,31 @@ static void put_row(struct window window, int row, const struct table *table,
 	column += window_put(window, row, column, 3, STYLE_DIM, " \u2026 ");
 	tensor_text_append_real(&text, bar->high, DIGITS);
 	column += table->label_width;
-	window_put_right(window, row, column, table->label_width, STYLE_DIM,
-			 text.data);
+	window_put_right(window, row, column, table->label_width, STYLE_DIM, text.data);
 	column += 2 + table->count_width;
-	put_count(window, row, column, bar->count,
-		  bar->count > 0 ? STYLE_TEXT : STYLE_DIM);
+	put_count(window, row, column, bar->count, bar->count > 0 ? STYLE_TEXT : STYLE_DIM);
 	start = column + 2;
 	if (window.column_count - start >= BAR_MINIMUM)
 		put_bar(window, row, start, window.column_count - start - 1,
-			length_of(bar->count, table->most,
-				  table->is_logarithmic),
-			style);
+			length_of(bar->count, table->most, table->is_logarithmic), style);
 	buffer_clear(&text);
 }
 
 /* What has no place among the bars. */
-static void put_odd(struct window window, int row, const struct table *table,
-		    const char *name, int64_t count)
+static void put_odd(struct window window, int row, const struct table *table, const char *name,
+		    int64_t count)
 {
 	int column = 1 + 2 * table->label_width + 3;
 
 	window_put_right(window, row, column, column, STYLE_VALUE_NAN, name);
-	put_count(window, row, column + 2 + table->count_width, count,
-		  STYLE_VALUE_NAN);
+	put_count(window, row, column + 2 + table->count_width, count, STYLE_VALUE_NAN);
 }
 
 static enum style style_at(const struct view *view, int at, int rows)
 {
 	if (!view->has_heat)
 		return STYLE_TEXT;
-	return (enum style)(STYLE_HEAT_1 +
-			    tensor_heat_step(at + 0.5, 0, rows,
-					     STYLE_HEAT_COUNT));
+	return (enum style)(STYLE_HEAT_1 + tensor_heat_step(at + 0.5, 0, rows, STYLE_HEAT_COUNT));
 }
 
 /* Why there is none. */
@@ -178,36 +169,30 @@ static const char *problem_of(const struct tensor *tensor)
 }
 
 void pane_tensor_histogram(struct window window, const struct session *session,
-			   const struct view *view,
-			   const struct tensor_screen *screen)
+			   const struct view *view, const struct tensor_screen *screen)
 {
 	const struct tensor *tensor = &session->tensorview.tensor;
 	const struct tensor_histogram *histogram = &tensor->histogram;
-	int odd = (tensor->statistics.nan_count > 0) +
-		  (tensor->statistics.infinity_count > 0);
+	int odd = (tensor->statistics.nan_count > 0) + (tensor->statistics.infinity_count > 0);
 	int rows = window.row_count - odd;
 	int joined;
 	struct table table;
 
 	(void)screen;
 	if (histogram->bins == NULL || histogram->count == 0) {
-		window_put(window, 0, 1, window.column_count, STYLE_DIM,
-			   problem_of(tensor));
+		window_put(window, 0, 1, window.column_count, STYLE_DIM, problem_of(tensor));
 		return;
 	}
 	joined = tensor_bins_joined((int)histogram->count, rows);
 	rows = (int)histogram->count / joined;
-	table = find_table(histogram, joined, rows,
-			   view->tensor.is_logarithmic);
+	table = find_table(histogram, joined, rows, view->tensor.is_logarithmic);
 	for (int i = 0; i < rows; i++) {
 		struct bar bar = bar_at(histogram, joined, i);
 
 		put_row(window, i, &table, &bar, style_at(view, i, rows));
 	}
 	if (tensor->statistics.nan_count > 0)
-		put_odd(window, rows++, &table, "NaN",
-			tensor->statistics.nan_count);
+		put_odd(window, rows++, &table, "NaN", tensor->statistics.nan_count);
 	if (tensor->statistics.infinity_count > 0)
-		put_odd(window, rows, &table, "Inf",
-			tensor->statistics.infinity_count);
+		put_odd(window, rows, &table, "Inf", tensor->statistics.infinity_count);
 }

@@ -14,7 +14,7 @@
 #include "ui/pane.h"
 #include "ui/view.h"
 
-#define MODE_WIDTH 16 /* of "histogram", and what is around it */
+#define MODE_WIDTH 16	 /* of "histogram", and what is around it */
 #define ELEMENT_DIGITS 9 /* a float32 has no more */
 
 static void put_title(struct window window, const struct session *session)
@@ -25,26 +25,23 @@ static void put_title(struct window window, const struct session *session)
 
 	buffer_append_string(&left, "Tensor \u00b7 ");
 	if (known->expression != NULL)
-		text_escape(&left, known->expression,
-			    strlen(known->expression));
+		text_escape(&left, known->expression, strlen(known->expression));
 	if (known->rank >= 0)
 		buffer_printf(&left, " \u00b7 rank %d", known->rank);
 	if (known->has_tensor) {
 		tensortext_append_head(&right, &known->tensor);
 		if (known->tensor.device != NULL) {
 			buffer_append_char(&right, ' ');
-			text_escape(&right, known->tensor.device,
-				    strlen(known->tensor.device));
+			text_escape(&right, known->tensor.device, strlen(known->tensor.device));
 		}
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
-		   right.data);
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
-static void append_extent(struct buffer *out, const char *name, int64_t first,
-			  int64_t shown, int64_t count)
+static void append_extent(struct buffer *out, const char *name, int64_t first, int64_t shown,
+			  int64_t count)
 {
 	buffer_printf(out, "%s ", name);
 	if (shown > 0) {
@@ -70,13 +67,12 @@ static void append_shown(struct buffer *out, const struct view *view,
 	if (screen->plane.column_dimension >= 0)
 		buffer_append_string(out, "   ");
 	if (screen->plane.row_dimension >= 0) {
-		append_extent(out, "rows", screen->first.row,
-			      screen->shown_rows, screen->rows);
+		append_extent(out, "rows", screen->first.row, screen->shown_rows, screen->rows);
 		buffer_append_string(out, ", ");
 	}
 	if (screen->plane.column_dimension >= 0)
-		append_extent(out, "columns", screen->first.column,
-			      screen->shown_columns, screen->columns);
+		append_extent(out, "columns", screen->first.column, screen->shown_columns,
+			      screen->columns);
 }
 
 /* The element under the cursor, in all its digits. */
@@ -84,8 +80,7 @@ static void append_element(struct buffer *out, const struct session *session,
 			   const struct tensor_screen *screen)
 {
 	const struct tensor_number *number =
-		tensorview_number(&session->tensorview, &screen->plane,
-				  &screen->cursor);
+		tensorview_number(&session->tensorview, &screen->plane, &screen->cursor);
 	struct buffer text = BUFFER_INIT;
 
 	if (number == NULL)
@@ -98,9 +93,8 @@ static void append_element(struct buffer *out, const struct session *session,
 	buffer_clear(&text);
 }
 
-static void put_shown(struct window window, int row,
-		      const struct session *session, const struct view *view,
-		      const struct tensor_screen *screen)
+static void put_shown(struct window window, int row, const struct session *session,
+		      const struct view *view, const struct tensor_screen *screen)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
@@ -109,21 +103,15 @@ static void put_shown(struct window window, int row,
 	if (view->tensor.mode != TENSOR_HISTOGRAM)
 		append_element(&right, session, screen);
 	/* Which they are comes before what one of them is. */
-	if (text_width(left.data) + text_width(right.data) + MODE_WIDTH >
-	    window.column_count)
+	if (text_width(left.data) + text_width(right.data) + MODE_WIDTH > window.column_count)
 		buffer_reset(&right);
-	if (view->tensor.format.notation != TENSOR_AUTOMATIC &&
-	    view->tensor.mode == TENSOR_NUMBERS)
-		buffer_printf(
-			&right, "%s ",
-			tensor_notation_names[view->tensor.format.notation]);
-	if (view->tensor.mode == TENSOR_HISTOGRAM &&
-	    view->tensor.is_logarithmic)
+	if (view->tensor.format.notation != TENSOR_AUTOMATIC && view->tensor.mode == TENSOR_NUMBERS)
+		buffer_printf(&right, "%s ", tensor_notation_names[view->tensor.format.notation]);
+	if (view->tensor.mode == TENSOR_HISTOGRAM && view->tensor.is_logarithmic)
 		buffer_append_string(&right, "logarithmic ");
 	buffer_append_string(&right, tensor_mode_names[view->tensor.mode]);
 	pane_title(window, row, screen->has_frame ? 1 : 0,
-		   window.column_count - 2 * screen->has_frame, false,
-		   left.data, right.data);
+		   window.column_count - 2 * screen->has_frame, false, left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
@@ -145,8 +133,7 @@ static void append_sentence(struct buffer *out, const char *text)
 	size_t start = out->length;
 
 	buffer_append_string(out, text);
-	if (out->length > start && out->data[start] >= 'a' &&
-	    out->data[start] <= 'z')
+	if (out->length > start && out->data[start] >= 'a' && out->data[start] <= 'z')
 		out->data[start] = (char)(out->data[start] - 'a' + 'A');
 	if (out->length > start && out->data[out->length - 1] != '.')
 		buffer_append_char(out, '.');
@@ -156,8 +143,7 @@ static void append_sentence(struct buffer *out, const char *text)
 static void append_problem(struct buffer *out, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
-	const char *reason =
-		rank_unread_reason(session, session_looked_at(session));
+	const char *reason = rank_unread_reason(session, session_looked_at(session));
 
 	if (known->has_tensor) {
 		if (known->tensor.unread == NULL)
@@ -167,24 +153,18 @@ static void append_problem(struct buffer *out, const struct session *session)
 	} else if (known->error != NULL) {
 		append_sentence(out, known->error);
 	} else if (known->has_value) {
-		buffer_printf(out, "%s is no tensor: %s, of type %s.",
-			      known->expression,
-			      known->value.value != NULL ? known->value.value
-							 : "?",
-			      known->value.type != NULL ? known->value.type
-							: "?");
+		buffer_printf(out, "%s is no tensor: %s, of type %s.", known->expression,
+			      known->value.value != NULL ? known->value.value : "?",
+			      known->value.type != NULL ? known->value.type : "?");
 	} else if (known->expression == NULL) {
 		buffer_append_string(out, "No tensor is looked at: T asks for "
 					  "an expression.");
 	} else {
-		buffer_append_string(out, reason != NULL
-						  ? reason
-						  : "Reading the tensor.");
+		buffer_append_string(out, reason != NULL ? reason : "Reading the tensor.");
 	}
 }
 
-static void put_body(struct window window, const struct session *session,
-		     const struct view *view,
+static void put_body(struct window window, const struct session *session, const struct view *view,
 		     const struct tensor_screen *screen)
 {
 	struct buffer problem = BUFFER_INIT;
@@ -192,13 +172,10 @@ static void put_body(struct window window, const struct session *session,
 	append_problem(&problem, session);
 	if (problem.length > 0)
 		window_put_paragraph(window, 0, 1, window.row_count,
-				     session->tensorview.error != NULL
-					     ? STYLE_ERROR
-					     : STYLE_DIM,
+				     session->tensorview.error != NULL ? STYLE_ERROR : STYLE_DIM,
 				     problem.data);
 	else if (session->tensorview.tensor.element_count == 0)
-		window_put(window, 0, 1, window.column_count, STYLE_DIM,
-			   "It has no elements.");
+		window_put(window, 0, 1, window.column_count, STYLE_DIM, "It has no elements.");
 	else if (view->tensor.mode == TENSOR_NUMBERS)
 		pane_tensor_numbers(window, session, view, screen);
 	else if (view->tensor.mode == TENSOR_HEAT)
@@ -234,33 +211,27 @@ bool pane_tensor_summary(struct window window, const struct session *session)
 		buffer_append_string(&text, ", of the elements looked at");
 	buffer_append_char(&text, '.');
 	window_put_character(window, 0, 1, STYLE_VERDICT_BAD, 0x2717);
-	window_put_paragraph(window, 0, 3, window.row_count, STYLE_VERDICT_BAD,
-			     text.data);
+	window_put_paragraph(window, 0, 3, window.row_count, STYLE_VERDICT_BAD, text.data);
 	buffer_clear(&text);
 	return true;
 }
 
-void pane_tensor(struct window window, const struct session *session,
-		 const struct view *view)
+void pane_tensor(struct window window, const struct session *session, const struct view *view)
 {
 	struct window inner = pane_frame(window);
 	struct tensor_screen screen;
 	int at;
 
-	tensor_screen_make(&screen, session, view, window.row_count,
-			   window.column_count);
+	tensor_screen_make(&screen, session, view, window.row_count, window.column_count);
 	pane_tensor_header(inner, session, view, screen.header_rows);
 	if (screen.has_frame)
 		put_title(window, session);
 	at = screen.header_rows;
 	if (screen.has_frame && session->tensorview.has_tensor)
-		window_horizontal(window, at + 1, 0, window.column_count,
-				  STYLE_BORDER);
+		window_horizontal(window, at + 1, 0, window.column_count, STYLE_BORDER);
 	if (session->tensorview.has_tensor)
-		put_shown(window, at + screen.has_frame, session, view,
-			  &screen);
+		put_shown(window, at + screen.has_frame, session, view, &screen);
 	at += session->tensorview.has_tensor;
-	put_body(window_part(inner, at, 0, inner.row_count - at,
-			     inner.column_count),
-		 session, view, &screen);
+	put_body(window_part(inner, at, 0, inner.row_count - at, inner.column_count), session, view,
+		 &screen);
 }

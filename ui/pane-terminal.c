@@ -34,12 +34,9 @@ static void put_title(struct window window, const struct session *session,
 	launching_append(&left, session);
 	if (console->back > 0) {
 		text_count(&right, (uint64_t)console->back);
-		buffer_append_string(&right, console->back == 1
-						     ? " line back"
-						     : " lines back");
+		buffer_append_string(&right, console->back == 1 ? " line back" : " lines back");
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data,
-		   right.data);
+	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
@@ -55,8 +52,7 @@ static void put_cursor(struct window window, const struct console *console)
 		window_emphasise(window, row, column, 1, 1, EMPHASIS_REVERSE);
 }
 
-void pane_terminal(struct window window, const struct session *session,
-		   const struct view *view)
+void pane_terminal(struct window window, const struct session *session, const struct view *view)
 {
 	const struct console *console = &view->terminal;
 	struct window inner = pane_frame(window);
@@ -65,8 +61,7 @@ void pane_terminal(struct window window, const struct session *session,
 	if (pane_has_frame(window.row_count))
 		put_title(window, session, console);
 	if (lack != NULL)
-		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM,
-				     lack);
+		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, lack);
 	if (lack != NULL || console->terminal == NULL)
 		return;
 	terminal_draw(inner, console->terminal, console->back);

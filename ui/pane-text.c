@@ -18,31 +18,29 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 	keymap_describe(keymap, out);
 	buffer_append_string(out, "\nCommands, behind a colon\n\n");
 	command_append_help(out, tables, ARRAY_LENGTH(tables), COMMAND_SCREEN);
-	buffer_append_string(
-		out,
-		"\nMouse\n\n"
-		"click          choose a rank, frame, variable, row, or a key of "
-		"the last line\n"
-		"second click   open it\n"
-		"wheel          move in the pane under it\n"
-		"Shift, drag    select text, as ever\n"
-		"\nBehind the colon\n\n"
-		"Tab S-Tab      complete, then the next, the previous of what "
-		"fits\n"
-		"Up Down        earlier and later lines; C-r those with what is "
-		"typed\n"
-		"C-a C-e        to the beginning, end\n"
-		"C-u C-k C-w    erase to the beginning, to the end, a word\n"
-		"\nMarks\n\n"
-		"\u25cf majority   \u25c6 outlier, or the smallest class   "
-		"\u25b2 \u25bc \u2605 \u271a further classes\n"
-		"\u25a0 stopped    \u2717 exited   ? not readable   "
-		"~ read while it moved\n"
-		"+ folded     - open\n");
+	buffer_append_string(out, "\nMouse\n\n"
+				  "click          choose a rank, frame, variable, row, or a key of "
+				  "the last line\n"
+				  "second click   open it\n"
+				  "wheel          move in the pane under it\n"
+				  "Shift, drag    select text, as ever\n"
+				  "\nBehind the colon\n\n"
+				  "Tab S-Tab      complete, then the next, the previous of what "
+				  "fits\n"
+				  "Up Down        earlier and later lines; C-r those with what is "
+				  "typed\n"
+				  "C-a C-e        to the beginning, end\n"
+				  "C-u C-k C-w    erase to the beginning, to the end, a word\n"
+				  "\nMarks\n\n"
+				  "\u25cf majority   \u25c6 outlier, or the smallest class   "
+				  "\u25b2 \u25bc \u2605 \u271a further classes\n"
+				  "\u25a0 stopped    \u2717 exited   ? not readable   "
+				  "~ read while it moved\n"
+				  "+ folded     - open\n");
 }
 
-void pane_text_append(struct buffer *out, const struct session *session,
-		      const struct view *view, const struct keymap *keymap)
+void pane_text_append(struct buffer *out, const struct session *session, const struct view *view,
+		      const struct keymap *keymap)
 {
 	switch (view->kind) {
 	case VIEW_HELP:
@@ -97,8 +95,8 @@ static int count_lines(const char *text)
 	return count;
 }
 
-void pane_text(struct window window, const struct session *session,
-	       const struct view *view, const struct keymap *keymap)
+void pane_text(struct window window, const struct session *session, const struct view *view,
+	       const struct keymap *keymap)
 {
 	struct window inner = pane_frame(window);
 	struct buffer text = BUFFER_INIT;
@@ -111,11 +109,10 @@ void pane_text(struct window window, const struct session *session,
 	last = count_lines(text.data) - inner.row_count;
 	if (first > last)
 		first = last > 0 ? last : 0;
-	pane_append_range(&range, first, inner.row_count,
-			  count_lines(text.data));
+	pane_append_range(&range, first, inner.row_count, count_lines(text.data));
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true,
-			   titles[view->kind], range.data);
+		pane_title(window, 0, 1, window.column_count - 2, true, titles[view->kind],
+			   range.data);
 	at = text.data;
 	for (int row = -first; row < inner.row_count && *at != '\0'; row++) {
 		size_t length = strcspn(at, "\n");
@@ -123,8 +120,7 @@ void pane_text(struct window window, const struct session *session,
 
 		at[length] = '\0';
 		if (row >= 0)
-			window_put(inner, row, 1, inner.column_count - 1,
-				   STYLE_TEXT, at);
+			window_put(inner, row, 1, inner.column_count - 1, STYLE_TEXT, at);
 		at += length + !is_last;
 	}
 	buffer_clear(&range);

@@ -30,29 +30,25 @@ struct variable;
 struct variables;
 
 /* The glyph and style of a rank or class: one thing with its colour. */
-int32_t mark_of_rank(const struct session *session, const struct rank *rank,
-		     enum style *style);
-int32_t mark_of_class(const struct session *session,
-		      const struct rank_class *class, enum style *style);
+int32_t mark_of_rank(const struct session *session, const struct rank *rank, enum style *style);
+int32_t mark_of_class(const struct session *session, const struct rank_class *class,
+		      enum style *style);
 /* Appends "wait", "sleep", "bp 1", "raised": at most six columns. */
 void rank_append_word(struct buffer *out, const struct rank *rank);
 /* Appends what a rank does ("all_reduce", "exit status 1"). */
 void rank_append_activity(struct buffer *out, const struct rank *rank);
 /* Appends how long its main thread is where it is; nothing if not known. */
-void rank_append_age(struct buffer *out, const struct session *session,
-		     const struct rank *rank);
+void rank_append_age(struct buffer *out, const struct session *session, const struct rank *rank);
 /* The top user frame of its main thread, or of the one that a debugger has
  * stopped; NULL if there is none. */
 const struct frame *rank_top_frame(const struct rank *rank);
 /* Appends "train.py:17", or ":17" if the file is the job's script. */
-void rank_append_place(struct buffer *out, const struct rank *rank,
-		       const struct frame *frame, bool is_short);
+void rank_append_place(struct buffer *out, const struct rank *rank, const struct frame *frame,
+		       bool is_short);
 /* What was read at this session time is older than two sampling periods. */
-bool view_is_stale(const struct session *session, const struct view *view,
-		   double time);
+bool view_is_stale(const struct session *session, const struct view *view, double time);
 /* The same of variables, which a debugger may hold as they are. */
-bool variables_are_stale(const struct session *session,
-			 const struct view *view,
+bool variables_are_stale(const struct session *session, const struct view *view,
 			 const struct variables *variables);
 /* The frame that is looked at, and its source; NULL: there is none. */
 const struct frame *selected_frame(const struct session *session);
@@ -60,19 +56,17 @@ const struct source *selected_source(const struct session *session);
 /* Read while it moved: its stack may never have been so. */
 bool rank_is_torn(const struct rank *rank);
 /* Appends what it does, its age when that is old, and ~ when it is torn. */
-void rank_append_doing(struct buffer *out, const struct session *session,
-		       const struct view *view, const struct rank *rank);
+void rank_append_doing(struct buffer *out, const struct session *session, const struct view *view,
+		       const struct rank *rank);
 /* What is said in place of what a lost node would have read. */
 extern const char rank_gone_sentence[];
 /* Why what is not there will not come; NULL: it will. */
-const char *rank_unread_reason(const struct session *session,
-			       const struct rank *rank);
-bool rank_is_stale(const struct session *session, const struct view *view,
-		   const struct rank *rank);
+const char *rank_unread_reason(const struct session *session, const struct rank *rank);
+bool rank_is_stale(const struct session *session, const struct view *view, const struct rank *rank);
 
 /* A title in the border line above (or left of it) a box. */
-void pane_title(struct window window, int row, int column, int width,
-		bool is_focused, const char *left, const char *right);
+void pane_title(struct window window, int row, int column, int width, bool is_focused,
+		const char *left, const char *right);
 
 /*
  * Lines around a view, and its inside; where rows are few the lines are left
@@ -84,38 +78,35 @@ struct window pane_frame(struct window window);
 /* The three lines that every view has. */
 /* Nodes that are gone. */
 size_t session_gone_count(const struct session *session);
-void pane_header(struct window window, const struct session *session,
-		 const struct view *view);
+void pane_header(struct window window, const struct session *session, const struct view *view);
 void pane_verdict(struct window window, const struct session *session);
 /* Whether view_say() can show all of the text. */
 bool pane_message_fits(const struct view *view, const char *text);
 /* How many of the last rows that takes: a long sentence needs several. */
-int pane_hint_rows(const struct session *session, const struct view *view,
-		   int row_count, int column_count);
-void pane_hints(struct window window, const struct session *session,
-		const struct view *view, const struct keymap *keymap);
+int pane_hint_rows(const struct session *session, const struct view *view, int row_count,
+		   int column_count);
+void pane_hints(struct window window, const struct session *session, const struct view *view,
+		const struct keymap *keymap);
 
-void pane_home(struct window window, const struct session *session,
-	       const struct view *view, const struct layout *layout);
+void pane_home(struct window window, const struct session *session, const struct view *view,
+	       const struct layout *layout);
 /* One card, without its borders: title, what it does, and where. */
-void pane_card(struct window window, const struct session *session,
-	       const struct view *view, const struct rank *rank);
-void pane_cards(struct window window, const struct session *session,
-		const struct view *view, const struct ranklist *list,
-		int across);
-void pane_table(struct window window, const struct session *session,
-		const struct view *view, const struct ranklist *list);
+void pane_card(struct window window, const struct session *session, const struct view *view,
+	       const struct rank *rank);
+void pane_cards(struct window window, const struct session *session, const struct view *view,
+		const struct ranklist *list, int across);
+void pane_table(struct window window, const struct session *session, const struct view *view,
+		const struct ranklist *list);
 /* Appends which of its rows show in so much room, "2-6 of 6"; nothing: all. */
-void pane_table_append_range(struct buffer *out, const struct ranklist *list,
-			     int row_count, int column_count);
-void pane_cells(struct window window, const struct session *session,
-		const struct view *view, const struct ranklist *list);
+void pane_table_append_range(struct buffer *out, const struct ranklist *list, int row_count,
+			     int column_count);
+void pane_cells(struct window window, const struct session *session, const struct view *view,
+		const struct ranklist *list);
 /* Says why there is no rank to show. */
 void pane_no_match(struct window window, const struct view *view);
 
 /* Source around a line. The window is the inside of the pane. */
-void pane_source(struct window window, const struct session *session,
-		 const struct view *view);
+void pane_source(struct window window, const struct session *session, const struct view *view);
 /*
  * The line of its cursor: that which runs in the frame looked at until the
  * cursor is moved, and again from the next stop of the rank on.
@@ -124,11 +115,9 @@ int pane_source_line(const struct session *session, const struct view *view);
 /* Moves the cursor there. */
 void view_point(struct view *view, const struct session *session, int line);
 /* From line first on; number is the current line. */
-void pane_source_lines(struct window window, const struct source *source,
-		       int number, int first);
+void pane_source_lines(struct window window, const struct source *source, int number, int first);
 /* Why there are no lines to show (source may be NULL); NULL: there are. */
-const char *pane_source_problem(const struct session *session,
-				const struct rank *rank,
+const char *pane_source_problem(const struct session *session, const struct rank *rank,
 				const struct source *source);
 
 /* One row of a stack: a frame, or count frames of a package or recursion. */
@@ -140,12 +129,9 @@ struct stack_row {
 };
 
 /* Rows of the stack that is looked at, innermost first. free() them. */
-struct stack_row *pane_stack_rows(const struct session *session,
-				  bool is_unfolded, size_t *count);
-int pane_stack_row_count(const struct session *session,
-			 const struct view *view);
-void pane_stack(struct window window, const struct session *session,
-		const struct view *view);
+struct stack_row *pane_stack_rows(const struct session *session, bool is_unfolded, size_t *count);
+int pane_stack_row_count(const struct session *session, const struct view *view);
+void pane_stack(struct window window, const struct session *session, const struct view *view);
 
 enum locals_row_kind {
 	LOCALS_RAISED,	 /* above the variables: a line of the exception */
@@ -162,13 +148,13 @@ struct locals_row {
 	const struct variable *variable; /* lent by the session */
 	const char *problem;
 	const struct display *display; /* lent */
-	const char *text; /* of what is raised or returned; lent, may be of
-			   * several lines: of this row is the first */
+	const char *text;	       /* of what is raised or returned; lent, may be of
+					* several lines: of this row is the first */
 	int indent;
 	bool is_open;
 	bool is_folded; /* LOCALS_RAISED: there are more lines */
 	bool is_stale;
-	bool is_changed; /* since the stop before */
+	bool is_changed;  /* since the stop before */
 	uint64_t key;	  /* of what Enter opens */
 	bool is_page;	  /* the first row of a page, here or wanted: */
 	uint64_t address; /* of this object, 0 the frame */
@@ -185,13 +171,10 @@ struct locals_frame {
 struct locals_frame locals_frame_selected(const struct session *session);
 
 /* Rows of the locals of a frame. free() them. */
-struct locals_row *pane_locals_rows(const struct session *session,
-				    const struct view *view,
-				    const struct locals_frame *frame,
-				    size_t *count);
-void pane_locals(struct window window, const struct session *session,
-		 const struct view *view, const struct locals_frame *frame,
-		 bool has_cursor);
+struct locals_row *pane_locals_rows(const struct session *session, const struct view *view,
+				    const struct locals_frame *frame, size_t *count);
+void pane_locals(struct window window, const struct session *session, const struct view *view,
+		 const struct locals_frame *frame, bool has_cursor);
 
 struct merged_row {
 	struct stacktree_row tree;
@@ -208,20 +191,16 @@ struct merged {
 	size_t row_count;
 	int cursor;
 };
-void merged_make(struct merged *merged, const struct session *session,
-		 const struct view *view);
+void merged_make(struct merged *merged, const struct session *session, const struct view *view);
 void merged_clear(struct merged *merged);
 /*
  * The rank, and in it the frame, that a row stands for; depth -1 when the
  * rank's stack has no such frame any more.
  */
-int merged_rank(const struct session *session,
-		const struct stacktree_node *node, int *depth);
-void pane_merged(struct window window, const struct session *session,
-		 const struct view *view);
-void pane_merged_tree(struct window window, const struct session *session,
-		      const struct view *view, const struct merged *merged,
-		      bool has_cursor);
+int merged_rank(const struct session *session, const struct stacktree_node *node, int *depth);
+void pane_merged(struct window window, const struct session *session, const struct view *view);
+void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
+		      const struct merged *merged, bool has_cursor);
 
 /* What the diff compares. */
 struct diff_sides {
@@ -240,73 +219,59 @@ enum style diff_style(char op);
 /* Ranks whose locals the diff compares at most. */
 #define DIFF_RANKS_MAXIMUM 16
 /* Rank number i of the other side, NULL behind the last. */
-const struct rank *diff_other(const struct session *session,
-			      const struct diff_sides *sides, size_t i);
-void pane_diff(struct window window, const struct session *session,
-	       const struct view *view);
-void pane_diff_locals(struct window left, struct window right,
-		      const struct session *session,
+const struct rank *diff_other(const struct session *session, const struct diff_sides *sides,
+			      size_t i);
+void pane_diff(struct window window, const struct session *session, const struct view *view);
+void pane_diff_locals(struct window left, struct window right, const struct session *session,
 		      const struct diff_sides *sides, int a_depth, int b_depth);
 
 void pane_nothing(struct window window, const struct session *session);
 /* The mark and style of a verdict, in a line of its own. */
-int32_t mark_of_verdict(enum verdict_state state, bool has_outliers,
-			enum style *style);
+int32_t mark_of_verdict(enum verdict_state state, bool has_outliers, enum style *style);
 
 /* The index of the job under the cursor; jobs come and go. */
 int view_job_cursor(const struct session *session, const struct view *view);
 /* The jobs that run here, one to be chosen. */
-void pane_jobs(struct window window, const struct session *session,
-	       const struct view *view);
+void pane_jobs(struct window window, const struct session *session, const struct view *view);
 
 /* Appends the text of help, log or command output. */
-void pane_text_append(struct buffer *out, const struct session *session,
-		      const struct view *view, const struct keymap *keymap);
+void pane_text_append(struct buffer *out, const struct session *session, const struct view *view,
+		      const struct keymap *keymap);
 /* Appends "2-6 of 9": rows of count from first on; nothing when all show. */
 void pane_append_range(struct buffer *out, int first, int rows, int count);
-void pane_text(struct window window, const struct session *session,
-	       const struct view *view, const struct keymap *keymap);
+void pane_text(struct window window, const struct session *session, const struct view *view,
+	       const struct keymap *keymap);
 
 /* What the selected rank prints, from line scroll on, and our log below. */
-void pane_log(struct window window, const struct session *session,
-	      const struct view *view);
+void pane_log(struct window window, const struct session *session, const struct view *view);
 /* Appends the text of the one that has the focus. */
-void pane_log_append(struct buffer *out, const struct session *session,
-		     const struct view *view);
+void pane_log_append(struct buffer *out, const struct session *session, const struct view *view);
 /* Its rows when the view has row_count. */
 int pane_log_page(const struct view *view, int row_count);
 /* What ranks answered (ui/answerrows.h), in the open view. */
-void pane_compare(struct window window, const struct session *session,
-		  const struct view *view);
+void pane_compare(struct window window, const struct session *session, const struct view *view);
 /* How two of them differ; and as a text. */
 void pane_difference_append(struct buffer *out, const struct session *session,
 			    const struct view *view);
-void pane_difference(struct window window, const struct session *session,
-		     const struct view *view);
+void pane_difference(struct window window, const struct session *session, const struct view *view);
 /* How the answers of a class look; NULL: of those that are waited for. */
 enum style answer_style(const struct answer_class *class);
 int32_t answer_mark(const struct answer_class *class);
 /* In place of the verdict; appended, and in a window. */
-void pane_compare_append_summary(struct buffer *out,
-				 const struct session *session);
+void pane_compare_append_summary(struct buffer *out, const struct session *session);
 void pane_compare_summary(struct window window, const struct session *session);
 
 /* Code that ranks were asked to run, and the line that is typed. */
-void pane_repl(struct window window, const struct session *session,
-	       const struct view *view);
+void pane_repl(struct window window, const struct session *session, const struct view *view);
 void pane_repl_hints(struct window window);
 
 /* The session with the debugger of what is looked at. */
-void pane_console(struct window window, const struct session *session,
-		  const struct view *view);
+void pane_console(struct window window, const struct session *session, const struct view *view);
 /* The last line while keys go there. */
 void pane_console_hints(struct window window);
 /* Of the job that was started. */
-void pane_terminal(struct window window, const struct session *session,
-		   const struct view *view);
-void pane_output(struct window window, const struct session *session,
-		 int scroll);
-void pane_output_title(const struct session *session, struct buffer *left,
-		       struct buffer *right);
+void pane_terminal(struct window window, const struct session *session, const struct view *view);
+void pane_output(struct window window, const struct session *session, int scroll);
+void pane_output_title(const struct session *session, struct buffer *left, struct buffer *right);
 
 #endif

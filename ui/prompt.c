@@ -224,21 +224,17 @@ struct edit_key {
 };
 
 static const struct edit_key edit_keys[] = {
-	{ "Left", go_left },	  { "C-b", go_left },
-	{ "Right", go_right },	  { "C-f", go_right },
-	{ "Home", go_first },	  { "C-a", go_first },
-	{ "End", go_last },	  { "C-e", go_last },
-	{ "Delete", erase_here }, { "C-d", erase_here },
-	{ "C-u", erase_line },	  { "C-w", erase_word },
-	{ "Up", go_older },	  { "C-p", go_older },
-	{ "Down", go_newer },	  { "C-n", go_newer },
-	{ "C-k", erase_to_end },  { "C-r", go_to_match },
+	{ "Left", go_left },   { "C-b", go_left },	{ "Right", go_right },
+	{ "C-f", go_right },   { "Home", go_first },	{ "C-a", go_first },
+	{ "End", go_last },    { "C-e", go_last },	{ "Delete", erase_here },
+	{ "C-d", erase_here }, { "C-u", erase_line },	{ "C-w", erase_word },
+	{ "Up", go_older },    { "C-p", go_older },	{ "Down", go_newer },
+	{ "C-n", go_newer },   { "C-k", erase_to_end }, { "C-r", go_to_match },
 };
 
 static bool is_character(const char *key)
 {
-	return *key != '\0' && key[behind(key, 0)] == '\0' &&
-	       (unsigned char)*key >= ' ';
+	return *key != '\0' && key[behind(key, 0)] == '\0' && (unsigned char)*key >= ' ';
 }
 
 enum prompt_result prompt_key(struct prompt *prompt, const char *key)
@@ -275,8 +271,7 @@ enum prompt_result prompt_key(struct prompt *prompt, const char *key)
 	return PROMPT_EDITED;
 }
 
-static void replace_word(struct prompt *prompt, size_t start, const char *word,
-			 size_t length)
+static void replace_word(struct prompt *prompt, size_t start, const char *word, size_t length)
 {
 	char *copy = xstrndup(word, length);
 
@@ -286,8 +281,7 @@ static void replace_word(struct prompt *prompt, size_t start, const char *word,
 }
 
 /* The line up to the cursor, as the command line that it becomes. */
-static void find_candidates(struct prompt *prompt,
-			    const struct session *session,
+static void find_candidates(struct prompt *prompt, const struct session *session,
 			    const struct keymap *keymap)
 {
 	const char *command = forms[prompt->kind].command;
@@ -308,9 +302,8 @@ static void take_only_one(struct prompt *prompt)
 
 	replace_word(prompt, prompt->candidates.start, word, length);
 	/* A name may continue. */
-	if (length > 0 && word[length - 1] != '/' &&
-	    prompt->kind != PROMPT_EVAL && prompt->kind != PROMPT_COMPARE &&
-	    prompt->kind != PROMPT_TENSOR)
+	if (length > 0 && word[length - 1] != '/' && prompt->kind != PROMPT_EVAL &&
+	    prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_TENSOR)
 		insert(prompt, " ");
 	candidates_clear(&prompt->candidates);
 }
@@ -324,8 +317,7 @@ void prompt_cycle(struct prompt *prompt, int by)
 		return;
 	prompt->chosen += prompt->chosen < 0 && by < 0 ? 0 : by;
 	prompt->chosen = (prompt->chosen + count) % count;
-	replace_word(prompt, candidates->start,
-		     candidates->items[prompt->chosen],
+	replace_word(prompt, candidates->start, candidates->items[prompt->chosen],
 		     strlen(candidates->items[prompt->chosen]));
 }
 
@@ -338,8 +330,7 @@ static void take_common(struct prompt *prompt)
 	if (candidates->count == 1)
 		take_only_one(prompt);
 	else if (common > prompt->cursor - candidates->start)
-		replace_word(prompt, candidates->start, candidates->items[0],
-			     common);
+		replace_word(prompt, candidates->start, candidates->items[0], common);
 }
 
 void prompt_offer(struct prompt *prompt, struct candidates *owned_candidates)
@@ -422,8 +413,7 @@ static int first_candidate(const struct prompt *prompt, int width)
 	return first;
 }
 
-static void draw_candidates(struct window window, int column,
-			    const struct prompt *prompt)
+static void draw_candidates(struct window window, int column, const struct prompt *prompt)
 {
 	const struct candidates *candidates = &prompt->candidates;
 	int width = window.column_count - column;
@@ -434,11 +424,8 @@ static void draw_candidates(struct window window, int column,
 	     i < (int)candidates->count && column < window.column_count; i++) {
 		const char *word = candidates->items[i];
 
-		column += 2 + window_put(window, 0, column,
-					 window.column_count - column - 1,
-					 i == prompt->chosen ? STYLE_HINT_KEY
-							     : STYLE_HINT,
-					 word);
+		column += 2 + window_put(window, 0, column, window.column_count - column - 1,
+					 i == prompt->chosen ? STYLE_HINT_KEY : STYLE_HINT, word);
 	}
 }
 
@@ -460,11 +447,10 @@ void prompt_draw(struct window window, const struct prompt *prompt)
 	}
 	column += window_put(window, 0, column, width, STYLE_HINT_KEY, label);
 	cursor = column + text_width(head);
-	column += window_put(window, 0, column, window.column_count - column,
-			     STYLE_TEXT, text);
+	column += window_put(window, 0, column, window.column_count - column, STYLE_TEXT, text);
 	column += 3;
-	column += window_put(window, 0, column, window.column_count - column,
-			     STYLE_HINT, prompt->note);
+	column += window_put(window, 0, column, window.column_count - column, STYLE_HINT,
+			     prompt->note);
 	draw_candidates(window, column, prompt);
 	window.canvas->cursor_row = window.row;
 	window.canvas->cursor_column = window.column + cursor;

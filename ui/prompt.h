@@ -57,8 +57,7 @@ enum prompt_result {
 
 void prompt_init(struct prompt *prompt);
 void prompt_clear(struct prompt *prompt);
-void prompt_open(struct prompt *prompt, enum prompt_kind kind,
-		 const char *text);
+void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text);
 enum prompt_result prompt_key(struct prompt *prompt, const char *key);
 /*
  * Completes the word before the cursor as far as all candidates agree; then

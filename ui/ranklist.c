@@ -38,8 +38,8 @@ const char *ranklist_filter(const struct view *view)
 	return view->order.filter;
 }
 
-static void append_line(struct buffer *out, const struct session *session,
-			const struct view *view, const struct rank *rank)
+static void append_line(struct buffer *out, const struct session *session, const struct view *view,
+			const struct rank *rank)
 {
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		column_append(out, session, view, rank, (enum column)i);
@@ -48,8 +48,8 @@ static void append_line(struct buffer *out, const struct session *session,
 }
 
 /* All that the rows of a rank say, in lines that no filter reaches over. */
-static void append_text(struct buffer *out, const struct session *session,
-			const struct view *view, const struct rank *rank)
+static void append_text(struct buffer *out, const struct session *session, const struct view *view,
+			const struct rank *rank)
 {
 	append_line(out, session, view, rank);
 	for (size_t i = 0; i < rank->child_count; i++)
@@ -58,14 +58,12 @@ static void append_text(struct buffer *out, const struct session *session,
 		const struct thread *thread = &rank->threads[i];
 
 		if (thread->is_odd && thread->sample.name != NULL)
-			buffer_printf(out, "%s\n%s\n", thread->sample.name,
-				      thread->activity.name);
+			buffer_printf(out, "%s\n%s\n", thread->sample.name, thread->activity.name);
 	}
 }
 
 /* Keeps the items whose text has the filter in it. */
-static size_t keep_matching(struct item *items, size_t count,
-			    const struct session *session,
+static size_t keep_matching(struct item *items, size_t count, const struct session *session,
 			    const struct view *view)
 {
 	const char *filter = ranklist_filter(view);
@@ -92,8 +90,7 @@ static size_t keep_matching(struct item *items, size_t count,
 }
 
 /* What a rank's own row says has the filter in it. */
-static bool matches(const struct session *session, const struct view *view,
-		    const struct rank *rank)
+static bool matches(const struct session *session, const struct view *view, const struct rank *rank)
 {
 	struct buffer needle = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
@@ -110,16 +107,13 @@ static bool matches(const struct session *session, const struct view *view,
 	return is_found;
 }
 
-static void find_key(struct item *item, const struct session *session,
-		     const struct view *view)
+static void find_key(struct item *item, const struct session *session, const struct view *view)
 {
 	enum column sort = view->order.sort;
 	struct buffer text = BUFFER_INIT;
 
-	item->sign =
-		column_is_descending(sort) != view->order.is_reversed ? -1 : 1;
-	item->is_known =
-		column_number(session, item->rank, sort, &item->number);
+	item->sign = column_is_descending(sort) != view->order.is_reversed ? -1 : 1;
+	item->is_known = column_number(session, item->rank, sort, &item->number);
 	if (column_is_number(sort))
 		return;
 	/* Not what a row says of its age: that changes. */
@@ -132,8 +126,8 @@ static void find_key(struct item *item, const struct session *session,
 }
 
 /* Hosts are numbered as they come; classes have their number. */
-static void find_groups(struct item *items, size_t count,
-			const struct session *session, enum grouping grouping)
+static void find_groups(struct item *items, size_t count, const struct session *session,
+			enum grouping grouping)
 {
 	struct strmap *hosts = strmap_new(NULL);
 
@@ -174,13 +168,11 @@ static int compare_items(const void *left, const void *right)
 	if (a->group != b->group)
 		return a->group < b->group ? -1 : 1;
 	order = compare_keys(a, b);
-	return order != 0 ? order
-			  : a->rank->process.rank - b->rank->process.rank;
+	return order != 0 ? order : a->rank->process.rank - b->rank->process.rank;
 }
 
 /* Ranks that match, in order. */
-static struct item *make_items(struct ranklist *list,
-			       const struct session *session,
+static struct item *make_items(struct ranklist *list, const struct session *session,
 			       const struct view *view)
 {
 	const struct rank_order *order = &view->order;
@@ -208,8 +200,7 @@ static uint64_t class_key(const struct rank_class *class)
 	const struct stack *stack = class->stack;
 	uint64_t key = hash_text(HASH_START, class->activity.name);
 
-	for (size_t i = 0;
-	     stack != NULL && i < stack->frame_count && i < KEY_FRAMES; i++) {
+	for (size_t i = 0; stack != NULL && i < stack->frame_count && i < KEY_FRAMES; i++) {
 		struct buffer place = BUFFER_INIT;
 
 		place_append(&place, &stack->frames[i]);
@@ -219,17 +210,15 @@ static uint64_t class_key(const struct rank_class *class)
 	return key;
 }
 
-static const struct rank_class *class_of(const struct session *session,
-					 const struct rank *rank)
+static const struct rank_class *class_of(const struct session *session, const struct rank *rank)
 {
-	if (rank->class_index < 0 ||
-	    (size_t)rank->class_index >= session->verdict.class_count)
+	if (rank->class_index < 0 || (size_t)rank->class_index >= session->verdict.class_count)
 		return NULL;
 	return &session->verdict.classes[rank->class_index];
 }
 
-static uint64_t group_key(const struct session *session,
-			  const struct rank *rank, enum grouping grouping)
+static uint64_t group_key(const struct session *session, const struct rank *rank,
+			  enum grouping grouping)
 {
 	const struct rank_class *class = class_of(session, rank);
 
@@ -251,17 +240,14 @@ static void make_groups(struct ranklist *list, const struct item *items,
 			ARRAY_GROW(list->groups, list->group_count, capacity);
 			group = &list->groups[list->group_count++];
 			*group = (struct ranklist_group){ .first = i };
-			group->key =
-				group_key(session, items[i].rank, grouping);
-			group->is_folded =
-				key_set_has(&view->order.folded, group->key);
+			group->key = group_key(session, items[i].rank, grouping);
+			group->is_folded = key_set_has(&view->order.folded, group->key);
 		}
 		list->groups[list->group_count - 1].count++;
 	}
 }
 
-static void add_row(struct ranklist *list, size_t *capacity,
-		    const struct ranklist_row *row)
+static void add_row(struct ranklist *list, size_t *capacity, const struct ranklist_row *row)
 {
 	ARRAY_GROW(list->rows, list->row_count, *capacity);
 	list->rows[list->row_count++] = *row;
@@ -272,16 +258,13 @@ static void add_row(struct ranklist *list, size_t *capacity,
  * a filter found below it alone.
  */
 static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
-			  const struct session *session,
-			  const struct view *view)
+			  const struct session *session, const struct view *view)
 {
 	const struct rank *rank = list->ranks[at];
-	bool is_found_below = rank->child_count > 0 &&
-			      ranklist_filter(view) != NULL &&
+	bool is_found_below = rank->child_count > 0 && ranklist_filter(view) != NULL &&
 			      !matches(session, view, rank);
-	bool is_open =
-		rank->child_count > 0 &&
-		key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
+	bool is_open = rank->child_count > 0 &&
+		       key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
 	struct ranklist_row row = { .kind = RANKLIST_RANK, .at = at };
 
 	add_row(list, capacity, &row);
@@ -298,14 +281,12 @@ static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 					     .at = at,
 					     .child = rank->children[i] };
 		if (is_open || rank->children[i]->is_outlier ||
-		    (is_found_below &&
-		     matches(session, view, rank->children[i])))
+		    (is_found_below && matches(session, view, rank->children[i])))
 			add_row(list, capacity, &row);
 	}
 }
 
-static void make_rows(struct ranklist *list, const struct session *session,
-		      const struct view *view)
+static void make_rows(struct ranklist *list, const struct session *session, const struct view *view)
 {
 	size_t capacity = 0;
 	size_t group = 0;
@@ -313,8 +294,7 @@ static void make_rows(struct ranklist *list, const struct session *session,
 	for (size_t i = 0; i < list->rank_count; i++) {
 		struct ranklist_row row = { .kind = RANKLIST_GROUP, .at = i };
 
-		if (group < list->group_count &&
-		    list->groups[group].first == i) {
+		if (group < list->group_count && list->groups[group].first == i) {
 			add_row(list, &capacity, &row);
 			group++;
 		}
@@ -323,10 +303,8 @@ static void make_rows(struct ranklist *list, const struct session *session,
 	}
 }
 
-static bool is_under_cursor(const struct ranklist *list,
-			    const struct session *session,
-			    const struct view *view,
-			    const struct ranklist_row *row)
+static bool is_under_cursor(const struct ranklist *list, const struct session *session,
+			    const struct view *view, const struct ranklist_row *row)
 {
 	const struct selection *selection = &session->choice.selection;
 	const struct ranklist_group *group;
@@ -337,14 +315,12 @@ static bool is_under_cursor(const struct ranklist *list,
 		if (group->is_folded)
 			return (size_t)list->at >= group->first &&
 			       (size_t)list->at < group->first + group->count;
-		return group->key == view->order.group &&
-		       (size_t)list->at == group->first &&
+		return group->key == view->order.group && (size_t)list->at == group->first &&
 		       selection->pid == 0 && selection->tid == 0;
 	case RANKLIST_RANK:
 		return row->at == (size_t)list->at;
 	case RANKLIST_CHILD:
-		return row->at == (size_t)list->at &&
-		       row->child->process.pid == selection->pid;
+		return row->at == (size_t)list->at && row->child->process.pid == selection->pid;
 	case RANKLIST_THREAD:
 		return row->at == (size_t)list->at && selection->pid == 0 &&
 		       row->thread->sample.tid == selection->tid;
@@ -385,8 +361,7 @@ static void look_for_hosts(struct ranklist *list, const struct session *session)
 	}
 }
 
-void ranklist_make(struct ranklist *list, const struct session *session,
-		   const struct view *view)
+void ranklist_make(struct ranklist *list, const struct session *session, const struct view *view)
 {
 	struct item *items;
 
@@ -413,8 +388,7 @@ void ranklist_clear(struct ranklist *list)
 	*list = (struct ranklist){ .ranks = NULL };
 }
 
-const struct ranklist_group *ranklist_group_at(const struct ranklist *list,
-					       size_t at)
+const struct ranklist_group *ranklist_group_at(const struct ranklist *list, size_t at)
 {
 	size_t low = 0;
 	size_t high = list->group_count;
@@ -433,8 +407,7 @@ const struct ranklist_group *ranklist_group_at(const struct ranklist *list,
 }
 
 void ranklist_append_group(struct buffer *out, const struct ranklist *list,
-			   const struct session *session,
-			   const struct view *view,
+			   const struct session *session, const struct view *view,
 			   const struct ranklist_group *group)
 {
 	const struct rank *rank = list->ranks[group->first];
@@ -452,8 +425,8 @@ void ranklist_append_group(struct buffer *out, const struct ranklist *list,
 	}
 }
 
-void ranklist_select(const struct ranklist *list, struct session *session,
-		     struct view *view, const struct ranklist_row *row)
+void ranklist_select(const struct ranklist *list, struct session *session, struct view *view,
+		     const struct ranklist_row *row)
 {
 	const struct rank *rank = list->ranks[row->at];
 
@@ -486,14 +459,12 @@ static void toggle(struct key_set *set, uint64_t key)
 		key_set_add_page(set, key);
 }
 
-bool ranklist_fold(const struct ranklist *list, struct view *view,
-		   const struct ranklist_row *row)
+bool ranklist_fold(const struct ranklist *list, struct view *view, const struct ranklist_row *row)
 {
 	const struct rank *rank = list->ranks[row->at];
 
 	if (row->kind == RANKLIST_GROUP) {
-		toggle(&view->order.folded,
-		       ranklist_group_at(list, row->at)->key);
+		toggle(&view->order.folded, ranklist_group_at(list, row->at)->key);
 		return true;
 	}
 	if (rank->child_count == 0)

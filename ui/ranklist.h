@@ -55,23 +55,19 @@ struct ranklist {
 	bool has_children; /* some rank has rows that x shows */
 };
 
-void ranklist_make(struct ranklist *list, const struct session *session,
-		   const struct view *view);
+void ranklist_make(struct ranklist *list, const struct session *session, const struct view *view);
 void ranklist_clear(struct ranklist *list);
 /* The group that rank number at is in; NULL: they are not grouped. */
-const struct ranklist_group *ranklist_group_at(const struct ranklist *list,
-					       size_t at);
+const struct ranklist_group *ranklist_group_at(const struct ranklist *list, size_t at);
 /* Appends what the group is called: a host, or what a class does. */
 void ranklist_append_group(struct buffer *out, const struct ranklist *list,
-			   const struct session *session,
-			   const struct view *view,
+			   const struct session *session, const struct view *view,
 			   const struct ranklist_group *group);
 /* The cursor goes to that row; what is selected is looked at. */
-void ranklist_select(const struct ranklist *list, struct session *session,
-		     struct view *view, const struct ranklist_row *row);
+void ranklist_select(const struct ranklist *list, struct session *session, struct view *view,
+		     const struct ranklist_row *row);
 /* Folds and opens a group, or the children of a rank; false: it has none. */
-bool ranklist_fold(const struct ranklist *list, struct view *view,
-		   const struct ranklist_row *row);
+bool ranklist_fold(const struct ranklist *list, struct view *view, const struct ranklist_row *row);
 
 /* The filter that holds now, be it still typed. NULL: none. */
 const char *ranklist_filter(const struct view *view);

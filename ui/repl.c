@@ -91,8 +91,7 @@ void repl_offer(struct repl *repl, const json_t *targets)
 	json_array_foreach(targets, i, target)
 	{
 		const char *label = json_get_string(target, "label", NULL);
-		size_t start = before_end(
-			head, json_get_integer(target, "length", 0));
+		size_t start = before_end(head, json_get_integer(target, "length", 0));
 
 		if (!is_label(label) || candidates.count == COMPLETE_MAXIMUM)
 			continue;
@@ -100,8 +99,7 @@ void repl_offer(struct repl *repl, const json_t *targets)
 		if (candidates.count > 0 && start != candidates.start)
 			continue;
 		candidates.start = start;
-		ARRAY_GROW(candidates.items, candidates.count,
-			   candidates.capacity);
+		ARRAY_GROW(candidates.items, candidates.count, candidates.capacity);
 		candidates.items[candidates.count++] = xstrdup(label);
 	}
 	if (repl->completed && strcmp(repl->completed, head) == 0)
@@ -136,20 +134,16 @@ static int count_characters(const char *text)
 	return count;
 }
 
-static void ask(struct repl *repl, struct engine *engine,
-		const struct rank *rank, char *owned_head)
+static void ask(struct repl *repl, struct engine *engine, const struct rank *rank, char *owned_head)
 {
 	const struct session *session = &engine->session;
-	json_t *arguments = json_pack("{s:i, s:i}", "pid",
-				      (int)rank->process.pid, "column",
+	json_t *arguments = json_pack("{s:i, s:i}", "pid", (int)rank->process.pid, "column",
 				      count_characters(owned_head) + 1);
 
 	if (held_is_stopped(rank)) {
-		json_object_set_new(arguments, "tid",
-				    json_integer(control_tid(session, rank)));
-		json_object_set_new(
-			arguments, "depth",
-			json_integer(control_print_depth(session, rank)));
+		json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
+		json_object_set_new(arguments, "depth",
+				    json_integer(control_print_depth(session, rank)));
 	}
 	json_set_text(arguments, "text", owned_head);
 	free(repl->completed);
@@ -157,8 +151,7 @@ static void ask(struct repl *repl, struct engine *engine,
 	repl->completing = engine_ask(engine, "completions", arguments);
 }
 
-int repl_tab(struct repl *repl, struct engine *engine, int by,
-	     struct error *error)
+int repl_tab(struct repl *repl, struct engine *engine, int by, struct error *error)
 {
 	const struct rank *rank = find_asked(&engine->session);
 	char *head = xstrndup(repl->line.text.data, repl->line.cursor);
@@ -185,8 +178,7 @@ int repl_take(struct repl *repl, struct engine *engine, struct error *error)
 	int64_t seq = repl->completing;
 	json_t *body;
 
-	if (seq == 0 ||
-	    (!engine_is_deaf(engine) && !request_is_answered(engine, seq)))
+	if (seq == 0 || (!engine_is_deaf(engine) && !request_is_answered(engine, seq)))
 		return 0;
 	repl->completing = 0;
 	body = engine_take_answer(engine, seq, error);
@@ -197,9 +189,8 @@ int repl_take(struct repl *repl, struct engine *engine, struct error *error)
 	return 0;
 }
 
-static struct repl_row *add_row(struct repl_rows *rows, int column,
-				char *owned_head, enum style head_style,
-				enum style style)
+static struct repl_row *add_row(struct repl_rows *rows, int column, char *owned_head,
+				enum style head_style, enum style style)
 {
 	struct repl_row *row;
 
@@ -215,8 +206,8 @@ static struct repl_row *add_row(struct repl_rows *rows, int column,
 }
 
 /* A line, in as many rows as it needs; the head stands in the first one. */
-static void add_line(struct repl_rows *rows, const struct repl_row *like,
-		     const char *line, size_t length, int width)
+static void add_line(struct repl_rows *rows, const struct repl_row *like, const char *line,
+		     size_t length, int width)
 {
 	struct buffer text = BUFFER_INIT;
 	const char *head = like->head;
@@ -228,11 +219,9 @@ static void add_line(struct repl_rows *rows, const struct repl_row *like,
 	text_append_line(&text, line, length);
 	at = text.data;
 	do {
-		size_t fits = like->is_sentence ? window_words_fit(at, width)
-						: text_fit(at, width);
-		struct repl_row *row = add_row(rows, like->column,
-					       xstrdup(head), like->head_style,
-					       like->style);
+		size_t fits = like->is_sentence ? window_words_fit(at, width) : text_fit(at, width);
+		struct repl_row *row =
+			add_row(rows, like->column, xstrdup(head), like->head_style, like->style);
 
 		row->text = xstrndup(at, fits);
 		at += fits > 0 ? fits : strlen(at);
@@ -244,8 +233,8 @@ static void add_line(struct repl_rows *rows, const struct repl_row *like,
 }
 
 /* All lines of text; later is the head of those after the first one. */
-static void add_text(struct repl_rows *rows, struct repl_row like,
-		     const char *text, const char *later, int width)
+static void add_text(struct repl_rows *rows, struct repl_row like, const char *text,
+		     const char *later, int width)
 {
 	size_t first = rows->count;
 
@@ -271,8 +260,7 @@ static void add_code(struct repl_rows *rows, const char *code, int width)
 	add_text(rows, like, code, "... ", width);
 }
 
-static void append_head(struct buffer *out, const struct rankset *ranks,
-			int ranks_width)
+static void append_head(struct buffer *out, const struct rankset *ranks, int ranks_width)
 {
 	struct buffer set = BUFFER_INIT;
 
@@ -281,8 +269,7 @@ static void append_head(struct buffer *out, const struct rankset *ranks,
 	buffer_clear(&set);
 }
 
-static char *make_head(const struct rankset *ranks, int32_t mark,
-		       int ranks_width)
+static char *make_head(const struct rankset *ranks, int32_t mark, int ranks_width)
 {
 	struct buffer out = BUFFER_INIT;
 	struct buffer count = BUFFER_INIT;
@@ -306,9 +293,8 @@ static int find_ranks_width(const struct answer_classes *classes, int width)
 
 	for (size_t i = 0; i <= classes->count; i++) {
 		buffer_reset(&text);
-		rankset_append(&text, i < classes->count
-					      ? &classes->items[i].ranks
-					      : &classes->waiting);
+		rankset_append(&text,
+			       i < classes->count ? &classes->items[i].ranks : &classes->waiting);
 		if (text_width(text.data) > widest)
 			widest = text_width(text.data);
 	}
@@ -316,8 +302,8 @@ static int find_ranks_width(const struct answer_classes *classes, int width)
 	return widest > width / 3 ? width / 3 : widest;
 }
 
-static void add_class(struct repl_rows *rows, const struct answer_class *class,
-		      int ranks_width, const struct repl *repl, int width)
+static void add_class(struct repl_rows *rows, const struct answer_class *class, int ranks_width,
+		      const struct repl *repl, int width)
 {
 	enum style style = answer_style(class);
 	char *head = make_head(&class->ranks, answer_mark(class), ranks_width);
@@ -335,8 +321,7 @@ static void add_class(struct repl_rows *rows, const struct answer_class *class,
 	answer_class_append_deviation(&note, class);
 	if (note.length > 0)
 		rows->items[first].note = buffer_take(&note);
-	if (class->is_raised && class->first->traceback &&
-	    repl->shows_tracebacks) {
+	if (class->is_raised && class->first->traceback && repl->shows_tracebacks) {
 		like = (struct repl_row){
 			.head = (char *)"",
 			.style = STYLE_DIM,
@@ -361,8 +346,8 @@ static void add_answers(struct repl_rows *rows, const struct answers *answers,
 		add_class(rows, &classes.items[i], ranks_width, repl, width);
 	if (rankset_count(&classes.waiting) > 0) {
 		char *head = make_head(&classes.waiting, ' ', ranks_width);
-		struct repl_row *row = add_row(rows, text_width(head) + 2, head,
-					       STYLE_DIM, STYLE_DIM);
+		struct repl_row *row =
+			add_row(rows, text_width(head) + 2, head, STYLE_DIM, STYLE_DIM);
 
 		row->text = xstrdup("\u2026");
 	}
@@ -382,8 +367,8 @@ static void reverse(struct repl_rows *rows, size_t first)
 	}
 }
 
-void repl_rows_make(struct repl_rows *rows, const struct session *session,
-		    const struct repl *repl, int width, size_t wanted)
+void repl_rows_make(struct repl_rows *rows, const struct session *session, const struct repl *repl,
+		    int width, size_t wanted)
 {
 	const struct dialogue *dialogue = &session->dialogue;
 
@@ -419,8 +404,7 @@ int repl_hidden_rows(const struct session *session, const struct view *view)
 
 	layout_make(&layout, session, view);
 	frame = pane_has_frame(layout.body.row_count) ? 2 : 0;
-	repl_rows_make(&rows, session, &view->repl,
-		       layout.body.column_count - frame, SIZE_MAX);
+	repl_rows_make(&rows, session, &view->repl, layout.body.column_count - frame, SIZE_MAX);
 	hidden = (int)rows.count - (layout.body.row_count - frame - 1);
 	repl_rows_clear(&rows);
 	return hidden > 0 ? hidden : 0;

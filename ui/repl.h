@@ -23,7 +23,7 @@ struct view;
 struct repl {
 	struct prompt line;
 	struct codeblock block;
-	int back;		  /* so many rows it is scrolled back */
+	int back; /* so many rows it is scrolled back */
 	bool shows_tracebacks;
 	int64_t completing; /* the request that was sent; 0: none */
 	char *completed;    /* the line it is about, up to the cursor */
@@ -45,8 +45,7 @@ void repl_offer(struct repl *repl, const json_t *targets);
  * Tab: indents at the left of a line, takes the next of what was found (by 1,
  * or -1), or asks a rank of the focus. -1 and a sentence: there is none.
  */
-int repl_tab(struct repl *repl, struct engine *engine, int by,
-	     struct error *error);
+int repl_tab(struct repl *repl, struct engine *engine, int by, struct error *error);
 /* Takes the answer if it has come; -1 and why there is none. */
 int repl_take(struct repl *repl, struct engine *engine, struct error *error);
 
@@ -56,8 +55,8 @@ struct repl_row {
 	enum style head_style;
 	char *text;
 	enum style style;
-	int column; /* where the text begins */
-	char *note; /* behind it; NULL: nothing */
+	int column;	  /* where the text begins */
+	char *note;	  /* behind it; NULL: nothing */
 	bool is_sentence; /* rather than code or a value */
 };
 
@@ -68,8 +67,8 @@ struct repl_rows {
 	size_t capacity;
 };
 
-void repl_rows_make(struct repl_rows *rows, const struct session *session,
-		    const struct repl *repl, int width, size_t wanted);
+void repl_rows_make(struct repl_rows *rows, const struct session *session, const struct repl *repl,
+		    int width, size_t wanted);
 void repl_rows_clear(struct repl_rows *rows);
 /* How many rows do not fit above the line. */
 int repl_hidden_rows(const struct session *session, const struct view *view);

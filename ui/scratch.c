@@ -41,8 +41,7 @@ static char *harmless_name(const char *name)
 	char *copy = xstrndup(place_file_name(name), NAME_MAXIMUM);
 
 	for (char *at = copy; *at != '\0'; at++)
-		if (!isalnum((unsigned char)*at) && *at != '_' &&
-		    (*at != '.' || at == copy))
+		if (!isalnum((unsigned char)*at) && *at != '_' && (*at != '.' || at == copy))
 			*at = '_';
 	return copy;
 }
@@ -61,9 +60,7 @@ static int write_lines(int fd, const struct source *source)
 
 static int write_file(const char *path, const struct source *source)
 {
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int result = -1;
 
 	if (fd < 0)
@@ -74,22 +71,19 @@ static int write_file(const char *path, const struct source *source)
 	return result;
 }
 
-char *scratch_write(const char *name, const struct source *source,
-		    struct error *error)
+char *scratch_write(const char *name, const struct source *source, struct error *error)
 {
 	char *folder;
 	char *file;
 	char *path;
 
 	if (source == NULL || source->content == NULL) {
-		error_set(error, "the source of %.200s was not recorded.",
-			  place_file_name(name));
+		error_set(error, "the source of %.200s was not recorded.", place_file_name(name));
 		return NULL;
 	}
 	folder = make_folder();
 	if (folder == NULL) {
-		error_set_errno(error, errno,
-				"cannot make a folder for the recorded source");
+		error_set_errno(error, errno, "cannot make a folder for the recorded source");
 		return NULL;
 	}
 	file = harmless_name(name);

@@ -16,8 +16,7 @@ struct source;
  * The path of the new file: free() it. NULL and a sentence when source, which
  * may be NULL, has no content, or when it cannot be written.
  */
-char *scratch_write(const char *name, const struct source *source,
-		    struct error *error);
+char *scratch_write(const char *name, const struct source *source, struct error *error);
 /* Removes it, its folder, and what an editor left beside it. */
 void scratch_remove(const char *path);
 

@@ -55,8 +55,7 @@ static const int fatal_signals[] = {
 static void restore_and_die(int number)
 {
 	if (emergency.is_open) {
-		ssize_t ignored = write(emergency.fd, emergency.restore,
-					emergency.restore_length);
+		ssize_t ignored = write(emergency.fd, emergency.restore, emergency.restore_length);
 
 		(void)ignored;
 		tcsetattr(emergency.fd, TCSANOW, &emergency.settings);
@@ -157,8 +156,7 @@ static int check_type(int fd, struct error *error)
 }
 
 /* -1: there is no terminal. */
-static int find_terminal(FILE **in, FILE **out, struct termios *settings,
-			 struct error *error)
+static int find_terminal(FILE **in, FILE **out, struct termios *settings, struct error *error)
 {
 	*in = stdin;
 	*out = stdout;
@@ -199,8 +197,7 @@ struct screen *screen_open(bool has_no_color, struct error *error)
 	struct termios settings = { .c_iflag = 0 };
 
 	setlocale(LC_CTYPE, "");
-	if (find_terminal(&in, &out, &settings, error) == 0 &&
-	    check_type(fileno(out), error) == 0)
+	if (find_terminal(&in, &out, &settings, error) == 0 && check_type(fileno(out), error) == 0)
 		screen->curses = newterm(NULL, out, in);
 	if (screen->curses == NULL) {
 		close_terminal(in);
@@ -247,14 +244,12 @@ void screen_close(struct screen *screen)
 
 int screen_fd(const struct screen *screen)
 {
-	return screen->terminal != NULL ? fileno(screen->terminal)
-					: STDIN_FILENO;
+	return screen->terminal != NULL ? fileno(screen->terminal) : STDIN_FILENO;
 }
 
 static int output_of(const struct screen *screen)
 {
-	return screen->terminal != NULL ? fileno(screen->terminal)
-					: STDOUT_FILENO;
+	return screen->terminal != NULL ? fileno(screen->terminal) : STDOUT_FILENO;
 }
 
 bool screen_is_utf8(const struct screen *screen)
@@ -273,8 +268,7 @@ void screen_resize(struct screen *screen)
 {
 	struct winsize size;
 
-	if (ioctl(screen_fd(screen), TIOCGWINSZ, &size) == 0 &&
-	    size.ws_row > 0 && size.ws_col > 0)
+	if (ioctl(screen_fd(screen), TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
 		resizeterm(size.ws_row, size.ws_col);
 	screen_redraw(screen);
 }
@@ -305,9 +299,7 @@ void screen_set_mouse(struct screen *screen, bool is_on)
 	(void)screen;
 	/* A click is told when it begins; two of them are told apart here. */
 	mouseinterval(0);
-	mousemask(is_on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED
-			: 0,
-		  NULL);
+	mousemask(is_on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
 }
 
 bool screen_has_colour(const struct screen *screen)
@@ -332,8 +324,7 @@ static short pair_of(const struct screen *screen, const struct cell *cell)
 		return 0;
 	if (cell->lower == 0 || !is_heat(cell->style) || !is_heat(cell->lower))
 		return (short)(cell->style + 1);
-	return (short)(HALVES_PAIR +
-		       (cell->style - STYLE_HEAT_1) * STYLE_HEAT_COUNT +
+	return (short)(HALVES_PAIR + (cell->style - STYLE_HEAT_1) * STYLE_HEAT_COUNT +
 		       (cell->lower - STYLE_HEAT_1));
 }
 
@@ -344,11 +335,10 @@ static void set_halves(const struct screen *screen)
 			.style = (uint8_t)(STYLE_HEAT_1 + i / STYLE_HEAT_COUNT),
 			.lower = (uint8_t)(STYLE_HEAT_1 + i % STYLE_HEAT_COUNT),
 		};
-		struct shown_look look = theme_show_cell(
-			&screen->theme, &cell, screen->colour_count);
+		struct shown_look look =
+			theme_show_cell(&screen->theme, &cell, screen->colour_count);
 
-		init_pair(pair_of(screen, &cell), (short)look.foreground,
-			  (short)look.background);
+		init_pair(pair_of(screen, &cell), (short)look.foreground, (short)look.background);
 	}
 }
 
@@ -356,12 +346,10 @@ void screen_set_theme(struct screen *screen, const struct theme *theme)
 {
 	screen->theme = *theme;
 	for (int i = 0; i < STYLE_COUNT; i++) {
-		struct shown_look look = theme_show(theme, (enum style)i, 0,
-						    screen->colour_count);
+		struct shown_look look = theme_show(theme, (enum style)i, 0, screen->colour_count);
 
 		if (screen->colour_count > 0 && i + 1 < COLOR_PAIRS)
-			init_pair((short)(i + 1), (short)look.foreground,
-				  (short)look.background);
+			init_pair((short)(i + 1), (short)look.foreground, (short)look.background);
 	}
 	if (screen_has_heat(screen))
 		set_halves(screen);
@@ -374,8 +362,7 @@ void screen_redraw(struct screen *screen)
 	clearok(curscr, TRUE);
 }
 
-static bool is_row_equal(const struct canvas *a, const struct canvas *b,
-			 int row)
+static bool is_row_equal(const struct canvas *a, const struct canvas *b, int row)
 {
 	return memcmp(canvas_cell(a, row, 0), canvas_cell(b, row, 0),
 		      (size_t)a->column_count * sizeof(*a->cells)) == 0;
@@ -383,20 +370,16 @@ static bool is_row_equal(const struct canvas *a, const struct canvas *b,
 
 static void draw_cell(const struct screen *screen, const struct cell *cell)
 {
-	wchar_t text[3] = { (wchar_t)cell_character(cell),
-			    (wchar_t)cell->combining, L'\0' };
-	struct shown_look look =
-		theme_show_cell(&screen->theme, cell, screen->colour_count);
+	wchar_t text[3] = { (wchar_t)cell_character(cell), (wchar_t)cell->combining, L'\0' };
+	struct shown_look look = theme_show_cell(&screen->theme, cell, screen->colour_count);
 	short pair = pair_of(screen, cell);
 	cchar_t character;
 
-	if (setcchar(&character, text, attributes_of(look.attributes), pair,
-		     NULL) == OK)
+	if (setcchar(&character, text, attributes_of(look.attributes), pair, NULL) == OK)
 		add_wch(&character);
 }
 
-static void draw_row(const struct screen *screen, const struct canvas *canvas,
-		     int row)
+static void draw_row(const struct screen *screen, const struct canvas *canvas, int row)
 {
 	bool is_lost = true;
 
@@ -420,8 +403,7 @@ bool screen_draw(struct screen *screen, const struct canvas *canvas)
 	bool has_changed = false;
 
 	if (!is_known)
-		canvas_reset(&screen->shown, canvas->row_count,
-			     canvas->column_count);
+		canvas_reset(&screen->shown, canvas->row_count, canvas->column_count);
 	for (int row = 0; row < canvas->row_count && row < LINES; row++) {
 		if (is_known && is_row_equal(&screen->shown, canvas, row))
 			continue;
@@ -429,10 +411,8 @@ bool screen_draw(struct screen *screen, const struct canvas *canvas)
 		has_changed = true;
 	}
 	memcpy(screen->shown.cells, canvas->cells,
-	       (size_t)canvas->row_count * (size_t)canvas->column_count *
-		       sizeof(*canvas->cells));
-	if (canvas->cursor_row >= 0 && canvas->cursor_row < LINES &&
-	    canvas->cursor_column < COLS) {
+	       (size_t)canvas->row_count * (size_t)canvas->column_count * sizeof(*canvas->cells));
+	if (canvas->cursor_row >= 0 && canvas->cursor_row < LINES && canvas->cursor_column < COLS) {
 		curs_set(1);
 		move(canvas->cursor_row, canvas->cursor_column);
 	} else {

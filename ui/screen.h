@@ -31,8 +31,7 @@ bool screen_is_utf8(const struct screen *screen);
 bool screen_has_colour(const struct screen *screen);
 /* Two colours of any of the styles of areas fit into a cell. */
 bool screen_has_heat(const struct screen *screen);
-void screen_size(const struct screen *screen, int *row_count,
-		 int *column_count);
+void screen_size(const struct screen *screen, int *row_count, int *column_count);
 /* Asks the terminal for its size after SIGWINCH. */
 void screen_resize(struct screen *screen);
 /*

@@ -66,8 +66,7 @@ static bool append_numbers(struct buffer *out, const char *at, const char *end)
 	return true;
 }
 
-static void end_control(struct sequence *sequence, struct buffer *out,
-			char last)
+static void end_control(struct sequence *sequence, struct buffer *out, char last)
 {
 	const char *at = sequence->bytes;
 	const char *end = at + sequence->length;
@@ -90,12 +89,10 @@ static void end_control(struct sequence *sequence, struct buffer *out,
 		buffer_truncate(out, before);
 }
 
-static void pass_text(struct sequence *sequence, struct buffer *out,
-		      unsigned char byte);
+static void pass_text(struct sequence *sequence, struct buffer *out, unsigned char byte);
 
 /* One byte of ESC [ …: it is kept until the last one is there. */
-static void pass_control(struct sequence *sequence, struct buffer *out,
-			 unsigned char byte)
+static void pass_control(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	if (byte < ' ' || byte >= DELETE) {
 		sequence->state = SEQUENCE_TEXT;
@@ -111,8 +108,7 @@ static void pass_control(struct sequence *sequence, struct buffer *out,
 	}
 }
 
-static void pass_escape(struct sequence *sequence, struct buffer *out,
-			unsigned char byte)
+static void pass_escape(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	sequence->state = SEQUENCE_TEXT;
 	sequence->length = 0;
@@ -132,8 +128,7 @@ static void pass_escape(struct sequence *sequence, struct buffer *out,
 }
 
 /* The last byte of another character set's name, or the like. */
-static void pass_intermediate(struct sequence *sequence, struct buffer *out,
-			      unsigned char byte)
+static void pass_intermediate(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	if (byte >= ' ' && byte < '0')
 		return;
@@ -152,8 +147,7 @@ static void skip_string(struct sequence *sequence, unsigned char byte)
 }
 
 /* ESC \ ends the string; any other sequence does so, too, and counts. */
-static void end_string(struct sequence *sequence, struct buffer *out,
-		       unsigned char byte)
+static void end_string(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	if (byte == '\\')
 		sequence->state = SEQUENCE_TEXT;
@@ -178,16 +172,15 @@ static void end_character(struct sequence *sequence, struct buffer *out)
 	bool is_combined;
 
 	sequence->bytes[sequence->length] = '\0';
-	is_combined = text_is_plain(at, sequence->length) &&
-		      text_codepoint_width(text_next(&at)) == 0;
+	is_combined =
+		text_is_plain(at, sequence->length) && text_codepoint_width(text_next(&at)) == 0;
 	sequence->combined = is_combined ? sequence->combined + 1 : 0;
 	if (sequence->combined <= COMBINED_MAXIMUM)
 		text_escape(out, sequence->bytes, sequence->length);
 	sequence->length = 0;
 }
 
-static void pass_text(struct sequence *sequence, struct buffer *out,
-		      unsigned char byte)
+static void pass_text(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	bool goes_on = (byte & 0xc0) == 0x80;
 
@@ -195,8 +188,7 @@ static void pass_text(struct sequence *sequence, struct buffer *out,
 		end_character(sequence, out);
 	if (byte >= 0x80) {
 		sequence->bytes[sequence->length++] = (char)byte;
-		if (sequence->length >=
-		    character_bytes((unsigned char)sequence->bytes[0]))
+		if (sequence->length >= character_bytes((unsigned char)sequence->bytes[0]))
 			end_character(sequence, out);
 		return;
 	}
@@ -212,8 +204,8 @@ static void pass_text(struct sequence *sequence, struct buffer *out,
 }
 
 /* Most of what comes is plain: returns how many bytes of it were taken. */
-static size_t pass_plain(struct sequence *sequence, struct buffer *out,
-			 const char *bytes, size_t length)
+static size_t pass_plain(struct sequence *sequence, struct buffer *out, const char *bytes,
+			 size_t length)
 {
 	size_t i = 0;
 
@@ -227,8 +219,7 @@ static size_t pass_plain(struct sequence *sequence, struct buffer *out,
 	return i;
 }
 
-void sequence_pass(struct sequence *sequence, struct buffer *out,
-		   const char *bytes, size_t length)
+void sequence_pass(struct sequence *sequence, struct buffer *out, const char *bytes, size_t length)
 {
 	size_t i = pass_plain(sequence, out, bytes, length);
 

@@ -36,7 +36,6 @@ struct sequence {
 };
 
 /* Appends what passes of the bytes, line ends as CR LF. */
-void sequence_pass(struct sequence *sequence, struct buffer *out,
-		   const char *bytes, size_t length);
+void sequence_pass(struct sequence *sequence, struct buffer *out, const char *bytes, size_t length);
 
 #endif

@@ -45,8 +45,7 @@ static int begin_eval(struct shell *shell, struct error *error)
 	rankset_clear(&shell->context->ranks);
 	if (codeblock_check(block, error) < 0)
 		return -1;
-	return survey_begin(shell->context, "eval", block->text.data,
-			    ANSWERS_EVAL, error);
+	return survey_begin(shell->context, "eval", block->text.data, ANSWERS_EVAL, error);
 }
 
 /*
@@ -84,8 +83,7 @@ static int read_pipe(struct shell *shell, struct error *error)
 	ssize_t length;
 	int result = 0;
 
-	while (result == 0 &&
-	       (length = getline(&line, &capacity, stdin)) >= 0) {
+	while (result == 0 && (length = getline(&line, &capacity, stdin)) >= 0) {
 		line[strcspn(line, "\r\n")] = '\0';
 		if (codeblock_ends_before(block, line))
 			result = run_block(shell, error);
@@ -108,8 +106,7 @@ static void complete(int by, void *data)
 
 	repl_tab(&shell->repl, engine, by, &error);
 	if (shell->repl.completing != 0) {
-		engine_wait_answers(engine, shell->repl.completing,
-				    shell->repl.completing,
+		engine_wait_answers(engine, shell->repl.completing, shell->repl.completing,
 				    engine->settings.timeout);
 		repl_take(&shell->repl, engine, &error);
 	}
@@ -156,8 +153,7 @@ static void on_interrupt(int number, void *data)
 static int read_terminal(struct shell *shell, struct error *error)
 {
 	struct engine *engine = shell->context->engine;
-	struct loop_signal *interrupt =
-		loop_signal(engine->loop, SIGINT, on_interrupt, engine);
+	struct loop_signal *interrupt = loop_signal(engine->loop, SIGINT, on_interrupt, engine);
 	int result = read_lines(shell, error);
 
 	loop_signal_stop(interrupt);
@@ -175,11 +171,9 @@ int shell_repl(struct command_context *context, struct error *error)
 		return -1;
 	repl_init(&shell.repl);
 	if (is_terminal &&
-	    history_open(&shell.repl.line.histories[PROMPT_EVAL], HISTORY_CODE,
-			 &failure) < 0)
+	    history_open(&shell.repl.line.histories[PROMPT_EVAL], HISTORY_CODE, &failure) < 0)
 		log_write(LOG_WARNING, "%s", failure.message);
-	result = is_terminal ? read_terminal(&shell, error)
-			     : read_pipe(&shell, error);
+	result = is_terminal ? read_terminal(&shell, error) : read_pipe(&shell, error);
 	context->status = is_terminal ? STATUS_DONE : shell.status;
 	repl_clear(&shell.repl);
 	return result;

@@ -35,8 +35,7 @@ char *stepqueue_take(struct stepqueue *queue)
 		return NULL;
 	first = queue->lines[0];
 	queue->count--;
-	memmove(queue->lines, queue->lines + 1,
-		queue->count * sizeof(*queue->lines));
+	memmove(queue->lines, queue->lines + 1, queue->count * sizeof(*queue->lines));
 	return first;
 }
 
@@ -48,8 +47,7 @@ void stepqueue_append(struct buffer *out, const struct stepqueue *queue)
 
 		if (i > 0)
 			buffer_append_string(out, ", ");
-		while (i + times < queue->count &&
-		       strcmp(queue->lines[i + times], line) == 0)
+		while (i + times < queue->count && strcmp(queue->lines[i + times], line) == 0)
 			times++;
 		text_escape(out, line, strlen(line));
 		if (times > 1)

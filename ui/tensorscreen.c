@@ -47,8 +47,7 @@ static void widen_by(double *largest, const struct tensor_number *number)
 {
 	double value;
 
-	if (tensor_number_value(number, &value) && isfinite(value) &&
-	    fabs(value) > *largest)
+	if (tensor_number_value(number, &value) && isfinite(value) && fabs(value) > *largest)
 		*largest = fabs(value);
 }
 
@@ -68,8 +67,7 @@ static double largest_of(const struct tensorview *known)
 	return largest;
 }
 
-static int wider(int width, const struct tensor_number *number,
-		 struct tensor_format format)
+static int wider(int width, const struct tensor_number *number, struct tensor_format format)
 {
 	int other = tensor_text_width(number, format);
 
@@ -77,8 +75,7 @@ static int wider(int width, const struct tensor_number *number,
 }
 
 /* The widest of the numbers that have come, and of the extremes. */
-static int cell_width(const struct tensorview *known,
-		      const struct tensor_screen *screen)
+static int cell_width(const struct tensorview *known, const struct tensor_screen *screen)
 {
 	const struct tensor_statistics *statistics = &known->tensor.statistics;
 	int width = digits_of(screen->columns - 1);
@@ -103,8 +100,7 @@ static int64_t scroll(int64_t first, int64_t cursor, int64_t count, int shown)
 	return keep(first, 0, count > shown ? count - shown : 0);
 }
 
-static void place_numbers(struct tensor_screen *screen,
-			  const struct tensorview *known)
+static void place_numbers(struct tensor_screen *screen, const struct tensorview *known)
 {
 	int room;
 
@@ -113,22 +109,19 @@ static void place_numbers(struct tensor_screen *screen,
 		screen->label_width = 3;
 	screen->label_width++;
 	screen->cell_width = cell_width(known, screen);
-	room = (screen->column_count - screen->label_width) /
-	       screen->cell_width;
+	room = (screen->column_count - screen->label_width) / screen->cell_width;
 	screen->shown_columns = (int)keep(room, 1, screen->columns);
 	screen->shown_rows = (int)keep(screen->row_count, 0, screen->rows);
 	if (screen->columns < 1)
 		screen->shown_columns = 0;
-	screen->first.row = scroll(screen->first.row, screen->cursor.row,
-				   screen->rows, screen->shown_rows);
-	screen->first.column =
-		scroll(screen->first.column, screen->cursor.column,
-		       screen->columns, screen->shown_columns);
+	screen->first.row =
+		scroll(screen->first.row, screen->cursor.row, screen->rows, screen->shown_rows);
+	screen->first.column = scroll(screen->first.column, screen->cursor.column, screen->columns,
+				      screen->shown_columns);
 }
 
-void tensor_screen_make(struct tensor_screen *screen,
-			const struct session *session, const struct view *view,
-			int row_count, int column_count)
+void tensor_screen_make(struct tensor_screen *screen, const struct session *session,
+			const struct view *view, int row_count, int column_count)
 {
 	const struct tensorview *known = &session->tensorview;
 	const struct tensor_choice *choice = &view->tensor;
@@ -145,9 +138,8 @@ void tensor_screen_make(struct tensor_screen *screen,
 		rows -= 2;
 		screen->column_count -= 2;
 	}
-	screen->header_rows = pane_tensor_header_rows(
-		session, view, screen->column_count,
-		rows >= HEADER_ROWS_MINIMUM ? rows / 3 : 1);
+	screen->header_rows = pane_tensor_header_rows(session, view, screen->column_count,
+						      rows >= HEADER_ROWS_MINIMUM ? rows / 3 : 1);
 	if (screen->header_rows > rows - 2)
 		screen->header_rows = rows > 2 ? rows - 2 : 0;
 	rows -= screen->header_rows + 1;
@@ -157,27 +149,23 @@ void tensor_screen_make(struct tensor_screen *screen,
 		screen->row_count = 0;
 	if (!known->has_tensor)
 		return;
-	screen->format = tensor_format_resolve(choice->format,
-					       largest_of(known));
+	screen->format = tensor_format_resolve(choice->format, largest_of(known));
 	tensor_plane_fit(&screen->plane, &known->tensor);
 	screen->rows = tensor_plane_rows(&screen->plane, &known->tensor);
 	screen->columns = tensor_plane_columns(&screen->plane, &known->tensor);
 	screen->cursor.row = keep(screen->cursor.row, 0, screen->rows - 1);
-	screen->cursor.column =
-		keep(screen->cursor.column, 0, screen->columns - 1);
+	screen->cursor.column = keep(screen->cursor.column, 0, screen->columns - 1);
 	place_numbers(screen, known);
 }
 
-void tensor_screen_map(const struct tensor_screen *screen,
-		       const struct view *view, int *row_maximum,
-		       int *column_maximum)
+void tensor_screen_map(const struct tensor_screen *screen, const struct view *view,
+		       int *row_maximum, int *column_maximum)
 {
 	/* The legend is its head; one row and two columns have the cursor. */
 	int rows = screen->row_count - 1;
 
 	*row_maximum = rows > 0 ? (view->has_heat ? 2 * rows : rows) : 0;
-	*column_maximum =
-		screen->column_count > 1 ? screen->column_count - 1 : 0;
+	*column_maximum = screen->column_count > 1 ? screen->column_count - 1 : 0;
 }
 
 int tensor_bins_joined(int count, int rows)
@@ -186,8 +174,7 @@ int tensor_bins_joined(int count, int rows)
 
 	if (rows < 1)
 		return count;
-	while (joined < count &&
-	       (count % joined != 0 || count / joined > rows))
+	while (joined < count && (count % joined != 0 || count / joined > rows))
 		joined++;
 	return joined;
 }

@@ -33,7 +33,7 @@ struct tensor_choice {
 	struct tensor_plane plane;
 	struct tensor_place cursor;
 	struct tensor_place first; /* in the upper left corner */
-	bool is_at_found; /* the cursor was not moved since */
+	bool is_at_found;	   /* the cursor was not moved since */
 };
 
 struct tensor_screen {
@@ -58,13 +58,11 @@ extern const char *const tensor_mode_names[TENSOR_MODE_COUNT];
 
 void tensor_choice_init(struct tensor_choice *choice);
 /* In a body of so many rows and columns, its border included. */
-void tensor_screen_make(struct tensor_screen *screen,
-			const struct session *session, const struct view *view,
-			int row_count, int column_count);
+void tensor_screen_make(struct tensor_screen *screen, const struct session *session,
+			const struct view *view, int row_count, int column_count);
 /* Parts that a map has at most, and where it begins in the pane. */
-void tensor_screen_map(const struct tensor_screen *screen,
-		       const struct view *view, int *row_maximum,
-		       int *column_maximum);
+void tensor_screen_map(const struct tensor_screen *screen, const struct view *view,
+		       int *row_maximum, int *column_maximum);
 /* So many bins stand together, that they fit into so many rows. */
 int tensor_bins_joined(int count, int rows);
 

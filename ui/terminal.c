@@ -41,10 +41,8 @@ struct terminal {
 
 /* How the colours of a terminal look: no theme can be unreadable with them. */
 static const enum style colours[8] = {
-	STYLE_TEXT,	      STYLE_TERMINAL_RED,
-	STYLE_TERMINAL_GREEN, STYLE_TERMINAL_YELLOW,
-	STYLE_TERMINAL_BLUE,  STYLE_TERMINAL_MAGENTA,
-	STYLE_TERMINAL_CYAN,  STYLE_TEXT,
+	STYLE_TEXT,	     STYLE_TERMINAL_RED,     STYLE_TERMINAL_GREEN, STYLE_TERMINAL_YELLOW,
+	STYLE_TERMINAL_BLUE, STYLE_TERMINAL_MAGENTA, STYLE_TERMINAL_CYAN,  STYLE_TEXT,
 };
 
 static int clamp(int value, int minimum, int maximum)
@@ -75,18 +73,14 @@ static int nearest_of_eight(int red, int green, int blue)
 }
 
 /* The style of a colour; *is_bright: of the second eight. */
-static enum style style_of(const struct terminal *terminal, VTermColor colour,
-			   bool *is_bright)
+static enum style style_of(const struct terminal *terminal, VTermColor colour, bool *is_bright)
 {
 	if (VTERM_COLOR_IS_INDEXED(&colour) && colour.indexed.idx < 16) {
 		*is_bright = colour.indexed.idx > 8;
-		return colour.indexed.idx == 8
-			       ? STYLE_DIM
-			       : colours[colour.indexed.idx % 8];
+		return colour.indexed.idx == 8 ? STYLE_DIM : colours[colour.indexed.idx % 8];
 	}
 	vterm_screen_convert_color_to_rgb(terminal->screen, &colour);
-	return colours[nearest_of_eight(colour.rgb.red, colour.rgb.green,
-					colour.rgb.blue)];
+	return colours[nearest_of_eight(colour.rgb.red, colour.rgb.green, colour.rgb.blue)];
 }
 
 /* A background is shown as the colour reversed. */
@@ -120,8 +114,7 @@ static void set_colours(const struct terminal *terminal, struct cell *cell,
 }
 
 /* What libvterm and we measure differently is not shown as it is. */
-static struct cell cell_of(const struct terminal *terminal,
-			   const VTermScreenCell *from)
+static struct cell cell_of(const struct terminal *terminal, const VTermScreenCell *from)
 {
 	struct cell cell = CELL_BLANK;
 	int32_t code = (int32_t)from->chars[0];
@@ -133,8 +126,7 @@ static struct cell cell_of(const struct terminal *terminal,
 			cell.codepoint = REPLACEMENT;
 		if (cell.codepoint == REPLACEMENT)
 			cell.width = 1;
-		else if (from->chars[1] != 0 &&
-			 text_codepoint_width((int32_t)from->chars[1]) == 0)
+		else if (from->chars[1] != 0 && text_codepoint_width((int32_t)from->chars[1]) == 0)
 			cell.combining = (int32_t)from->chars[1];
 	}
 	set_colours(terminal, &cell, from);
@@ -150,12 +142,10 @@ static bool is_blank(const struct cell *cell)
 static int on_push(int column_count, const VTermScreenCell *cells, void *data)
 {
 	struct terminal *terminal = data;
-	struct past_line *line =
-		&terminal->past[terminal->past_count++ % TERMINAL_HISTORY];
+	struct past_line *line = &terminal->past[terminal->past_count++ % TERMINAL_HISTORY];
 	int count = 0;
 
-	line->cells = xrealloc(line->cells,
-			       (size_t)column_count * sizeof(*line->cells));
+	line->cells = xrealloc(line->cells, (size_t)column_count * sizeof(*line->cells));
 	for (int i = 0; i < column_count; i++) {
 		line->cells[i] = cell_of(terminal, &cells[i]);
 		if (!is_blank(&line->cells[i]))
@@ -163,8 +153,7 @@ static int on_push(int column_count, const VTermScreenCell *cells, void *data)
 	}
 	line->count = count;
 	if (count > 0)
-		line->cells = xrealloc(line->cells,
-				       (size_t)count * sizeof(*line->cells));
+		line->cells = xrealloc(line->cells, (size_t)count * sizeof(*line->cells));
 	return 1;
 }
 
@@ -195,11 +184,9 @@ struct terminal *terminal_new(int row_count, int column_count)
 	struct terminal *terminal = xcalloc(1, sizeof(*terminal));
 
 	terminal->row_count = clamp(row_count, ROWS_MINIMUM, SIZE_MAXIMUM);
-	terminal->column_count =
-		clamp(column_count, COLUMNS_MINIMUM, SIZE_MAXIMUM);
+	terminal->column_count = clamp(column_count, COLUMNS_MINIMUM, SIZE_MAXIMUM);
 	terminal->is_cursor_visible = true;
-	terminal->vterm =
-		vterm_new(terminal->row_count, terminal->column_count);
+	terminal->vterm = vterm_new(terminal->row_count, terminal->column_count);
 	vterm_set_utf8(terminal->vterm, 1);
 	vterm_output_set_callback(terminal->vterm, on_answer, terminal);
 	terminal->screen = vterm_obtain_screen(terminal->vterm);
@@ -221,9 +208,7 @@ void terminal_free(struct terminal *terminal)
 }
 
 void terminal_set_answer(struct terminal *terminal,
-			 void (*answer)(const char *bytes, size_t length,
-					void *data),
-			 void *data)
+			 void (*answer)(const char *bytes, size_t length, void *data), void *data)
 {
 	terminal->answer = answer;
 	terminal->answer_data = data;
@@ -258,15 +243,12 @@ static bool type_named(struct terminal *terminal, const char *key)
 	for (size_t i = 0; i < ARRAY_LENGTH(key_codes); i++) {
 		if (strcmp(key_codes[i].name, key) != 0)
 			continue;
-		vterm_keyboard_key(terminal->vterm, key_codes[i].key,
-				   key_codes[i].modifier);
+		vterm_keyboard_key(terminal->vterm, key_codes[i].key, key_codes[i].modifier);
 		return true;
 	}
 	if (key[0] != 'F' || key[1] < '1' || key[1] > '9')
 		return false;
-	vterm_keyboard_key(terminal->vterm,
-			   (VTermKey)VTERM_KEY_FUNCTION(strtol(key + 1, NULL,
-							       10)),
+	vterm_keyboard_key(terminal->vterm, (VTermKey)VTERM_KEY_FUNCTION(strtol(key + 1, NULL, 10)),
 			   VTERM_MOD_NONE);
 	return true;
 }
@@ -291,8 +273,7 @@ void terminal_type(struct terminal *terminal, const char *key)
 	code = text_next(&at);
 	/* A name of more than one character is of a key that is not here. */
 	if (code > 0 && *at == '\0')
-		vterm_keyboard_unichar(terminal->vterm, (uint32_t)code,
-				       VTERM_MOD_NONE);
+		vterm_keyboard_unichar(terminal->vterm, (uint32_t)code, VTERM_MOD_NONE);
 }
 
 void terminal_write(struct terminal *terminal, const char *bytes, size_t length)
@@ -312,38 +293,30 @@ void terminal_write(struct terminal *terminal, const char *bytes, size_t length)
 	buffer_clear(&out);
 }
 
-bool terminal_has_other_size(const struct terminal *terminal, int row_count,
-			     int column_count)
+bool terminal_has_other_size(const struct terminal *terminal, int row_count, int column_count)
 {
-	return terminal->row_count !=
-		       clamp(row_count, ROWS_MINIMUM, SIZE_MAXIMUM) ||
-	       terminal->column_count !=
-		       clamp(column_count, COLUMNS_MINIMUM, SIZE_MAXIMUM);
+	return terminal->row_count != clamp(row_count, ROWS_MINIMUM, SIZE_MAXIMUM) ||
+	       terminal->column_count != clamp(column_count, COLUMNS_MINIMUM, SIZE_MAXIMUM);
 }
 
 int terminal_history(const struct terminal *terminal)
 {
-	return terminal->past_count < TERMINAL_HISTORY
-		       ? (int)terminal->past_count
-		       : TERMINAL_HISTORY;
+	return terminal->past_count < TERMINAL_HISTORY ? (int)terminal->past_count
+						       : TERMINAL_HISTORY;
 }
 
-static void draw_cell(struct window window, int row, int column,
-		      const struct cell *cell)
+static void draw_cell(struct window window, int row, int column, const struct cell *cell)
 {
 	enum style style = (enum style)cell->style;
 
 	window_put_character(window, row, column, style, cell->codepoint);
 	if (cell->combining != 0)
-		window_put_character(window, row, column + cell->width, style,
-				     cell->combining);
+		window_put_character(window, row, column + cell->width, style, cell->combining);
 	if (cell->emphasis != 0)
-		window_emphasise(window, row, column, 1, cell->width,
-				 cell->emphasis);
+		window_emphasise(window, row, column, 1, cell->width, cell->emphasis);
 }
 
-static void draw_past(struct window window, int row,
-		      const struct past_line *line)
+static void draw_past(struct window window, int row, const struct past_line *line)
 {
 	int column = 0;
 
@@ -353,8 +326,7 @@ static void draw_past(struct window window, int row,
 	}
 }
 
-static void draw_row(struct window window, int row,
-		     const struct terminal *terminal, int at)
+static void draw_row(struct window window, int row, const struct terminal *terminal, int at)
 {
 	int column = 0;
 
@@ -380,21 +352,18 @@ static int rows_above(const struct terminal *terminal, int row_count)
 		     clamp(terminal->row_count - row_count, 0, SIZE_MAXIMUM));
 }
 
-void terminal_draw(struct window window, const struct terminal *terminal,
-		   int back)
+void terminal_draw(struct window window, const struct terminal *terminal, int back)
 {
 	int history = terminal_history(terminal);
 	size_t first = terminal->past_count - (size_t)history;
-	int start = history - clamp(back, 0, history) +
-		    rows_above(terminal, window.row_count);
+	int start = history - clamp(back, 0, history) + rows_above(terminal, window.row_count);
 
 	for (int row = 0; row < window.row_count; row++) {
 		int at = start + row;
 
 		if (at < history)
 			draw_past(window, row,
-				  &terminal->past[(first + (size_t)at) %
-						  TERMINAL_HISTORY]);
+				  &terminal->past[(first + (size_t)at) % TERMINAL_HISTORY]);
 		else if (at - history < terminal->row_count)
 			draw_row(window, row, terminal, at - history);
 	}

@@ -26,24 +26,19 @@ void terminal_free(struct terminal *terminal);
  * is your cursor?"); NULL: none, and the bytes are lost.
  */
 void terminal_set_answer(struct terminal *terminal,
-			 void (*answer)(const char *bytes, size_t length,
-					void *data),
-			 void *data);
+			 void (*answer)(const char *bytes, size_t length, void *data), void *data);
 /*
  * What a key, by its name (input.h), sends to a program there is said as an
  * answer is. Nothing for a key that no program knows.
  */
 void terminal_type(struct terminal *terminal, const char *key);
-void terminal_write(struct terminal *terminal, const char *bytes,
-		    size_t length);
+void terminal_write(struct terminal *terminal, const char *bytes, size_t length);
 /* It is not the one that terminal_new would make of these. */
-bool terminal_has_other_size(const struct terminal *terminal, int row_count,
-			     int column_count);
+bool terminal_has_other_size(const struct terminal *terminal, int row_count, int column_count);
 /* How many lines of the past there are above the screen. */
 int terminal_history(const struct terminal *terminal);
 /* Draws it as it was scrolled back so many lines; 0: the screen. */
-void terminal_draw(struct window window, const struct terminal *terminal,
-		   int back);
+void terminal_draw(struct window window, const struct terminal *terminal, int back);
 /* Of the screen; row -1: it is hidden. */
 void terminal_cursor(const struct terminal *terminal, int *row, int *column);
 

@@ -63,8 +63,8 @@ static bool is_name(const char *name)
  * False, and no sentence, when there is no such file. The installation's files
  * may belong to another user, the user's own (is_own) may not.
  */
-static bool load_from(const char *folder, bool is_own, const char *name,
-		      struct theme *theme, int *result, struct error *error)
+static bool load_from(const char *folder, bool is_own, const char *name, struct theme *theme,
+		      int *result, struct error *error)
 {
 	struct error problem = ERROR_INIT;
 	struct buffer text;
@@ -97,8 +97,7 @@ static int not_found(const char *name, struct error *error)
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
 	if (count > 0)
-		error_set(error, "there is no theme '%.80s'; there are %s.",
-			  name, list.data);
+		error_set(error, "there is no theme '%.80s'; there are %s.", name, list.data);
 	else
 		error_set(error,
 			  "there is no theme '%.80s', nor any other in "
@@ -122,8 +121,7 @@ int theme_load(struct theme *theme, const char *name, struct error *error)
 				 name);
 	find_folders(folders);
 	for (int i = 0; i < FOLDER_COUNT && !is_found; i++)
-		is_found = load_from(folders[i], i == 0, name, theme, &result,
-				     error);
+		is_found = load_from(folders[i], i == 0, name, theme, &result, error);
 	free_folders(folders);
 	return is_found ? result : not_found(name, error);
 }
@@ -166,11 +164,9 @@ char **theme_names(size_t *count)
 		add_names(&list, folders[i]);
 	free_folders(folders);
 	if (list.count > 0)
-		qsort(list.names, list.count, sizeof(*list.names),
-		      compare_names);
+		qsort(list.names, list.count, sizeof(*list.names), compare_names);
 	for (size_t i = 0; i < list.count; i++) {
-		if (kept > 0 &&
-		    strcmp(list.names[kept - 1], list.names[i]) == 0)
+		if (kept > 0 && strcmp(list.names[kept - 1], list.names[i]) == 0)
 			free(list.names[i]);
 		else
 			list.names[kept++] = list.names[i];

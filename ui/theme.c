@@ -12,14 +12,10 @@
 #define BRIGHT 8
 
 static const char *const colour_names[] = {
-	"black",	"red",
-	"green",	"yellow",
-	"blue",		"magenta",
-	"cyan",		"white",
-	"bright-black", "bright-red",
-	"bright-green", "bright-yellow",
-	"bright-blue",	"bright-magenta",
-	"bright-cyan",	"bright-white",
+	"black",	"red",		 "green",	"yellow",	  "blue",
+	"magenta",	"cyan",		 "white",	"bright-black",	  "bright-red",
+	"bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan",
+	"bright-white",
 };
 
 struct attribute_name {
@@ -79,8 +75,7 @@ static bool parse_colour(char *word, struct colour *colour)
 	}
 	*slash = '\0';
 	return parse_one_colour(word, &colour->rich) &&
-	       parse_one_colour(slash + 1, &colour->plain) &&
-	       colour->plain < 16;
+	       parse_one_colour(slash + 1, &colour->plain) && colour->plain < 16;
 }
 
 static int find_attribute(const char *word)
@@ -91,8 +86,7 @@ static int find_attribute(const char *word)
 	return 0;
 }
 
-static int parse_look(struct look *look, char *words, const char *where,
-		      struct error *error)
+static int parse_look(struct look *look, char *words, const char *where, struct error *error)
 {
 	struct colour *colour = &look->foreground;
 	char *state = NULL;
@@ -106,13 +100,12 @@ static int parse_look(struct look *look, char *words, const char *where,
 		else if (strcmp(word, "on") == 0)
 			colour = &look->background;
 		else if (!parse_colour(word, colour))
-			return error_set(
-				error,
-				"%s: '%.40s' is neither a colour "
-				"(0-255, red, bright-red, default) nor "
-				"bold, dim, italic, underline or "
-				"reverse.",
-				where, word);
+			return error_set(error,
+					 "%s: '%.40s' is neither a colour "
+					 "(0-255, red, bright-red, default) nor "
+					 "bold, dim, italic, underline or "
+					 "reverse.",
+					 where, word);
 	}
 	return 0;
 }
@@ -123,8 +116,8 @@ struct parse {
 	int lines[STYLE_COUNT];
 };
 
-static int parse_line(struct parse *parse, char *line, int number,
-		      const char *where, struct error *error)
+static int parse_line(struct parse *parse, char *line, int number, const char *where,
+		      struct error *error)
 {
 	char *comment = strchr(line, '#');
 	char *name;
@@ -145,12 +138,10 @@ static int parse_line(struct parse *parse, char *line, int number,
 	if (*line != '\0')
 		*line++ = '\0';
 	if (!style_parse(name, &style))
-		return error_set(error, "%s: there is no style '%.40s'.", where,
-				 name);
+		return error_set(error, "%s: there is no style '%.40s'.", where, name);
 	if (parse->lines[style] != 0)
-		return error_set(error,
-				 "%s: the style '%s' is in line %d already.",
-				 where, name, parse->lines[style]);
+		return error_set(error, "%s: the style '%s' is in line %d already.", where, name,
+				 parse->lines[style]);
 	if (parse_look(&look, line, where, error) < 0)
 		return -1;
 	parse->theme.looks[style] = look;
@@ -158,8 +149,7 @@ static int parse_line(struct parse *parse, char *line, int number,
 	return 0;
 }
 
-int theme_parse(struct theme *theme, const char *text, const char *file,
-		struct error *error)
+int theme_parse(struct theme *theme, const char *text, const char *file, struct error *error)
 {
 	struct parse parse = { .lines = { 0 } };
 	int number = 0;
@@ -207,8 +197,8 @@ static const struct {
 	{ EMPHASIS_ITALIC, ATTRIBUTE_ITALIC },
 };
 
-struct shown_look theme_show(const struct theme *theme, enum style style,
-			     int emphasis, int colour_count)
+struct shown_look theme_show(const struct theme *theme, enum style style, int emphasis,
+			     int colour_count)
 {
 	const struct look *look = &theme->looks[style];
 	struct shown_look shown = { -1, -1, look->attributes };
@@ -221,10 +211,8 @@ struct shown_look theme_show(const struct theme *theme, enum style style,
 		shown.foreground = look->foreground.plain;
 		shown.background = look->background.plain;
 	} else if (colour_count >= 8) {
-		shown.foreground = colour_of_eight(look->foreground.plain,
-						   &shown.attributes);
-		shown.background =
-			colour_of_eight(look->background.plain, &ignored);
+		shown.foreground = colour_of_eight(look->foreground.plain, &shown.attributes);
+		shown.background = colour_of_eight(look->background.plain, &ignored);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(emphases); i++)
 		if (emphasis & (int)emphases[i].emphasis)
@@ -234,17 +222,15 @@ struct shown_look theme_show(const struct theme *theme, enum style style,
 	return shown;
 }
 
-struct shown_look theme_show_cell(const struct theme *theme,
-				  const struct cell *cell, int colour_count)
+struct shown_look theme_show_cell(const struct theme *theme, const struct cell *cell,
+				  int colour_count)
 {
 	struct shown_look shown =
-		theme_show(theme, (enum style)cell->style, cell->emphasis,
-			   colour_count);
+		theme_show(theme, (enum style)cell->style, cell->emphasis, colour_count);
 
 	if (cell->lower != 0)
-		shown.background = theme_show(theme, (enum style)cell->lower, 0,
-					      colour_count)
-					   .foreground;
+		shown.background =
+			theme_show(theme, (enum style)cell->lower, 0, colour_count).foreground;
 	return shown;
 }
 

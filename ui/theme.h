@@ -46,8 +46,7 @@ struct theme {
 /* Everything in the terminal's own colours. */
 void theme_init(struct theme *theme);
 /* Reads a theme file's text; file is its name, for sentences. */
-int theme_parse(struct theme *theme, const char *text, const char *file,
-		struct error *error);
+int theme_parse(struct theme *theme, const char *text, const char *file, struct error *error);
 /* What a terminal is told for a cell; colours: -1 its default. */
 struct shown_look {
 	int foreground;
@@ -56,11 +55,11 @@ struct shown_look {
 };
 
 /* On a terminal of so many colours: 256 or more, 16, 8; less is none. */
-struct shown_look theme_show(const struct theme *theme, enum style style,
-			     int emphasis, int colour_count);
+struct shown_look theme_show(const struct theme *theme, enum style style, int emphasis,
+			     int colour_count);
 /* The same of a cell, which may have two styles. */
-struct shown_look theme_show_cell(const struct theme *theme,
-				  const struct cell *cell, int colour_count);
+struct shown_look theme_show_cell(const struct theme *theme, const struct cell *cell,
+				  int colour_count);
 /* Each of the styles of areas has a colour there. */
 bool theme_has_heat(const struct theme *theme, int colour_count);
 

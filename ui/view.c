@@ -90,8 +90,7 @@ void view_say(struct view *view, bool is_error, const char *message)
 	view->choices = NULL;
 }
 
-void view_ask_which(struct view *view, const char *question,
-		    const struct view_choice *choices)
+void view_ask_which(struct view *view, const char *question, const struct view_choice *choices)
 {
 	view_say(view, false, question);
 	view->choices = choices;
@@ -113,19 +112,16 @@ void view_ask(struct view *view, const char *question, const char *line,
 /* "back" leads from it to what was there before. */
 static bool lies_over(enum view_kind kind)
 {
-	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT ||
-	       kind == VIEW_CONSOLE || kind == VIEW_COMPARE ||
-	       kind == VIEW_REPL || kind == VIEW_TERMINAL ||
-	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE ||
-	       kind == VIEW_PARAMETERS;
+	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT || kind == VIEW_CONSOLE ||
+	       kind == VIEW_COMPARE || kind == VIEW_REPL || kind == VIEW_TERMINAL ||
+	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE || kind == VIEW_PARAMETERS;
 }
 
 /* It is come back to; the others of them take each other's place. */
 static bool stays(enum view_kind kind)
 {
-	return !lies_over(kind) || kind == VIEW_COMPARE ||
-	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE ||
-	       kind == VIEW_PARAMETERS;
+	return !lies_over(kind) || kind == VIEW_COMPARE || kind == VIEW_TENSOR ||
+	       kind == VIEW_DIFFERENCE || kind == VIEW_PARAMETERS;
 }
 
 /* It is open, or "back" leads to it. */
@@ -215,18 +211,16 @@ bool view_asks_to_stay(const struct session *session, const struct view *view)
 	double at = session_resume_at(session);
 
 	return session_resume_seconds(session) >= 0 &&
-	       (view->resume_at < 0 ||
-		fabs(at - view->resume_at) > SAME_RESUME_SECONDS);
+	       (view->resume_at < 0 || fabs(at - view->resume_at) > SAME_RESUME_SECONDS);
 }
 
 bool view_asks_job(const struct session *session, const struct view *view)
 {
-	return view->kind == VIEW_HOME && session->rank_count == 0 &&
-	       session->job < 0 && session->job_count > 1;
+	return view->kind == VIEW_HOME && session->rank_count == 0 && session->job < 0 &&
+	       session->job_count > 1;
 }
 
-enum view_kind view_shown(const struct session *session,
-			  const struct view *view)
+enum view_kind view_shown(const struct session *session, const struct view *view)
 {
 	return view_asks_job(session, view) ? VIEW_JOBS : view->kind;
 }
@@ -243,13 +237,11 @@ bool view_is_at_root(const struct session *session, const struct view *view)
 	return view->kind == VIEW_HOME && session->rank_count == 0;
 }
 
-static void draw_body(struct window window, const struct session *session,
-		      const struct view *view, const struct layout *layout,
-		      const struct keymap *keymap)
+static void draw_body(struct window window, const struct session *session, const struct view *view,
+		      const struct layout *layout, const struct keymap *keymap)
 {
-	struct window body =
-		window_part(window, layout->body.row, 0, layout->body.row_count,
-			    window.column_count);
+	struct window body = window_part(window, layout->body.row, 0, layout->body.row_count,
+					 window.column_count);
 
 	switch (view->kind) {
 	case VIEW_HOME:
@@ -300,15 +292,13 @@ static void draw_body(struct window window, const struct session *session,
 }
 
 /* What a view says in place of the verdict, if it does. */
-static void put_top(struct window window, const struct session *session,
-		    const struct view *view)
+static void put_top(struct window window, const struct session *session, const struct view *view)
 {
 	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE)
 		pane_compare_summary(window, session);
 	else if (view->kind == VIEW_PARAMETERS)
 		pane_parameters_summary(window, session);
-	else if (view->kind != VIEW_TENSOR ||
-		 !pane_tensor_summary(window, session))
+	else if (view->kind != VIEW_TENSOR || !pane_tensor_summary(window, session))
 		pane_verdict(window, session);
 }
 
@@ -321,16 +311,14 @@ static struct window searched(struct window window, const struct view *view,
 	if (view->kind != VIEW_HOME || layout->is_compact)
 		box = &layout->body;
 	/* The titles of cards are in their upper border. */
-	if (view->kind == VIEW_HOME && layout->grid == GRID_CARDS &&
-	    view->pane == PANE_GRID)
-		return window_part(window, box->row - 1, box->column,
-				   box->row_count + 1, box->column_count);
-	return window_part(window, box->row, box->column, box->row_count,
-			   box->column_count);
+	if (view->kind == VIEW_HOME && layout->grid == GRID_CARDS && view->pane == PANE_GRID)
+		return window_part(window, box->row - 1, box->column, box->row_count + 1,
+				   box->column_count);
+	return window_part(window, box->row, box->column, box->row_count, box->column_count);
 }
 
-void view_draw(struct canvas *canvas, const struct session *session,
-	       const struct view *view, const struct keymap *keymap)
+void view_draw(struct canvas *canvas, const struct session *session, const struct view *view,
+	       const struct keymap *keymap)
 {
 	struct window window;
 	struct layout layout;
@@ -344,28 +332,25 @@ void view_draw(struct canvas *canvas, const struct session *session,
 	layout_make(&layout, session, view);
 	pane_header(window, session, view);
 	if (is_empty || lists_jobs) {
-		struct window middle =
-			window_part(window, 1, 0, rows - 2, columns);
+		struct window middle = window_part(window, 1, 0, rows - 2, columns);
 
 		if (lists_jobs)
 			pane_jobs(middle, session, view);
 		else
 			pane_nothing(middle, session);
 	} else {
-		struct window top =
-			window_part(window, 1, 0, layout.verdict_rows, columns);
+		struct window top = window_part(window, 1, 0, layout.verdict_rows, columns);
 
 		put_top(top, session, view);
 		draw_body(window, session, view, &layout, keymap);
 		if (view->has_marks && view->search != NULL)
-			window_mark(searched(window, view, &layout),
-				    STYLE_FOUND, view->search);
+			window_mark(searched(window, view, &layout), STYLE_FOUND, view->search);
 	}
 	if (rows > 2) {
 		int hints = pane_hint_rows(session, view, rows, columns);
 
-		pane_hints(window_part(window, rows - hints, 0, hints, columns),
-			   session, view, keymap);
+		pane_hints(window_part(window, rows - hints, 0, hints, columns), session, view,
+			   keymap);
 	}
 	if (view->is_ascii)
 		canvas_make_ascii(canvas);

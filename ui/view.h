@@ -34,12 +34,12 @@ enum view_kind {
 	VIEW_LOG,
 	VIEW_TEXT, /* what a command printed */
 	VIEW_CONSOLE,
-	VIEW_TERMINAL, /* of the job that was started */
-	VIEW_COMPARE, /* what ranks answered */
+	VIEW_TERMINAL,	 /* of the job that was started */
+	VIEW_COMPARE,	 /* what ranks answered */
 	VIEW_DIFFERENCE, /* of two of them */
 	VIEW_PARAMETERS, /* in which replicas differ */
-	VIEW_REPL,    /* code for them, and what that gave */
-	VIEW_TENSOR, /* one tensor of one rank */
+	VIEW_REPL,	 /* code for them, and what that gave */
+	VIEW_TENSOR,	 /* one tensor of one rank */
 	VIEW_KIND_COUNT,
 };
 
@@ -172,14 +172,14 @@ struct view {
 	struct search_origin origin;
 	struct prompt prompt;
 	struct motion motion;
-	struct stepqueue steps; /* to be done when the motion is over */
-	char *message;	/* on the hint line; NULL: none */
-	char *question; /* the message asks whether to run this line: y does,
-			 * any other key does not; NULL: it does not ask */
+	struct stepqueue steps;		   /* to be done when the motion is over */
+	char *message;			   /* on the hint line; NULL: none */
+	char *question;			   /* the message asks whether to run this line: y does,
+					    * any other key does not; NULL: it does not ask */
 	const struct view_choice *choices; /* it asks which; NULL: y or n */
-	struct rankset asked; /* for these of its ranks; empty: for all */
-	double resume_at; /* session time of a resume that a person was asked
-			   * about and agreed to; -1: none */
+	struct rankset asked;		   /* for these of its ranks; empty: for all */
+	double resume_at;		   /* session time of a resume that a person was asked
+					    * about and agreed to; -1: none */
 	bool is_message_error;
 };
 
@@ -194,8 +194,7 @@ void view_say(struct view *view, bool is_error, const char *message);
 void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked);
 /* Asks which of these to do; every other key does nothing. */
-void view_ask_which(struct view *view, const char *question,
-		    const struct view_choice *choices);
+void view_ask_which(struct view *view, const char *question, const struct view_choice *choices);
 /* Opens a view; help, log and text, and what is like them, remember what was
  * behind them. */
 void view_open(struct view *view, enum view_kind kind);
@@ -213,15 +212,14 @@ bool view_asks_to_stay(const struct session *session, const struct view *view);
 /* Several jobs run and none was chosen: the screen asks which. */
 bool view_asks_job(const struct session *session, const struct view *view);
 /* The open view; the list of jobs where one must be chosen. */
-enum view_kind view_shown(const struct session *session,
-			  const struct view *view);
+enum view_kind view_shown(const struct session *session, const struct view *view);
 /* The jobs are listed: asked for, or to choose one. */
 bool view_lists_jobs(const struct session *session, const struct view *view);
 /* Nothing is behind it: q leaves. What is there has no ranks. */
 bool view_is_at_root(const struct session *session, const struct view *view);
 
 /* Draws everything onto the canvas, in its size. */
-void view_draw(struct canvas *canvas, const struct session *session,
-	       const struct view *view, const struct keymap *keymap);
+void view_draw(struct canvas *canvas, const struct session *session, const struct view *view,
+	       const struct keymap *keymap);
 
 #endif

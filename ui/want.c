@@ -29,8 +29,7 @@ static void want_frame(struct app *app, const struct rank *rank, pid_t tid,
 			   stack->frames[depth].code->file);
 	/* A process that is gone cannot be asked about. */
 	if (rank->state != RANK_EXITED)
-		engine_want_frame(app->engine, rank->node, rank->process.pid,
-				  tid, depth);
+		engine_want_frame(app->engine, rank->node, rank->process.pid, tid, depth);
 }
 
 static void want_home(struct app *app)
@@ -49,9 +48,8 @@ static void want_home(struct app *app)
 	rows = pane_locals_rows(session, &app->view, &frame, &count);
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].is_page && rows[i].address != 0)
-			engine_want_children(app->engine, rank->node,
-					     rank->process.pid, rows[i].address,
-					     rows[i].start);
+			engine_want_children(app->engine, rank->node, rank->process.pid,
+					     rows[i].address, rows[i].start);
 	free(rows);
 }
 
@@ -67,13 +65,10 @@ static void want_merged(struct app *app)
 	if (merged.row_count > 0) {
 		rank = session_find_rank(
 			session,
-			merged_rank(session,
-				    merged.rows[merged.cursor].tree.node,
-				    &depth));
+			merged_rank(session, merged.rows[merged.cursor].tree.node, &depth));
 		main = rank != NULL ? rank_main_thread(rank) : NULL;
 		if (main != NULL)
-			want_frame(app, rank, main->sample.tid,
-				   main->sample.stack, depth);
+			want_frame(app, rank, main->sample.tid, main->sample.stack, depth);
 	}
 	merged_clear(&merged);
 }
@@ -92,13 +87,11 @@ static void want_diff(struct app *app)
 	if (diff.fork >= 0) {
 		const struct stackdiff_row *row = &diff.rows[diff.fork];
 
-		want_frame(app, sides.a, rank_main_thread(sides.a)->sample.tid,
-			   sides.a_stack, (int)row->a_depth);
-		for (size_t i = 0;
-		     (other = diff_other(session, &sides, i)) != NULL; i++)
-			want_frame(app, other,
-				   rank_main_thread(other)->sample.tid,
-				   sides.b_stack, (int)row->b_depth);
+		want_frame(app, sides.a, rank_main_thread(sides.a)->sample.tid, sides.a_stack,
+			   (int)row->a_depth);
+		for (size_t i = 0; (other = diff_other(session, &sides, i)) != NULL; i++)
+			want_frame(app, other, rank_main_thread(other)->sample.tid, sides.b_stack,
+				   (int)row->b_depth);
 	}
 	stackdiff_clear(&diff);
 }
@@ -114,15 +107,12 @@ static void want_output(struct app *app)
 		       (app->view.kind == VIEW_HOME && !app->view.is_zoomed &&
 			layout_can_show_output(&app->view));
 
-	if (is_seen && rank != NULL && rank->process.pid > 0 &&
-	    rank->state != RANK_EXITED)
-		engine_follow_output(app->engine, rank->node,
-				     rank->process.pid);
+	if (is_seen && rank != NULL && rank->process.pid > 0 && rank->state != RANK_EXITED)
+		engine_follow_output(app->engine, rank->node, rank->process.pid);
 	else
 		engine_follow_output(app->engine, 0, 0);
 	/* Its node knows where it printed to, and asks it no more. */
-	if (is_seen && rank != NULL && rank->process.pid > 0 &&
-	    rank->state == RANK_EXITED)
+	if (is_seen && rank != NULL && rank->process.pid > 0 && rank->state == RANK_EXITED)
 		engine_want_output(app->engine, rank->node, rank->process.pid);
 }
 
@@ -143,16 +133,15 @@ static void want_names(struct app *app)
 	char *head;
 
 	if (!prompt->is_open ||
-	    (prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_COMMAND) ||
-	    rank == NULL || thread == NULL)
+	    (prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_COMMAND) || rank == NULL ||
+	    thread == NULL)
 		return;
 	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
 		   session_selected_depth(session));
 	head = xstrndup(prompt->text.data, prompt->cursor);
 	wish = names_find(session, head, ignore, NULL);
 	if (wish.address != 0)
-		engine_want_children(app->engine, rank->node,
-				     rank->process.pid, wish.address, 0);
+		engine_want_children(app->engine, rank->node, rank->process.pid, wish.address, 0);
 	free(head);
 }
 
@@ -163,8 +152,7 @@ static void want_differences(struct app *app)
 
 	if (app->view.kind != VIEW_COMPARE || answers->question == NULL ||
 	    answers->kind != ANSWERS_COMPARE || app->engine->replay != NULL ||
-	    app->differences_of == answers->number ||
-	    answers_come(answers) < answers->count)
+	    app->differences_of == answers->number || answers_come(answers) < answers->count)
 		return;
 	app->differences_of = answers->number;
 	for (size_t i = 0; i < answers->count; i++)
@@ -179,10 +167,8 @@ static void want_console(struct app *app)
 {
 	const struct rank *rank = session_looked_at(&app->engine->session);
 
-	if (app->view.kind == VIEW_CONSOLE && rank != NULL &&
-	    debugger_is_ours(&rank->debugger))
-		engine_follow_console(app->engine, rank->node,
-				      rank->process.pid);
+	if (app->view.kind == VIEW_CONSOLE && rank != NULL && debugger_is_ours(&rank->debugger))
+		engine_follow_console(app->engine, rank->node, rank->process.pid);
 	else
 		engine_follow_console(app->engine, 0, 0);
 }

@@ -11,8 +11,7 @@
 
 static struct cell *cell_at(struct canvas *canvas, int row, int column)
 {
-	return &canvas->cells[(size_t)row * (size_t)canvas->column_count +
-			      (size_t)column];
+	return &canvas->cells[(size_t)row * (size_t)canvas->column_count + (size_t)column];
 }
 
 struct window canvas_window(struct canvas *canvas)
@@ -38,8 +37,8 @@ static void clip(int *start, int *count, int limit)
 		*count = 0;
 }
 
-struct window window_part(struct window window, int row, int column,
-			  int row_count, int column_count)
+struct window window_part(struct window window, int row, int column, int row_count,
+			  int column_count)
 {
 	clip(&row, &row_count, window.row_count);
 	clip(&column, &column_count, window.column_count);
@@ -55,8 +54,7 @@ struct window window_part(struct window window, int row, int column,
 /* Lends the cell, or NULL outside the window. */
 static struct cell *window_cell(struct window window, int row, int column)
 {
-	if (row < 0 || column < 0 || row >= window.row_count ||
-	    column >= window.column_count)
+	if (row < 0 || column < 0 || row >= window.row_count || column >= window.column_count)
 		return NULL;
 	return cell_at(window.canvas, window.row + row, window.column + column);
 }
@@ -68,13 +66,12 @@ static void unpair(struct canvas *canvas, struct cell *cell)
 
 	if (cell->width == 0 && index > 0)
 		cell[-1] = CELL_BLANK;
-	if (cell->width == 2 &&
-	    index + 1 < (long)canvas->row_count * canvas->column_count)
+	if (cell->width == 2 && index + 1 < (long)canvas->row_count * canvas->column_count)
 		cell[1] = CELL_BLANK;
 }
 
-static void set_cell(struct window window, struct cell *cell, int32_t code,
-		     int width, enum style style)
+static void set_cell(struct window window, struct cell *cell, int32_t code, int width,
+		     enum style style)
 {
 	unpair(window.canvas, cell);
 	*cell = (struct cell){
@@ -85,8 +82,7 @@ static void set_cell(struct window window, struct cell *cell, int32_t code,
 }
 
 /* Draws one code point; returns the columns it takes, also outside. */
-static int put_codepoint(struct window window, int row, int column,
-			 enum style style, int32_t code)
+static int put_codepoint(struct window window, int row, int column, enum style style, int32_t code)
 {
 	int width = text_codepoint_width(code);
 	struct cell *cell = window_cell(window, row, column);
@@ -117,14 +113,14 @@ static int put_codepoint(struct window window, int row, int column,
 	return width;
 }
 
-void window_put_character(struct window window, int row, int column,
-			  enum style style, int32_t codepoint)
+void window_put_character(struct window window, int row, int column, enum style style,
+			  int32_t codepoint)
 {
 	put_codepoint(window, row, column, style, codepoint);
 }
 
-void window_put_halves(struct window window, int row, int column,
-		       enum style upper, enum style lower)
+void window_put_halves(struct window window, int row, int column, enum style upper,
+		       enum style lower)
 {
 	struct cell *cell = window_cell(window, row, column);
 
@@ -141,8 +137,7 @@ void window_blank(struct window window)
 			put_codepoint(window, row, column, STYLE_TEXT, ' ');
 }
 
-static int put_plain(struct window window, int row, int column,
-		     enum style style, const char *text)
+static int put_plain(struct window window, int row, int column, enum style style, const char *text)
 {
 	int start = column;
 	int32_t code;
@@ -173,8 +168,8 @@ static void append_cut(struct buffer *out, const char *text, int width)
 	buffer_clear(&safe);
 }
 
-int window_put(struct window window, int row, int column, int width,
-	       enum style style, const char *text)
+int window_put(struct window window, int row, int column, int width, enum style style,
+	       const char *text)
 {
 	struct buffer cut = BUFFER_INIT;
 	int used;
@@ -189,8 +184,8 @@ int window_put(struct window window, int row, int column, int width,
 	return used;
 }
 
-int window_put_right(struct window window, int row, int end, int width,
-		     enum style style, const char *text)
+int window_put_right(struct window window, int row, int end, int width, enum style style,
+		     const char *text)
 {
 	struct buffer cut = BUFFER_INIT;
 	int used;
@@ -222,8 +217,8 @@ static void cut_middle(struct buffer *out, const char *text, int width)
 	buffer_append_string(out, tail);
 }
 
-int window_put_path(struct window window, int row, int end, int width,
-		    enum style style, const char *path)
+int window_put_path(struct window window, int row, int end, int width, enum style style,
+		    const char *path)
 {
 	struct buffer safe = BUFFER_INIT;
 	struct buffer cut = BUFFER_INIT;
@@ -244,8 +239,7 @@ int window_put_path(struct window window, int row, int end, int width,
 	return used;
 }
 
-static void add_line(struct window window, int row, int column, int lines,
-		     enum style style)
+static void add_line(struct window window, int row, int column, int lines, enum style style)
 {
 	struct cell *cell = window_cell(window, row, column);
 
@@ -256,23 +250,19 @@ static void add_line(struct window window, int row, int column, int lines,
 	cell->sides = (uint8_t)lines;
 }
 
-void window_horizontal(struct window window, int row, int column, int length,
-		       enum style style)
+void window_horizontal(struct window window, int row, int column, int length, enum style style)
 {
 	for (int i = 0; i < length; i++) {
-		int lines = (i > 0 ? LINE_LEFT : 0) |
-			    (i < length - 1 ? LINE_RIGHT : 0);
+		int lines = (i > 0 ? LINE_LEFT : 0) | (i < length - 1 ? LINE_RIGHT : 0);
 
 		add_line(window, row, column + i, lines, style);
 	}
 }
 
-void window_vertical(struct window window, int row, int column, int length,
-		     enum style style)
+void window_vertical(struct window window, int row, int column, int length, enum style style)
 {
 	for (int i = 0; i < length; i++) {
-		int lines = (i > 0 ? LINE_UP : 0) |
-			    (i < length - 1 ? LINE_DOWN : 0);
+		int lines = (i > 0 ? LINE_UP : 0) | (i < length - 1 ? LINE_DOWN : 0);
 
 		add_line(window, row + i, column, lines, style);
 	}
@@ -289,8 +279,8 @@ void window_box(struct window window, enum style style)
 	window_vertical(window, 0, columns - 1, rows, style);
 }
 
-void window_emphasise(struct window window, int row, int column, int row_count,
-		      int column_count, int emphasis)
+void window_emphasise(struct window window, int row, int column, int row_count, int column_count,
+		      int emphasis)
 {
 	for (int y = row; y < row + row_count; y++) {
 		for (int x = column; x < column + column_count; x++) {
@@ -316,8 +306,8 @@ size_t window_words_fit(const char *text, int width)
 	return fit > 0 ? fit : 1;
 }
 
-int window_put_paragraph(struct window window, int row, int column, int rows,
-			 enum style style, const char *text)
+int window_put_paragraph(struct window window, int row, int column, int rows, enum style style,
+			 const char *text)
 {
 	int width = window.column_count - column - 1;
 	struct buffer safe = BUFFER_INIT;
@@ -331,8 +321,7 @@ int window_put_paragraph(struct window window, int row, int column, int rows,
 	while (*rest != '\0' && used < rows) {
 		bool is_last = used == rows - 1;
 		bool is_cut = is_last && text_width(rest) > width;
-		size_t length =
-			window_words_fit(rest, is_cut ? width - 2 : width);
+		size_t length = window_words_fit(rest, is_cut ? width - 2 : width);
 		struct buffer line = BUFFER_INIT;
 
 		buffer_append(&line, rest, length);
@@ -353,18 +342,15 @@ static bool says(const struct cell *cell, int32_t codepoint, bool has_case)
 {
 	int32_t drawn = cell->codepoint;
 
-	return cell->sides == 0 &&
-	       (has_case ? drawn : text_codepoint_lower(drawn)) == codepoint;
+	return cell->sides == 0 && (has_case ? drawn : text_codepoint_lower(drawn)) == codepoint;
 }
 
 /* The column behind text if it is drawn from here on; else -1. */
-static int match_at(struct window window, int row, int column, const char *text,
-		    bool has_case)
+static int match_at(struct window window, int row, int column, const char *text, bool has_case)
 {
 	while (*text != '\0' && column < window.column_count) {
 		const struct cell *cell =
-			cell_at(window.canvas, window.row + row,
-				window.column + column);
+			cell_at(window.canvas, window.row + row, window.column + column);
 		int32_t codepoint = text_next(&text);
 
 		/* A mark on the character before it is in that one's cell. */
@@ -388,9 +374,8 @@ void window_mark(struct window window, enum style style, const char *text)
 			int end = match_at(window, row, column, text, has_case);
 
 			for (int i = column; i < end; i++)
-				cell_at(window.canvas, window.row + row,
-					window.column + i)
-					->style = (uint8_t)style;
+				cell_at(window.canvas, window.row + row, window.column + i)->style =
+					(uint8_t)style;
 			column = end > column ? end : column + 1;
 		}
 	}

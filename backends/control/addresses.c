@@ -30,8 +30,7 @@ static size_t find(const struct addresses *addresses, uint64_t address)
 static void grow(struct addresses *addresses)
 {
 	struct addresses larger = {
-		.slot_count = addresses->slot_count ? addresses->slot_count * 2
-						    : SLOTS_AT_FIRST,
+		.slot_count = addresses->slot_count ? addresses->slot_count * 2 : SLOTS_AT_FIRST,
 		.count = addresses->count,
 	};
 

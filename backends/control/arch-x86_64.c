@@ -49,8 +49,7 @@
 #define CALL_BYTES 2 /* of the instruction `syscall` */
 #define TAKE_BYTES 1 /* of `pop` */
 
-static_assert(sizeof(struct user_regs_struct) <=
-		      ARCH_CALL_WORDS * sizeof(uint64_t),
+static_assert(sizeof(struct user_regs_struct) <= ARCH_CALL_WORDS * sizeof(uint64_t),
 	      "the registers have no room");
 
 /* What rt_sigreturn(2) finds, and behind it what our call is given. */
@@ -81,16 +80,14 @@ int arch_floats_set(void)
 
 bool arch_is_known(const struct arch_dump *dump)
 {
-	return dump->length == sizeof(struct user_regs_struct) &&
-	       user_of(dump)->cs == USER_CODE_64;
+	return dump->length == sizeof(struct user_regs_struct) && user_of(dump)->cs == USER_CODE_64;
 }
 
-void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
-		      bool with_return, struct arch_places *places)
+void arch_find_places(const uint8_t *code, size_t length, uint64_t address, bool with_return,
+		      struct arch_places *places)
 {
 	static const uint8_t call[] = { 0x0f, 0x05, 0xc3 };
-	static const uint8_t come_back[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00,
-					     0x00, 0x00, 0x0f, 0x05 };
+	static const uint8_t come_back[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
 	static const uint8_t take[] = { 0x5f, 0xc3 }; /* pop rdi; ret */
 	size_t call_length = sizeof(call) - (with_return ? 0 : 1);
 	const uint8_t *found = memmem(code, length, call, call_length);
@@ -109,10 +106,24 @@ void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
 static void fill_registers(gregset_t out, const struct user_regs_struct *user)
 {
 	const unsigned long long values[] = {
-		user->r8,  user->r9,  user->r10, user->r11,    user->r12,
-		user->r13, user->r14, user->r15, user->rdi,    user->rsi,
-		user->rbp, user->rbx, user->rdx, user->rax,    user->rcx,
-		user->rsp, user->rip, user->eflags,
+		user->r8,
+		user->r9,
+		user->r10,
+		user->r11,
+		user->r12,
+		user->r13,
+		user->r14,
+		user->r15,
+		user->rdi,
+		user->rsi,
+		user->rbp,
+		user->rbx,
+		user->rdx,
+		user->rax,
+		user->rcx,
+		user->rsp,
+		user->rip,
+		user->eflags,
 		user->cs | user->ss << 48,
 	};
 
@@ -196,8 +207,7 @@ static size_t fill_floats(unsigned char *out, const struct arch_places *places,
 
 void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 		     const struct arch_floats *floats, uint64_t mask,
-		     const struct arch_places *places,
-		     const struct arch_action *action)
+		     const struct arch_places *places, const struct arch_action *action)
 {
 	const struct user_regs_struct *user = user_of(dump);
 	struct below below = { .action = *action };
@@ -214,8 +224,7 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	if (places->come_back)
 		length = fill_floats(frame->bytes + head, places, floats);
 	frame->length = head + length;
-	frame->address = ((end - frame->length) & ~(FLOATS_ALIGNMENT - 1)) -
-			 ADDRESS_BYTES;
+	frame->address = ((end - frame->length) & ~(FLOATS_ALIGNMENT - 1)) - ADDRESS_BYTES;
 	frame->comes_back = length > 0;
 	frame->action = frame->address + offsetof(struct below, action);
 	frame->old = frame->address + offsetof(struct below, old);
@@ -226,15 +235,13 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 		memcpy(&below.context.uc_sigmask, &mask, sizeof(mask));
 		fill_registers(below.context.uc_mcontext.gregs, user);
 		begin_call_again(below.context.uc_mcontext.gregs, user);
-		below.context.uc_mcontext.fpregs =
-			(fpregset_t)(uintptr_t)(frame->address + head);
+		below.context.uc_mcontext.fpregs = (fpregset_t)(uintptr_t)(frame->address + head);
 	}
 	memcpy(frame->bytes, &below, sizeof(below));
 }
 
-static struct user_regs_struct *set_arguments(struct arch_dump *dump,
-					      const struct arch_frame *frame,
-					      const struct arch_call *call)
+static struct user_regs_struct *
+set_arguments(struct arch_dump *dump, const struct arch_frame *frame, const struct arch_call *call)
 {
 	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
 
@@ -251,8 +258,7 @@ static struct user_regs_struct *set_arguments(struct arch_dump *dump,
 }
 
 void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
-		      const struct arch_places *places,
-		      const struct arch_call *call)
+		      const struct arch_places *places, const struct arch_call *call)
 {
 	struct user_regs_struct *user = set_arguments(dump, frame, call);
 
@@ -263,19 +269,16 @@ void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 
 /* Each function finds its stack as it has to be: so one return for nothing. */
 void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
-		      const struct arch_places *places, uint64_t function,
-		      uint64_t argument)
+		      const struct arch_places *places, uint64_t function, uint64_t argument)
 {
 	*where = (struct arch_return){
-		.words = { places->take, argument,
-			   places->take + TAKE_BYTES, function },
+		.words = { places->take, argument, places->take + TAKE_BYTES, function },
 		.address = frame->address - sizeof(where->words),
 	};
 }
 
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
-		       const struct arch_return *where,
-		       const struct arch_call *call)
+		       const struct arch_return *where, const struct arch_call *call)
 {
 	struct user_regs_struct *user = set_arguments(dump, frame, call);
 
@@ -285,13 +288,12 @@ void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
 	user->rbp = 0;
 }
 
-void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
-		      int signal_number)
+void arch_make_action(struct arch_call *call, const struct arch_frame *frame, int signal_number)
 {
 	*call = (struct arch_call){
 		.number = SYS_rt_sigaction,
-		.arguments = { (uint64_t)signal_number, frame->action,
-			       frame->old, SIGNAL_SET_BYTES },
+		.arguments = { (uint64_t)signal_number, frame->action, frame->old,
+			       SIGNAL_SET_BYTES },
 	};
 }
 
@@ -323,8 +325,7 @@ bool arch_was_interrupted(const struct arch_dump *dump)
 	const struct user_regs_struct *user = user_of(dump);
 	long long result = (long long)user->rax;
 
-	return (long long)user->orig_rax >= 0 &&
-	       (result == -EINTR || result == -ERESTARTNOHAND);
+	return (long long)user->orig_rax >= 0 && (result == -EINTR || result == -ERESTARTNOHAND);
 }
 
 void arch_begin_again(struct arch_dump *dump)
@@ -338,16 +339,14 @@ bool arch_is_before_call(const struct arch_dump *dump, uint64_t instruction)
 {
 	const struct user_regs_struct *user = user_of(dump);
 
-	return user->rip + CALL_BYTES == instruction &&
-	       user->rax == user->orig_rax;
+	return user->rip + CALL_BYTES == instruction && user->rax == user->orig_rax;
 }
 
 void arch_set_argument(struct arch_dump *dump, int i, uint64_t value)
 {
 	struct user_regs_struct *user = (struct user_regs_struct *)dump->words;
 	unsigned long long *arguments[ARCH_ARGUMENTS] = {
-		&user->rdi, &user->rsi, &user->rdx,
-		&user->r10, &user->r8,	&user->r9,
+		&user->rdi, &user->rsi, &user->rdx, &user->r10, &user->r8, &user->r9,
 	};
 
 	*arguments[i] = value;
@@ -376,8 +375,8 @@ bool arch_is_known(const struct arch_dump *dump)
 	return false;
 }
 
-void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
-		      bool with_return, struct arch_places *places)
+void arch_find_places(const uint8_t *code, size_t length, uint64_t address, bool with_return,
+		      struct arch_places *places)
 {
 	(void)code;
 	(void)length;
@@ -393,8 +392,7 @@ void arch_measure_floats(struct arch_places *places)
 
 void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 		     const struct arch_floats *floats, uint64_t mask,
-		     const struct arch_places *places,
-		     const struct arch_action *action)
+		     const struct arch_places *places, const struct arch_action *action)
 {
 	(void)dump;
 	(void)floats;
@@ -406,8 +404,7 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 }
 
 void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
-		      const struct arch_places *places,
-		      const struct arch_call *call)
+		      const struct arch_places *places, const struct arch_call *call)
 {
 	(void)dump;
 	(void)frame;
@@ -416,8 +413,7 @@ void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 }
 
 void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
-		      const struct arch_places *places, uint64_t function,
-		      uint64_t argument)
+		      const struct arch_places *places, uint64_t function, uint64_t argument)
 {
 	(void)where;
 	(void)frame;
@@ -427,8 +423,7 @@ void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
 }
 
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
-		       const struct arch_return *where,
-		       const struct arch_call *call)
+		       const struct arch_return *where, const struct arch_call *call)
 {
 	(void)dump;
 	(void)frame;
@@ -436,8 +431,7 @@ void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
 	(void)call;
 }
 
-void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
-		      int signal_number)
+void arch_make_action(struct arch_call *call, const struct arch_frame *frame, int signal_number)
 {
 	(void)call;
 	(void)frame;

@@ -81,8 +81,8 @@ bool arch_is_known(const struct arch_dump *dump);
  * Looks for the places in code that lies at address. with_return: of the call,
  * too; without, what follows it must not be run.
  */
-void arch_find_places(const uint8_t *code, size_t length, uint64_t address,
-		      bool with_return, struct arch_places *places);
+void arch_find_places(const uint8_t *code, size_t length, uint64_t address, bool with_return,
+		      struct arch_places *places);
 /* To ask this processor may take long where it is a virtual one. */
 void arch_measure_floats(struct arch_places *places);
 /*
@@ -91,26 +91,21 @@ void arch_measure_floats(struct arch_places *places);
  */
 void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 		     const struct arch_floats *floats, uint64_t mask,
-		     const struct arch_places *places,
-		     const struct arch_action *action);
+		     const struct arch_places *places, const struct arch_action *action);
 /* Makes the thread call the kernel next. */
 void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
-		      const struct arch_places *places,
-		      const struct arch_call *call);
+		      const struct arch_places *places, const struct arch_call *call);
 /*
  * What makes the thread call another function, of one argument, before it
  * comes back. The frame is one that it can come back by.
  */
 void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
-		      const struct arch_places *places, uint64_t function,
-		      uint64_t argument);
+		      const struct arch_places *places, uint64_t function, uint64_t argument);
 /* Makes the thread call a C function next, as a signal handler. */
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
-		       const struct arch_return *where,
-		       const struct arch_call *call);
+		       const struct arch_return *where, const struct arch_call *call);
 /* rt_sigaction(2) for a signal, with the frame's actions. */
-void arch_make_action(struct arch_call *call, const struct arch_frame *frame,
-		      int signal_number);
+void arch_make_action(struct arch_call *call, const struct arch_frame *frame, int signal_number);
 /* What the call to the kernel returned, or -errno. */
 int64_t arch_result(const struct arch_dump *dump);
 /* The system call that the thread is in, or was to begin again; -1: none. */

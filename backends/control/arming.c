@@ -23,8 +23,7 @@ static void take_wishes(struct control *control)
 	size_t breaks = breaks_wishes(control->breaks, NULL, 0);
 	size_t data = watched_wishes(control->watched, NULL, 0);
 	size_t guards = watched_guards(control->watched, NULL, 0);
-	struct planned *wishes =
-		xcalloc(breaks + data + guards + 1, sizeof(*wishes));
+	struct planned *wishes = xcalloc(breaks + data + guards + 1, sizeof(*wishes));
 	struct watch watch;
 
 	breaks_wishes(control->breaks, wishes, breaks);
@@ -64,8 +63,8 @@ bool control_wish(struct control *control)
 
 bool control_has_wishes(const struct control *control)
 {
-	return control->is_python && (breaks_are_any(control->breaks) ||
-				      watched_are_any(control->watched));
+	return control->is_python &&
+	       (breaks_are_any(control->breaks) || watched_are_any(control->watched));
 }
 
 /* Without a stepper there are only the wishes of persons. */
@@ -80,8 +79,7 @@ static void plan_wishes(const struct control *control, struct plan *plan)
 	}
 }
 
-static int set_plan(struct control *control, struct control_thread *thread,
-		    struct error *error)
+static int set_plan(struct control *control, struct control_thread *thread, struct error *error)
 {
 	struct plan_wishes wishes = {
 		.items = control->wishes,
@@ -101,8 +99,7 @@ static int set_plan(struct control *control, struct control_thread *thread,
 }
 
 /* Where others have debug registers of the thread, its breakpoints come first. */
-static int set_watches(struct control *control, struct control_thread *thread,
-		       struct error *error)
+static int set_watches(struct control *control, struct control_thread *thread, struct error *error)
 {
 	if (set_plan(control, thread, error) == 0)
 		return 0;
@@ -114,13 +111,12 @@ static int set_watches(struct control *control, struct control_thread *thread,
 static bool is_persons(const struct planned *planned)
 {
 	return planned->watch.access != WATCH_NONE &&
-	       (planned->kind == PLAN_BREAKPOINT ||
-		planned->kind == PLAN_ENTRY || planned->kind == PLAN_DATA);
+	       (planned->kind == PLAN_BREAKPOINT || planned->kind == PLAN_ENTRY ||
+		planned->kind == PLAN_DATA);
 }
 
 /* So many of its plan are for persons, and could not be set. */
-static size_t count_unset(const struct control *control,
-			  const struct control_thread *thread)
+static size_t count_unset(const struct control *control, const struct control_thread *thread)
 {
 	size_t count = 0;
 
@@ -138,9 +134,7 @@ static bool is_stepping(const struct control_thread *thread)
 /* Of a thread once, but of each step that it costs. */
 static void say_failure(struct control_thread *thread, const char *why)
 {
-	char *text = xasprintf("%s%s.",
-			       is_stepping(thread) ? "The step is lost: " : "",
-			       why);
+	char *text = xasprintf("%s%s.", is_stepping(thread) ? "The step is lost: " : "", why);
 
 	if (is_stepping(thread) || !thread->failure)
 		control_say(thread->control, 0, text);
@@ -177,10 +171,8 @@ void control_arm(struct control *control, struct control_thread *thread)
 	/* A thread of C alone loses nothing by it. */
 	if (!thread->stepper)
 		return;
-	thread->is_to_retry =
-		tracee_may_watch_soon(control->tracee, thread->tid);
-	if (thread->is_to_retry && thread->retries < RETRIES &&
-	    !is_stepping(thread))
+	thread->is_to_retry = tracee_may_watch_soon(control->tracee, thread->tid);
+	if (thread->is_to_retry && thread->retries < RETRIES && !is_stepping(thread))
 		return;
 	say_failure(thread, error.message);
 	if (is_stepping(thread)) {
@@ -195,8 +187,7 @@ void control_arm(struct control *control, struct control_thread *thread)
 }
 
 /* The last of the wishes find no room first. */
-static void tell_missing(struct control *control, size_t missing,
-			 const char *why)
+static void tell_missing(struct control *control, size_t missing, const char *why)
 {
 	size_t data = control->data_count;
 
@@ -207,8 +198,8 @@ static void tell_missing(struct control *control, size_t missing,
 }
 
 /* While a thread stands its step is over: it has what `continue` needs. */
-static void weigh_plan(const struct control *control,
-		       const struct control_thread *thread, struct plan *plan)
+static void weigh_plan(const struct control *control, const struct control_thread *thread,
+		       struct plan *plan)
 {
 	if (control->phase == CONTROL_RUNNING)
 		*plan = thread->plan;
@@ -217,13 +208,11 @@ static void weigh_plan(const struct control *control,
 }
 
 /* Guards are not missed. */
-static size_t lacking_of(const struct control *control,
-			 const struct control_thread *thread,
+static size_t lacking_of(const struct control *control, const struct control_thread *thread,
 			 const struct plan *plan)
 {
-	return thread->unset + (plan->missing < control->guard_count
-					? 0
-					: plan->missing - control->guard_count);
+	return thread->unset +
+	       (plan->missing < control->guard_count ? 0 : plan->missing - control->guard_count);
 }
 
 void control_weigh(struct control *control)
@@ -256,11 +245,9 @@ void control_weigh(struct control *control)
 }
 
 /* A thread that is about a command is planned for from where it stands. */
-static bool must_stand(const struct control *control,
-		       const struct control_thread *thread)
+static bool must_stand(const struct control *control, const struct control_thread *thread)
 {
-	return thread->stepper &&
-	       stepper_doing(thread->stepper) != STEPPER_CONTINUE &&
+	return thread->stepper && stepper_doing(thread->stepper) != STEPPER_CONTINUE &&
 	       !tracee_stands(control->tracee, thread->tid);
 }
 
@@ -293,8 +280,7 @@ static void look_for_python(struct control *control)
 		return;
 	}
 	/* What else reads it knows the program before. */
-	connections_forget(node_connections(control->base.node),
-			   control->base.pid);
+	connections_forget(node_connections(control->base.node), control->base.pid);
 	control_look_at_threads(control);
 	control_wish(control);
 	control_arm_all(control);
@@ -316,8 +302,7 @@ static void retry(struct control *control, struct control_thread *thread)
 		return;
 	if (thread->is_to_retry)
 		thread->retries++;
-	else if (!thread->stepper ||
-		 tracee_prove(control->tracee, thread->tid, NULL) == 0)
+	else if (!thread->stepper || tracee_prove(control->tracee, thread->tid, NULL) == 0)
 		return;
 	control_arm(control, thread);
 }
@@ -379,7 +364,6 @@ void control_keep_looking(struct control *control)
 		control->looking = NULL;
 		return;
 	}
-	control->looking = loop_timer(node_loop(control->base.node),
-				      LOOK_SECONDS, LOOK_SECONDS, on_look,
-				      control);
+	control->looking = loop_timer(node_loop(control->base.node), LOOK_SECONDS, LOOK_SECONDS,
+				      on_look, control);
 }

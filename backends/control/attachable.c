@@ -17,12 +17,10 @@
 
 #define SECCOMP_STRICT 1
 
-static const char others[] =
-	"Or stop it from within: pdb (breakpoint() in the program) or the "
-	"agent.";
+static const char others[] = "Or stop it from within: pdb (breakpoint() in the program) or the "
+			     "agent.";
 
-static bool find_number(const char *text, const char *key, int base,
-			int64_t *value)
+static bool find_number(const char *text, const char *key, int base, int64_t *value)
 {
 	const char *found = procfs_status_line(text, key);
 
@@ -74,8 +72,7 @@ static bool is_traced(const char *status, struct reason *reason)
 	char name[32];
 	int64_t tracer;
 
-	if (!find_number(status, "TracerPid", 10, &tracer) || tracer == 0 ||
-	    tracer == getpid())
+	if (!find_number(status, "TracerPid", 10, &tracer) || tracer == 0 || tracer == getpid())
 		return false;
 	refusal_name((pid_t)tracer, name, sizeof(name));
 	snprintf(reason->why, sizeof(reason->why),
@@ -94,8 +91,7 @@ static bool has_handler(const char *status, struct reason *reason)
 {
 	int64_t caught;
 
-	if (!find_number(status, "SigCgt", 16, &caught) ||
-	    !(caught >> (SIGTRAP - 1) & 1))
+	if (!find_number(status, "SigCgt", 16, &caught) || !(caught >> (SIGTRAP - 1) & 1))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
 		 "The program has a handler for the signal SIGTRAP, which "
@@ -111,8 +107,7 @@ static bool is_confined(const char *status, struct reason *reason)
 {
 	int64_t mode;
 
-	if (!find_number(status, "Seccomp", 10, &mode) ||
-	    mode != SECCOMP_STRICT)
+	if (!find_number(status, "Seccomp", 10, &mode) || mode != SECCOMP_STRICT)
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
 		 "The process may only read and write (seccomp's strict "
@@ -163,8 +158,7 @@ static bool is_refused(pid_t pid, bool with_watches, struct reason *reason)
 		refusal_find(reason, pid, errno);
 		return true;
 	}
-	is_refused = is_traced(status, reason) ||
-		     (with_watches && has_handler(status, reason)) ||
+	is_refused = is_traced(status, reason) || (with_watches && has_handler(status, reason)) ||
 		     is_confined(status, reason);
 	procfs_close(&procfs);
 	return is_refused || !is_allowed(pid, reason);

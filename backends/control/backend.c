@@ -35,10 +35,8 @@ static const struct control *lend_control(const struct connection *connection)
 	return (const struct control *)connection;
 }
 
-static struct connection *control_open(struct node *node,
-				       const struct process *process,
-				       const struct target *target,
-				       struct error *error)
+static struct connection *control_open(struct node *node, const struct process *process,
+				       const struct target *target, struct error *error)
 {
 	struct control *control;
 
@@ -54,8 +52,7 @@ static struct connection *control_open(struct node *node,
 	return &control->base;
 }
 
-static bool control_opens_for(const struct process *process,
-			      enum request_kind kind,
+static bool control_opens_for(const struct process *process, enum request_kind kind,
 			      const struct message *request)
 {
 	const json_t *list = json_object_get(request->body, "breakpoints");
@@ -82,8 +79,8 @@ enum needs {
 
 struct row {
 	enum needs needs;
-	int (*send)(struct control *control, enum request_kind kind,
-		    const struct message *request, struct error *error);
+	int (*send)(struct control *control, enum request_kind kind, const struct message *request,
+		    struct error *error);
 	const char *why;
 	const char *fix;
 };
@@ -126,16 +123,13 @@ static int send_breakpoints(struct control *control, enum request_kind kind,
 }
 
 #define READS "Stacks and variables are read beside the debugger."
-#define NO_PROMPT                                                              \
-	"It is stopped from outside: there is no debugger in it, and no "      \
+#define NO_PROMPT                                                                                  \
+	"It is stopped from outside: there is no debugger in it, and no "                          \
 	"prompt."
 #define NO_CODE "From outside no code is run in it."
-#define NEEDS_INJECT                                                           \
-	"An agent in it does: probetui inject, or PROBETUI=1 at its start."
-#define NEEDS_FREE                                                             \
-	"Detach: an agent that is in it leaves where the process runs."
-#define NO_CHANGE                                                              \
-	"It is stopped from outside, which changes nothing in the process: "
+#define NEEDS_INJECT "An agent in it does: probetui inject, or PROBETUI=1 at its start."
+#define NEEDS_FREE "Detach: an agent that is in it leaves where the process runs."
+#define NO_CHANGE "It is stopped from outside, which changes nothing in the process: "
 
 static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_SAMPLE] = { .why = READS },
@@ -177,9 +171,8 @@ static bool has_stopped(const struct control *control, struct reason *reason)
 		       "Pause it, or wait for a breakpoint.");
 }
 
-static bool control_can(const struct connection *connection,
-			enum request_kind kind, const struct message *request,
-			struct reason *reason)
+static bool control_can(const struct connection *connection, enum request_kind kind,
+			const struct message *request, struct reason *reason)
 {
 	const struct control *control = lend_control(connection);
 	const struct row *row = &rows[kind];
@@ -192,8 +185,7 @@ static bool control_can(const struct connection *connection,
 		return explain(reason, "The process has ended.", "");
 	/* Else cleared breakpoints would stop it again. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
-	    control_only_clears(control, json_object_get(request->body,
-							 "breakpoints")))
+	    control_only_clears(control, json_object_get(request->body, "breakpoints")))
 		return true;
 	if (row->needs == NEEDS_NEVER)
 		return explain(reason, row->why, row->fix ? row->fix : "");
@@ -214,16 +206,14 @@ static int control_send(struct connection *connection, enum request_kind kind,
 }
 
 /* Whether the newest frame of the thread, as it has it, is its stop's. */
-static bool is_newest(struct control *control,
-		      const struct control_thread *thread)
+static bool is_newest(struct control *control, const struct control_thread *thread)
 {
 	struct pywalk walk = { .frames = NULL };
 	bool result;
 
 	memory_begin(control->memory, false);
 	pywalk_read(&walk, control->memory, &control->python, thread->tstate);
-	result = walk.count > 0 &&
-		 walk.frames[0].address == thread->place->frame;
+	result = walk.count > 0 && walk.frames[0].address == thread->place->frame;
 	pywalk_clear(&walk);
 	return result;
 }
@@ -244,29 +234,23 @@ static struct thread_sample *find_shown(const struct control *control,
 }
 
 /* Of one that did not come to stand the stack is what was read, if it was. */
-static void amend_shown(struct control *control, struct thread_sample *sample,
-			bool stands)
+static void amend_shown(struct control *control, struct thread_sample *sample, bool stands)
 {
-	const struct control_thread *thread =
-		control_find(control, control->shown);
+	const struct control_thread *thread = control_find(control, control->shown);
 	bool has_frames = sample->stack && sample->stack->frame_count > 0;
 
-	if (!thread || !thread->place || !thread->place->frame ||
-	    (!stands && has_frames))
+	if (!thread || !thread->place || !thread->place->frame || (!stands && has_frames))
 		return;
-	sample->stack = place_amend(
-		thread->place, has_frames && is_newest(control, thread),
-		sample->stack, node_stacks(control->base.node));
+	sample->stack = place_amend(thread->place, has_frames && is_newest(control, thread),
+				    sample->stack, node_stacks(control->base.node));
 	sample->native = NULL;
 }
 
 static bool amend_thread(struct control *control, struct thread_sample *sample)
 {
-	const struct control_thread *thread =
-		control_find(control, sample->tid);
+	const struct control_thread *thread = control_find(control, sample->tid);
 
-	if (!thread || !thread->is_wanted ||
-	    !tracee_stands(control->tracee, thread->tid))
+	if (!thread || !thread->is_wanted || !tracee_stands(control->tracee, thread->tid))
 		return false;
 	sample->state = THREAD_STOPPED;
 	if (sample->stack || thread->tid == control->shown)
@@ -274,8 +258,7 @@ static bool amend_thread(struct control *control, struct thread_sample *sample)
 	return true;
 }
 
-static void control_amend(struct connection *connection,
-			  struct process_sample *sample)
+static void control_amend(struct connection *connection, struct process_sample *sample)
 {
 	struct control *control = to_control(connection);
 	struct thread_sample *shown;
@@ -288,8 +271,7 @@ static void control_amend(struct connection *connection,
 		amend_thread(control, &sample->threads[i]);
 }
 
-static const struct debugger *
-control_debugger(const struct connection *connection)
+static const struct debugger *control_debugger(const struct connection *connection)
 {
 	return &lend_control(connection)->debugger;
 }

@@ -5,8 +5,7 @@
 /* cmdframe and cmdlineno came with gh-136057. */
 #define FIRST_ONCE_A_LINE 0x030d0600
 
-static void set_stop(struct bdb *bdb, uint64_t stop_frame,
-		     uint64_t return_frame, int line)
+static void set_stop(struct bdb *bdb, uint64_t stop_frame, uint64_t return_frame, int line)
 {
 	bdb->stop_frame = stop_frame;
 	bdb->return_frame = return_frame;
@@ -51,14 +50,12 @@ void bdb_until(struct bdb *bdb, uint64_t frame, int line)
 	set_stop(bdb, frame, frame, line);
 }
 
-void bdb_finish(struct bdb *bdb, uint64_t frame, uint64_t caller,
-		bool is_endless)
+void bdb_finish(struct bdb *bdb, uint64_t frame, uint64_t caller, bool is_endless)
 {
 	if (is_endless)
 		set_stop(bdb, frame, frame, -1);
 	else
-		set_stop(bdb, caller ? caller : BDB_NOWHERE, frame,
-			 caller ? 0 : -1);
+		set_stop(bdb, caller ? caller : BDB_NOWHERE, frame, caller ? 0 : -1);
 }
 
 static bool stops_here(const struct bdb *bdb, const struct bdb_event *event)
@@ -69,13 +66,11 @@ static bool stops_here(const struct bdb *bdb, const struct bdb_event *event)
 	       event->line >= bdb->stop_line;
 }
 
-bool bdb_line(const struct bdb *bdb, const struct bdb_event *event,
-	      bool is_break)
+bool bdb_line(const struct bdb *bdb, const struct bdb_event *event, bool is_break)
 {
 	if (!is_break && !stops_here(bdb, event))
 		return false;
-	return bdb->command_frame == 0 ||
-	       event->frame != bdb->command_frame ||
+	return bdb->command_frame == 0 || event->frame != bdb->command_frame ||
 	       event->line != bdb->command_line;
 }
 
@@ -92,8 +87,7 @@ bool bdb_call(const struct bdb *bdb, const struct bdb_event *event)
 
 bool bdb_return(const struct bdb *bdb, const struct bdb_event *event)
 {
-	if (event->is_last && event->is_generator &&
-	    event->frame == bdb->stop_frame)
+	if (event->is_last && event->is_generator && event->frame == bdb->stop_frame)
 		return true;
 	if (!stops_here(bdb, event) && event->frame != bdb->return_frame)
 		return false;

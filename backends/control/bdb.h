@@ -19,7 +19,7 @@
 #define BDB_NOWHERE UINT64_C(1)	 /* none of them */
 
 struct bdb {
-	bool is_once_a_line;   /* this version has cmdframe */
+	bool is_once_a_line; /* this version has cmdframe */
 	uint64_t stop_frame;
 	uint64_t return_frame; /* its return stops, too; 0: none */
 	int stop_line;	       /* first line that stops; -1: none does */
@@ -44,12 +44,10 @@ void bdb_next(struct bdb *bdb, uint64_t frame, int line);
 /* Stops at line or below. */
 void bdb_until(struct bdb *bdb, uint64_t frame, int line);
 /* caller: of frame, 0: none. is_endless: not the next return ends it. */
-void bdb_finish(struct bdb *bdb, uint64_t frame, uint64_t caller,
-		bool is_endless);
+void bdb_finish(struct bdb *bdb, uint64_t frame, uint64_t caller, bool is_endless);
 
 /* Each: whether it stops at such an event. is_break: a breakpoint does. */
-bool bdb_line(const struct bdb *bdb, const struct bdb_event *event,
-	      bool is_break);
+bool bdb_line(const struct bdb *bdb, const struct bdb_event *event, bool is_break);
 bool bdb_call(const struct bdb *bdb, const struct bdb_event *event);
 bool bdb_return(const struct bdb *bdb, const struct bdb_event *event);
 bool bdb_exception(const struct bdb *bdb, const struct bdb_event *event);

@@ -40,8 +40,7 @@ void break_search_clear(struct break_search *search)
 }
 
 static const struct code_list *find_list(struct break_search *search,
-					 const struct breakpoint *wanted,
-					 bool is_far)
+					 const struct breakpoint *wanted, bool is_far)
 {
 	const char *name = wanted->function ? wanted->function : wanted->path;
 	struct codes *codes = search->breaks->codes;
@@ -49,8 +48,8 @@ static const struct code_list *find_list(struct break_search *search,
 
 	for (size_t i = 0; i < search->count; i++) {
 		found = &search->found[i];
-		if (found->is_function == !!wanted->function &&
-		    found->is_far == is_far && !strcmp(found->name, name))
+		if (found->is_function == !!wanted->function && found->is_far == is_far &&
+		    !strcmp(found->name, name))
 			return &found->list;
 	}
 	ARRAY_GROW(search->found, search->count, search->capacity);
@@ -88,8 +87,7 @@ void break_places_clear(struct break_entry *entry)
 	entry->file = NULL;
 }
 
-static const struct bytecode *find_code(const struct breaks *breaks,
-					uint64_t address)
+static const struct bytecode *find_code(const struct breaks *breaks, uint64_t address)
 {
 	return bytecode_find(breaks->bytecodes, address);
 }
@@ -103,12 +101,11 @@ static bool has_place(const struct break_entry *entry, uint64_t code)
 }
 
 /* On each unit where the line may begin; nothing where there is none. */
-static void add_place(struct breaks *breaks, struct break_entry *entry,
-		      const struct bytecode *code, int line)
+static void add_place(struct breaks *breaks, struct break_entry *entry, const struct bytecode *code,
+		      int line)
 {
 	int units[UNITS_MAXIMUM];
-	size_t count = bytecode_line_units(breaks->python, code, line, units,
-					   UNITS_MAXIMUM);
+	size_t count = bytecode_line_units(breaks->python, code, line, units, UNITS_MAXIMUM);
 	struct break_place *place;
 
 	if (count > UNITS_MAXIMUM)
@@ -183,18 +180,15 @@ static const char *last_part(const char *path)
 struct neighbours {
 	int next; /* 0: none */
 	int last;
-	bool has_body; /* the file's own code is among it */
+	bool has_body;	/* the file's own code is among it */
 	bool is_within; /* the line is between two of a function */
 };
 
-static void look_within(struct neighbours *neighbours,
-			const struct breaks *breaks,
+static void look_within(struct neighbours *neighbours, const struct breaks *breaks,
 			const struct bytecode *code, const int *lines, int line)
 {
-	neighbours->is_within |= code->count > 0 &&
-				 line < lines[code->count - 1] &&
-				 line > bytecode_first_line(breaks->python,
-							    code);
+	neighbours->is_within |= code->count > 0 && line < lines[code->count - 1] &&
+				 line > bytecode_first_line(breaks->python, code);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -217,8 +211,7 @@ static int *sort_lines(const struct bytecode *code)
 }
 
 /* To ask whether a line has an event takes a walk through all of the code. */
-static void look_at_lines(struct neighbours *neighbours,
-			  const struct breaks *breaks,
+static void look_at_lines(struct neighbours *neighbours, const struct breaks *breaks,
 			  const struct bytecode *code, int line)
 {
 	int *lines = sort_lines(code);
@@ -234,8 +227,7 @@ static void look_at_lines(struct neighbours *neighbours,
 			neighbours->next = before;
 	}
 	before = INT_MAX;
-	for (int i = code->count - 1;
-	     i >= 0 && lines[i] > neighbours->last; i--) {
+	for (int i = code->count - 1; i >= 0 && lines[i] > neighbours->last; i--) {
 		if (lines[i] == before)
 			continue;
 		before = lines[i];
@@ -249,8 +241,7 @@ static void look_at_lines(struct neighbours *neighbours,
 	free(lines);
 }
 
-static struct neighbours look_around(const struct breaks *breaks,
-				     const struct break_entry *entry,
+static struct neighbours look_around(const struct breaks *breaks, const struct break_entry *entry,
 				     const struct code_list *list)
 {
 	struct neighbours around = { .next = 0 };
@@ -259,8 +250,7 @@ static struct neighbours look_around(const struct breaks *breaks,
 		const struct bytecode *code = find_code(breaks, list->items[i]);
 
 		if (code)
-			look_at_lines(&around, breaks, code,
-				      entry->wanted.line);
+			look_at_lines(&around, breaks, code, entry->wanted.line);
 	}
 	return around;
 }
@@ -271,8 +261,7 @@ static bool is_final(const struct neighbours *around)
 	return around->has_body || around->is_within;
 }
 
-static char *refuse_line(const struct break_entry *entry,
-			 const struct neighbours *around)
+static char *refuse_line(const struct break_entry *entry, const struct neighbours *around)
 {
 	const char *file = last_part(entry->wanted.path);
 	int line = entry->wanted.line;
@@ -295,15 +284,13 @@ static char *refuse_line(const struct break_entry *entry,
 }
 
 /* What is worth saying of one that is set. */
-static char *remark(const struct breaks *breaks,
-		    const struct break_entry *entry)
+static char *remark(const struct breaks *breaks, const struct break_entry *entry)
 {
 	struct buffer text = BUFFER_INIT;
 	const char *first = NULL;
 
 	for (size_t i = 0; i < entry->count; i++) {
-		const struct bytecode *code =
-			find_code(breaks, entry->places[i].code);
+		const struct bytecode *code = find_code(breaks, entry->places[i].code);
 
 		if (!code)
 			continue;
@@ -360,10 +347,8 @@ static void miss_line(struct break_entry *entry, struct break_search *search,
 static char *wait_for(const struct break_entry *entry)
 {
 	if (entry->wanted.function)
-		return xasprintf("pending: no function %s is loaded yet",
-				 entry->wanted.function);
-	return xasprintf("pending: no code of %s is loaded yet",
-			 last_part(entry->wanted.path));
+		return xasprintf("pending: no function %s is loaded yet", entry->wanted.function);
+	return xasprintf("pending: no code of %s is loaded yet", last_part(entry->wanted.path));
 }
 
 /*
@@ -371,8 +356,7 @@ static char *wait_for(const struct break_entry *entry)
  * stands for now counts, but a library's function does not drive out one that
  * a module has which is still being loaded.
  */
-static bool is_better(const struct break_entry *entry,
-		      const struct code_list *list)
+static bool is_better(const struct break_entry *entry, const struct code_list *list)
 {
 	return entry->wanted.function && list->count && entry->file &&
 	       (codefile_is_library(entry->file) || !list->file ||
@@ -406,8 +390,7 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 		entry->message = wait_for(entry);
 }
 
-static bool is_own(const struct break_entry *entry,
-		   const struct bytecode *code)
+static bool is_own(const struct break_entry *entry, const struct bytecode *code)
 {
 	return code && codefile_matches(entry->wanted.path, code->file) &&
 	       !codefile_is_library(code->file);
@@ -419,8 +402,7 @@ static void miss_body(struct breaks *breaks, struct break_entry *entry,
 {
 	struct neighbours around;
 
-	if (!nested->count || nested->is_cut ||
-	    !is_own(entry, find_code(breaks, nested->items[0])))
+	if (!nested->count || nested->is_cut || !is_own(entry, find_code(breaks, nested->items[0])))
 		return;
 	around = look_around(breaks, entry, nested);
 	if (!is_final(&around))
@@ -430,15 +412,14 @@ static void miss_body(struct breaks *breaks, struct break_entry *entry,
 	entry->message = refuse_line(entry, &around);
 }
 
-void break_bind_starting(struct break_entry *entry, struct breaks *breaks,
-			 uint64_t code, const struct code_list *nested)
+void break_bind_starting(struct break_entry *entry, struct breaks *breaks, uint64_t code,
+			 const struct code_list *nested)
 {
 	struct code_list own = { .items = NULL };
 	size_t before = entry->count;
 
 	if (entry->wanted.function)
-		codes_of_function_in(breaks->codes, code,
-				     entry->wanted.function, &own);
+		codes_of_function_in(breaks->codes, code, entry->wanted.function, &own);
 	add_places(breaks, entry, entry->wanted.function ? &own : nested);
 	code_list_clear(&own);
 	if (entry->count != before)

@@ -36,22 +36,19 @@ void break_hit_clear(struct break_hit *hit)
 	*hit = (struct break_hit){ .said = NULL };
 }
 
-static bool is_there(const struct break_entry *entry,
-		     const struct standing *standing)
+static bool is_there(const struct break_entry *entry, const struct standing *standing)
 {
 	for (size_t i = 0; i < entry->count; i++) {
 		const struct break_place *place = &entry->places[i];
 
-		if (place->code == standing->code->address &&
-		    place->line == standing->line &&
+		if (place->code == standing->code->address && place->line == standing->line &&
 		    place->signature == break_signature(standing->code))
 			return true;
 	}
 	return false;
 }
 
-static void say(struct break_hit *hit, const struct break_entry *entry,
-		struct buffer *text)
+static void say(struct break_hit *hit, const struct break_entry *entry, struct buffer *text)
 {
 	size_t capacity = hit->said_count;
 
@@ -63,8 +60,7 @@ static void say(struct break_hit *hit, const struct break_entry *entry,
 }
 
 /* The thread is resumed and may fail here again at once: reported once. */
-static void say_failure(struct break_hit *hit, struct break_entry *entry,
-			const struct error *error)
+static void say_failure(struct break_hit *hit, struct break_entry *entry, const struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
 	bool had_failed = entry->failure;
@@ -73,15 +69,13 @@ static void say_failure(struct break_hit *hit, struct break_entry *entry,
 	entry->failure = xasprintf("condition failed: %s", error->message);
 	if (had_failed)
 		return;
-	buffer_printf(&text,
-		      "the condition %s failed, so it does not stop: %s",
+	buffer_printf(&text, "the condition %s failed, so it does not stop: %s",
 		      entry->wanted.condition, error->message);
 	say(hit, entry, &text);
 }
 
 /* The second is over: what it has left out is told, and a new one begins. */
-static void end_second(struct break_entry *entry, double now,
-		       struct break_hit *hit)
+static void end_second(struct break_entry *entry, double now, struct break_hit *hit)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -141,8 +135,7 @@ static bool is_effective(struct break_entry *entry, struct standing *standing,
 	int truth = 1;
 
 	if (entry->condition)
-		truth = pyexpression_test(entry->condition,
-					  fresh_reader(standing),
+		truth = pyexpression_test(entry->condition, fresh_reader(standing),
 					  &standing->frame, &error);
 	if (truth < 0) {
 		say_failure(hit, entry, &error);
@@ -157,8 +150,7 @@ static bool is_effective(struct break_entry *entry, struct standing *standing,
 	return truth;
 }
 
-static void take_effect(struct break_entry *entry, struct standing *standing,
-			struct break_hit *hit)
+static void take_effect(struct break_entry *entry, struct standing *standing, struct break_hit *hit)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -171,21 +163,18 @@ static void take_effect(struct break_entry *entry, struct standing *standing,
 	}
 	if (!may_speak(entry, hit))
 		return;
-	logpoint_say(entry->log, fresh_reader(standing), &standing->frame,
-		     &text);
+	logpoint_say(entry->log, fresh_reader(standing), &standing->frame, &text);
 	say(hit, entry, &text);
 }
 
-bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line,
-		uint64_t frame, uint64_t tstate, struct break_hit *hit)
+bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, uint64_t frame,
+		uint64_t tstate, struct break_hit *hit)
 {
 	struct standing standing = {
 		.breaks = breaks,
 		.code = code,
 		.line = line,
-		.frame = { .address = frame,
-			   .thread = tstate,
-			   .is_newest = true },
+		.frame = { .address = frame, .thread = tstate, .is_newest = true },
 	};
 	bool is_spent = false;
 

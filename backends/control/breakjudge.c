@@ -37,15 +37,13 @@ struct judge {
 };
 
 /* In the tuple of names at an offset of a code object, or not readable. */
-static bool is_in_tuple(struct judge *judge, uint64_t code, long offset,
-			const char *name)
+static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const char *name)
 {
 	uint64_t names, item;
 	int64_t count;
 
 	if (pyreader_pointer(&judge->reader, code + (uint64_t)offset, &names) ||
-	    pyreader_size(&judge->reader, names, &count) || count < 0 ||
-	    count > NAMES_MAXIMUM)
+	    pyreader_size(&judge->reader, names, &count) || count < 0 || count > NAMES_MAXIMUM)
 		return true;
 	for (int64_t i = 0; i < count; i++)
 		if (pytuple_item(&judge->reader, names, i, &item) ||
@@ -87,27 +85,23 @@ static bool is_in_dict(struct judge *judge, uint64_t dict, const char *name)
 	struct pytable table;
 	uint64_t value;
 
-	return pytable_of_dict(&judge->reader, dict, &table) ||
-	       !is_whole(judge, &table) ||
+	return pytable_of_dict(&judge->reader, dict, &table) || !is_whole(judge, &table) ||
 	       !pytable_find(&judge->reader, &table, name, &value);
 }
 
 /* A global of a module of the code's file, or there is no such module. */
-static bool is_global(struct judge *judge, uint64_t interpreter,
-		      const char *name)
+static bool is_global(struct judge *judge, uint64_t interpreter, const char *name)
 {
 	struct modules modules = { .items = NULL };
 	bool is_found = false;
 	size_t count = 0;
 
-	modules_read(&modules, judge->breaks->memory, judge->breaks->python,
-		     interpreter);
+	modules_read(&modules, judge->breaks->memory, judge->breaks->python, interpreter);
 	for (size_t i = 0; i < modules.count && !is_found; i++) {
 		const struct module *module = &modules.items[i];
 
 		if (!module->dict || !module->file ||
-		    !pystring_equals(&judge->reader, module->file,
-				     judge->code->file))
+		    !pystring_equals(&judge->reader, module->file, judge->code->file))
 			continue;
 		count++;
 		is_found = is_in_dict(judge, module->dict, name);
@@ -116,15 +110,12 @@ static bool is_global(struct judge *judge, uint64_t interpreter,
 	return is_found || count == 0;
 }
 
-static bool is_builtin(struct judge *judge, uint64_t interpreter,
-		       const char *name)
+static bool is_builtin(struct judge *judge, uint64_t interpreter, const char *name)
 {
 	uint64_t value;
 
-	return pymodule_find(&judge->reader, interpreter, "builtins", "len",
-			     &value) ||
-	       !pymodule_find(&judge->reader, interpreter, "builtins", name,
-			      &value);
+	return pymodule_find(&judge->reader, interpreter, "builtins", "len", &value) ||
+	       !pymodule_find(&judge->reader, interpreter, "builtins", name, &value);
 }
 
 /* Looked for last: it takes a search through the process. */
@@ -147,13 +138,11 @@ static bool is_known(struct judge *judge, const char *name)
 	uint64_t interpreter;
 
 	return pyreader_pointer(&judge->reader,
-				python->runtime +
-					(uint64_t)python->offsets.rt_interp_main,
+				python->runtime + (uint64_t)python->offsets.rt_interp_main,
 				&interpreter) ||
-	       is_variable(judge, name) ||
-	       is_mentioned(judge, judge->code->address, name) ||
-	       is_global(judge, interpreter, name) ||
-	       is_builtin(judge, interpreter, name) || is_to_come(judge, name);
+	       is_variable(judge, name) || is_mentioned(judge, judge->code->address, name) ||
+	       is_global(judge, interpreter, name) || is_builtin(judge, interpreter, name) ||
+	       is_to_come(judge, name);
 }
 
 static bool look_at_name(const char *name, void *data)
@@ -176,8 +165,7 @@ char *break_unknown_name(struct breaks *breaks, const struct break_entry *entry)
 	for (size_t i = 0; i < entry->count; i++) {
 		struct judge judge = {
 			.breaks = breaks,
-			.code = bytecode_find(breaks->bytecodes,
-					      entry->places[i].code),
+			.code = bytecode_find(breaks->bytecodes, entry->places[i].code),
 		};
 
 		free(unknown);

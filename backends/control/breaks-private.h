@@ -48,11 +48,11 @@ struct break_entry {
 	size_t capacity;
 	int hits;
 	int ignore_left;
-	char *failure;	 /* why its condition could not be told; NULL */
+	char *failure;	     /* why its condition could not be told; NULL */
 	double speaks_since; /* the second that it has begun to speak in */
 	int said;	     /* in that */
 	uint64_t left_out;   /* in that */
-	bool was_far;	 /* it was looked for everywhere, in vain */
+	bool was_far;	     /* it was looked for everywhere, in vain */
 };
 
 struct break_wish {
@@ -61,7 +61,7 @@ struct break_wish {
 };
 
 struct breaks {
-	struct memory *memory; /* our own */
+	struct memory *memory;	/* our own */
 	struct memory *trapped; /* borrowed: where threads are trapped */
 	const struct cpython *python;
 	struct bytecode_cache *bytecodes;
@@ -101,14 +101,13 @@ void break_search_clear(struct break_search *search);
  */
 void break_bind(struct break_entry *entry, struct break_search *search);
 /* The same in a code object that is about to run, and what is nested in it. */
-void break_bind_starting(struct break_entry *entry, struct breaks *breaks,
-			 uint64_t code, const struct code_list *nested);
+void break_bind_starting(struct break_entry *entry, struct breaks *breaks, uint64_t code,
+			 const struct code_list *nested);
 /*
  * A name of the condition that can mean nothing in any of the entry's places;
  * the caller frees it. NULL: there is none, or it cannot be told.
  */
-char *break_unknown_name(struct breaks *breaks,
-			 const struct break_entry *entry);
+char *break_unknown_name(struct breaks *breaks, const struct break_entry *entry);
 /* Of file, name and first line: the same code is not another. */
 uint64_t break_signature(const struct bytecode *code);
 void break_places_clear(struct break_entry *entry);

@@ -18,8 +18,7 @@
 #include "base/hash.h"
 
 struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
-			  struct bytecode_cache *bytecodes,
-			  struct codes *codes)
+			  struct bytecode_cache *bytecodes, struct codes *codes)
 {
 	struct breaks *breaks = xcalloc(1, sizeof(*breaks));
 
@@ -61,9 +60,9 @@ void breaks_free(struct breaks *breaks)
 
 bool break_entry_is_on(const struct break_entry *entry)
 {
-	return !entry->wanted.is_disabled && (entry->state == ENTRY_BOUND ||
-					      entry->state == ENTRY_PENDING ||
-					      entry->state == ENTRY_ABSENT);
+	return !entry->wanted.is_disabled &&
+	       (entry->state == ENTRY_BOUND || entry->state == ENTRY_PENDING ||
+		entry->state == ENTRY_ABSENT);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -71,8 +70,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool is_same_place(const struct breakpoint *a,
-			  const struct breakpoint *b)
+static bool is_same_place(const struct breakpoint *a, const struct breakpoint *b)
 {
 	return is_same_text(a->path, b->path) && a->line == b->line &&
 	       is_same_text(a->function, b->function);
@@ -89,8 +87,7 @@ static struct break_entry *find_entry(const struct breaks *breaks, int id)
 /* Takes over what was found and counted. */
 static void inherit(struct break_entry *entry, struct break_entry *before)
 {
-	bool is_new_condition =
-		!is_same_text(entry->wanted.condition, before->wanted.condition);
+	bool is_new_condition = !is_same_text(entry->wanted.condition, before->wanted.condition);
 
 	entry->places = before->places;
 	entry->count = before->count;
@@ -121,8 +118,7 @@ static void compile(struct break_entry *entry)
 	struct error error = ERROR_INIT;
 
 	if (entry->wanted.condition)
-		entry->condition = pyexpression_parse_condition(
-			entry->wanted.condition, &error);
+		entry->condition = pyexpression_parse_condition(entry->wanted.condition, &error);
 	if (entry->wanted.log && !error_is_set(&error))
 		entry->log = logpoint_parse(entry->wanted.log, &error);
 	if (!error_is_set(&error))
@@ -137,8 +133,8 @@ static void read_entry(struct breaks *into, const json_t *json)
 	struct break_entry entry = { .state = ENTRY_PENDING };
 	struct error error = ERROR_INIT;
 
-	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 ||
-	    entry.wanted.watch || find_entry(into, entry.wanted.id)) {
+	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 || entry.wanted.watch ||
+	    find_entry(into, entry.wanted.id)) {
 		breakpoint_clear(&entry.wanted);
 		return;
 	}
@@ -147,8 +143,7 @@ static void read_entry(struct breaks *into, const json_t *json)
 	into->entries[into->count++] = entry;
 }
 
-static int read_entries(struct breaks *into, const json_t *list,
-			struct error *error)
+static int read_entries(struct breaks *into, const json_t *list, struct error *error)
 {
 	if (breakpoints_check(list, error) < 0)
 		return -1;
@@ -165,8 +160,7 @@ int breaks_check(const json_t *list, struct error *error)
 	for (size_t i = 0; i < read.count && result == 0; i++) {
 		compile(&read.entries[i]);
 		if (read.entries[i].state == ENTRY_WRONG)
-			result = error_set(error, "breakpoint %d: %s",
-					   read.entries[i].wanted.id,
+			result = error_set(error, "breakpoint %d: %s", read.entries[i].wanted.id,
 					   read.entries[i].message);
 	}
 	free_entries(read.entries, read.count);
@@ -193,17 +187,14 @@ static void judge_all(struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++) {
 		struct break_entry *entry = &breaks->entries[i];
-		char *name = entry->state == ENTRY_BOUND
-				     ? break_unknown_name(breaks, entry)
-				     : NULL;
+		char *name = entry->state == ENTRY_BOUND ? break_unknown_name(breaks, entry) : NULL;
 
 		if (!name)
 			continue;
 		break_places_clear(entry);
 		free(entry->message);
 		entry->state = ENTRY_WRONG;
-		entry->message = xasprintf(
-			"condition failed: name '%s' is not defined", name);
+		entry->message = xasprintf("condition failed: name '%s' is not defined", name);
 		free(name);
 	}
 }
@@ -218,8 +209,7 @@ int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
 	}
 	for (size_t i = 0; i < read.count; i++) {
 		struct break_entry *entry = &read.entries[i];
-		struct break_entry *before =
-			find_entry(breaks, entry->wanted.id);
+		struct break_entry *before = find_entry(breaks, entry->wanted.id);
 
 		if (before && is_same_place(&before->wanted, &entry->wanted))
 			inherit(entry, before);
@@ -250,8 +240,7 @@ bool breaks_are_pending(const struct breaks *breaks)
 bool breaks_are_far(const struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++)
-		if (breaks->entries[i].state == ENTRY_ABSENT &&
-		    !breaks->entries[i].was_far)
+		if (breaks->entries[i].state == ENTRY_ABSENT && !breaks->entries[i].was_far)
 			return true;
 	return false;
 }
@@ -313,20 +302,17 @@ static void collect(const struct breaks *breaks, struct breaks *into)
 	for (size_t i = 0; i < breaks->count; i++) {
 		const struct break_entry *entry = &breaks->entries[i];
 
-		for (size_t j = 0; j < entry->count && break_entry_is_on(entry);
-		     j++) {
+		for (size_t j = 0; j < entry->count && break_entry_is_on(entry); j++) {
 			const struct break_place *place = &entry->places[j];
 
 			for (size_t k = 0; k < place->count; k++) {
 				if (!addresses_add(&seen, place->watched[k]))
 					continue;
-				ARRAY_GROW(into->wishes, into->wish_count,
-					   into->wish_capacity);
-				into->wishes[into->wish_count++] =
-					(struct break_wish){
-						.address = place->watched[k],
-						.code = place->code,
-					};
+				ARRAY_GROW(into->wishes, into->wish_count, into->wish_capacity);
+				into->wishes[into->wish_count++] = (struct break_wish){
+					.address = place->watched[k],
+					.code = place->code,
+				};
 			}
 		}
 	}
@@ -356,8 +342,7 @@ void breaks_rewish(struct breaks *breaks)
 	collect(breaks, &now);
 	if (now.wish_count == breaks->wish_count &&
 	    (!now.wish_count ||
-	     !memcmp(now.wishes, breaks->wishes,
-		     now.wish_count * sizeof(*now.wishes)))) {
+	     !memcmp(now.wishes, breaks->wishes, now.wish_count * sizeof(*now.wishes)))) {
 		free(now.wishes);
 		return;
 	}
@@ -369,8 +354,7 @@ void breaks_rewish(struct breaks *breaks)
 	breaks->revision++;
 }
 
-size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes,
-		     size_t maximum)
+size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum)
 {
 	for (size_t i = 0; i < breaks->wish_count && i < maximum; i++)
 		wishes[i] = (struct planned){
@@ -387,6 +371,5 @@ void breaks_short(struct breaks *breaks, size_t missing, const char *why)
 {
 	free(breaks->failure);
 	breaks->failure = xstrdup_or_null(why);
-	breaks->missing = missing < breaks->wish_count ? missing
-						       : breaks->wish_count;
+	breaks->missing = missing < breaks->wish_count ? missing : breaks->wish_count;
 }

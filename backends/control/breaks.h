@@ -35,8 +35,7 @@ struct planned;
 
 /* All are borrowed. */
 struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
-			  struct bytecode_cache *bytecodes,
-			  struct codes *codes);
+			  struct bytecode_cache *bytecodes, struct codes *codes);
 void breaks_free(struct breaks *breaks);
 /*
  * These are all that are wanted from now on (the array of `setBreakpoints`);
@@ -71,8 +70,7 @@ uint64_t breaks_revision(const struct breaks *breaks);
  * Appends a PLAN_BREAKPOINT for each unit to watch, each once, at most
  * maximum; returns how many there are.
  */
-size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes,
-		     size_t maximum);
+size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum);
 /*
  * The last so many of the wishes could not be watched: of which breakpoints,
  * and what would help, stands in their bindings from now on. why: the watch itself failed, and what
@@ -98,8 +96,8 @@ struct break_hit {
  * says for which (clear it in any case). Counts, ignores, and forgets
  * temporary ones.
  */
-bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line,
-		uint64_t frame, uint64_t tstate, struct break_hit *hit);
+bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, uint64_t frame,
+		uint64_t tstate, struct break_hit *hit);
 void break_hit_clear(struct break_hit *hit);
 /* So often in a second one log point speaks; what is more is counted. */
 #define BREAK_SAID_MAXIMUM 100

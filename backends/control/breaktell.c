@@ -26,8 +26,7 @@ static bool is_watched(const struct breaks *breaks, uint64_t address)
 	return false;
 }
 
-static struct share share_of(const struct breaks *breaks,
-			     const struct break_entry *entry)
+static struct share share_of(const struct breaks *breaks, const struct break_entry *entry)
 {
 	struct share share = { 0 };
 
@@ -51,15 +50,12 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 	for (size_t i = 0; i < breaks->count; i++) {
 		const struct break_entry *entry = &breaks->entries[i];
 
-		if (!break_entry_is_on(entry) ||
-		    !share_of(breaks, entry).watched)
+		if (!break_entry_is_on(entry) || !share_of(breaks, entry).watched)
 			continue;
-		buffer_printf(&ids, "%s%d", count++ ? ", " : " ",
-			      entry->wanted.id);
+		buffer_printf(&ids, "%s%d", count++ ? ", " : " ", entry->wanted.id);
 	}
 	if (count)
-		buffer_printf(out, "breakpoint%s%s", count > 1 ? "s" : "",
-			      ids.data);
+		buffer_printf(out, "breakpoint%s%s", count > 1 ? "s" : "", ids.data);
 	buffer_clear(&ids);
 	return count;
 }
@@ -74,8 +70,7 @@ static void append_reason(struct buffer *out, const struct breaks *breaks)
 		buffer_printf(out, "%s.", breaks->failure);
 		return;
 	}
-	buffer_printf(out, "no free watch: a thread has %d, which ",
-		      WATCH_SLOTS);
+	buffer_printf(out, "no free watch: a thread has %d, which ", WATCH_SLOTS);
 	count = append_users(out, breaks);
 	if (!count) {
 		buffer_append_string(out, "the step uses. It is set again when "
@@ -83,13 +78,11 @@ static void append_reason(struct buffer *out, const struct breaks *breaks)
 		return;
 	}
 	buffer_printf(out, "%s %s. Disable one of them, or use the agent.",
-		      has_step ? " and the step" : "",
-		      count + has_step > 1 ? "use" : "uses");
+		      has_step ? " and the step" : "", count + has_step > 1 ? "use" : "uses");
 }
 
 /* Why some, or all, of its places are not watched; NULL: all are. */
-static char *explain(const struct breaks *breaks,
-		     const struct break_entry *entry, bool *is_unset)
+static char *explain(const struct breaks *breaks, const struct break_entry *entry, bool *is_unset)
 {
 	struct share share = { 0 };
 	struct buffer text = BUFFER_INIT;
@@ -101,14 +94,13 @@ static char *explain(const struct breaks *breaks,
 		return NULL;
 	*is_unset = share.watched == 0;
 	if (share.watched)
-		buffer_printf(&text, "watched: %zu of its %zu places; ",
-			      share.watched, share.wanted);
+		buffer_printf(&text, "watched: %zu of its %zu places; ", share.watched,
+			      share.wanted);
 	append_reason(&text, breaks);
 	return buffer_take(&text);
 }
 
-static void describe(const struct breaks *breaks,
-		     const struct break_entry *entry,
+static void describe(const struct breaks *breaks, const struct break_entry *entry,
 		     struct breakpoint_binding *binding)
 {
 	bool is_unset;
@@ -118,8 +110,7 @@ static void describe(const struct breaks *breaks,
 	binding->hits = entry->hits;
 	binding->is_disabled = entry->wanted.is_disabled;
 	binding->is_temporary = entry->wanted.is_temporary;
-	binding->is_refused = entry->state == ENTRY_REFUSED ||
-			      entry->state == ENTRY_WRONG;
+	binding->is_refused = entry->state == ENTRY_REFUSED || entry->state == ENTRY_WRONG;
 	binding->condition = xstrdup_or_null(entry->wanted.condition);
 	if (!message)
 		message = xstrdup_or_null(entry->message);
@@ -137,8 +128,7 @@ void breaks_describe(const struct breaks *breaks, struct debugger *debugger)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].state != ENTRY_SPENT)
-			describe(breaks, &breaks->entries[i],
-				 debugger_add_binding(debugger));
+			describe(breaks, &breaks->entries[i], debugger_add_binding(debugger));
 }
 
 /* What comes by itself. */

@@ -37,13 +37,11 @@ static int kind_at(const struct decoding *decoding, int unit)
 
 static bool is_instruction(const struct decoding *decoding, int unit)
 {
-	return unit >= 0 && unit < decoding->count &&
-	       decoding->units[unit].kind != UNIT_INSIDE;
+	return unit >= 0 && unit < decoding->count && decoding->units[unit].kind != UNIT_INSIDE;
 }
 
 /* Where the argument points to, -1: nowhere. */
-static int64_t find_target(const struct decoding *decoding,
-			   const struct opcode *opcode, int next,
+static int64_t find_target(const struct decoding *decoding, const struct opcode *opcode, int next,
 			   uint32_t argument)
 {
 	int64_t distance = argument;
@@ -73,14 +71,12 @@ static int decode_instruction(struct decoding *decoding, int at)
 	int last = at;
 
 	while (kind_at(decoding, last) == UNIT_EXTENDED_ARG) {
-		argument = (argument | decoding->source->code[2 * last + 1])
-			   << 8;
+		argument = (argument | decoding->source->code[2 * last + 1]) << 8;
 		if (++last == decoding->count)
 			return -1;
 	}
 	argument |= decoding->source->code[2 * last + 1];
-	const struct opcode *opcode =
-		&decoding->opcodes[opcode_at(decoding, last)];
+	const struct opcode *opcode = &decoding->opcodes[opcode_at(decoding, last)];
 	int next = last + 1 + opcode->caches;
 	int64_t target = find_target(decoding, opcode, next, argument);
 	if (!opcode->base || next > decoding->count || next - at > UINT8_MAX ||
@@ -174,10 +170,8 @@ static int decode_handlers(struct decoding *decoding)
 		int start = take_number(source, &at);
 		int length = take_number(source, &at);
 		int handler = take_number(source, &at);
-		if (start < last || length < 0 ||
-		    take_number(source, &at) < 0 ||
-		    start + length > decoding->count ||
-		    !is_instruction(decoding, handler))
+		if (start < last || length < 0 || take_number(source, &at) < 0 ||
+		    start + length > decoding->count || !is_instruction(decoding, handler))
 			return -1;
 		decoding->units[handler].is_handler = true;
 		last = start + length;
@@ -203,8 +197,7 @@ struct blocks {
 
 static void reach(struct blocks *blocks, int unit, int block)
 {
-	if (unit >= blocks->decoding->count ||
-	    blocks->innermost[unit] != UNKNOWN)
+	if (unit >= blocks->decoding->count || blocks->innermost[unit] != UNKNOWN)
 		return;
 	blocks->innermost[unit] = block;
 	blocks->waiting[blocks->waiting_count++] = unit;
@@ -248,8 +241,7 @@ static void find_blocks(struct decoding *decoding)
 	for (size_t i = 0; i < count; i++) {
 		int block = blocks.innermost[i];
 		if (decoding->handlers[i] >= 0)
-			decoding->units[decoding->handlers[i]].is_handler =
-				true;
+			decoding->units[decoding->handlers[i]].is_handler = true;
 		if (block >= 0)
 			decoding->units[i].handler = decoding->handlers[block];
 	}
@@ -323,8 +315,7 @@ static int find_returns(struct decoding *decoding)
 	for (int i = 0; i < decoding->count; i++) {
 		const struct unit *unit = &decoding->units[i];
 		ends += unit->kind == UNIT_RERAISE;
-		if (unit->kind == UNIT_CALL_FINALLY &&
-		    is_instruction(decoding, i + unit->length))
+		if (unit->kind == UNIT_CALL_FINALLY && is_instruction(decoding, i + unit->length))
 			code->returns[code->return_count++] = i + unit->length;
 	}
 	return ends * (size_t)code->return_count > RETURNS_MAXIMUM ? -1 : 0;

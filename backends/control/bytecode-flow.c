@@ -14,8 +14,7 @@
 
 static bool is_instruction(const struct bytecode *code, int unit)
 {
-	return unit >= 0 && unit < code->count &&
-	       code->units[unit].kind != UNIT_INSIDE;
+	return unit >= 0 && unit < code->count && code->units[unit].kind != UNIT_INSIDE;
 }
 
 int bytecode_instruction(const struct bytecode *code, int unit)
@@ -34,14 +33,12 @@ uint64_t bytecode_watched(const struct bytecode *code, int unit)
 
 int bytecode_unit_at(const struct bytecode *code, uint64_t address)
 {
-	if (address < code->first ||
-	    (address - code->first) / 2 >= (uint64_t)code->count)
+	if (address < code->first || (address - code->first) / 2 >= (uint64_t)code->count)
 		return -1;
 	return (int)((address - code->first) / 2);
 }
 
-static void add_edge(const struct bytecode *code, struct bytecode_edges *edges,
-		     int to)
+static void add_edge(const struct bytecode *code, struct bytecode_edges *edges, int to)
 {
 	if (is_instruction(code, to))
 		edges->items[edges->count++] = to;
@@ -78,8 +75,7 @@ static bool never_goes_on(const struct unit *unit, int minor)
 	return false;
 }
 
-void bytecode_edges(const struct bytecode *code, int minor, int from,
-		    struct bytecode_edges *edges)
+void bytecode_edges(const struct bytecode *code, int minor, int from, struct bytecode_edges *edges)
 {
 	const struct unit *unit = &code->units[from];
 	bool is_loop = unit->kind == UNIT_FOR_ITER || unit->kind == UNIT_SEND;
@@ -98,9 +94,7 @@ void bytecode_edges(const struct bytecode *code, int minor, int from,
 }
 
 void bytecode_each_edge(const struct bytecode *code, int minor, int from,
-			void (*each)(int from, int to, bool is_raised,
-				     void *data),
-			void *data)
+			void (*each)(int from, int to, bool is_raised, void *data), void *data)
 {
 	const struct unit *unit = &code->units[from];
 	struct bytecode_edges edges;
@@ -122,8 +116,7 @@ static bool is_line_3_8(const struct bytecode *code, int from, int to)
 
 /* The same, and exception_unwind, which asks where the exception was raised:
  * not on the first line, and not by the first instruction of another. */
-static bool is_line_3_9(const struct bytecode *code, int from, int to,
-			bool is_raised)
+static bool is_line_3_9(const struct bytecode *code, int from, int to, bool is_raised)
 {
 	if (is_line_3_8(code, from, to))
 		return true;
@@ -136,8 +129,7 @@ static bool is_line_3_10(const struct bytecode *code, int from, int to)
 {
 	int line = code->units[to].line;
 
-	return line >= 0 && (from < 0 || line != code->units[from].line ||
-			     to < from);
+	return line >= 0 && (from < 0 || line != code->units[from].line || to < from);
 }
 
 static bool is_line_3_11(const struct bytecode *code, int from, int to)
@@ -148,8 +140,7 @@ static bool is_line_3_11(const struct bytecode *code, int from, int to)
 		return false;
 	if (from <= code->first_traced)
 		return to > code->first_traced;
-	return unit->line != code->units[from].line ||
-	       (to < from && unit->kind != UNIT_SEND);
+	return unit->line != code->units[from].line || (to < from && unit->kind != UNIT_SEND);
 }
 
 /* Python/instrumentation.c: _Py_call_instrumentation_line(), from 3.12 on;
@@ -164,12 +155,12 @@ static bool is_line_3_12(const struct bytecode *code, int from, int to)
 	if (before && before->kind == UNIT_JUMP_BACKWARD && to <= from &&
 	    unit->line == before->line)
 		return true;
-	return unit->is_start && (!before || before->kind == UNIT_RESUME ||
-				  before->line != unit->line);
+	return unit->is_start &&
+	       (!before || before->kind == UNIT_RESUME || before->line != unit->line);
 }
 
-bool bytecode_is_line(const struct cpython *python, const struct bytecode *code,
-		      int from, int to, bool is_raised)
+bool bytecode_is_line(const struct cpython *python, const struct bytecode *code, int from, int to,
+		      bool is_raised)
 {
 	if (!is_instruction(code, to) || from >= code->count)
 		return false;
@@ -184,8 +175,7 @@ bool bytecode_is_line(const struct cpython *python, const struct bytecode *code,
 	return is_line_3_12(code, from, to);
 }
 
-bool bytecode_follows(const struct cpython *python, const struct bytecode *code,
-		      int from, int to)
+bool bytecode_follows(const struct cpython *python, const struct bytecode *code, int from, int to)
 {
 	struct bytecode_edges edges;
 
@@ -203,8 +193,8 @@ bool bytecode_follows(const struct cpython *python, const struct bytecode *code,
 	return false;
 }
 
-static bool reaches(const struct cpython *python, const struct bytecode *code,
-		    int from, int to, int hidden)
+static bool reaches(const struct cpython *python, const struct bytecode *code, int from, int to,
+		    int hidden)
 {
 	struct bytecode_edges edges;
 
@@ -219,8 +209,7 @@ static bool reaches(const struct cpython *python, const struct bytecode *code,
 	return false;
 }
 
-bool bytecode_reaches(const struct cpython *python, const struct bytecode *code,
-		      int from, int to)
+bool bytecode_reaches(const struct cpython *python, const struct bytecode *code, int from, int to)
 {
 	if (!is_instruction(code, to))
 		return false;
@@ -253,8 +242,7 @@ struct walk {
 	bool leaves_handlers; /* does not go where exceptions lead */
 };
 
-static void walk_begin(struct walk *walk, const struct cpython *python,
-		       const struct bytecode *code)
+static void walk_begin(struct walk *walk, const struct cpython *python, const struct bytecode *code)
 {
 	size_t count = (size_t)code->count;
 
@@ -282,8 +270,7 @@ static void walk_run(struct walk *walk, int from,
 	walk_visit(walk, from);
 	while (walk->waiting_count)
 		bytecode_each_edge(walk->code, walk->python->minor,
-				   walk->waiting[--walk->waiting_count], each,
-				   walk);
+				   walk->waiting[--walk->waiting_count], each, walk);
 }
 
 /* Writes what was found, best first; returns how many. */
@@ -310,8 +297,7 @@ static size_t walk_end(struct walk *walk, int *units, size_t maximum)
  * RERAISE first puts the frame back to where the exception came from, which
  * may be any line (3.11 on).
  */
-static bool may_be_line(const struct walk *walk, int from, int to,
-			bool is_raised)
+static bool may_be_line(const struct walk *walk, int from, int to, bool is_raised)
 {
 	const struct unit *unit = &walk->code->units[to];
 
@@ -330,14 +316,12 @@ static void look_for_line(int from, int to, bool is_raised, void *data)
 		return;
 	if (walk->code->units[to].line == walk->line && !walk->found[to] &&
 	    may_be_line(walk, from, to, is_raised))
-		walk->found[to] = walk->leaves_handlers ? FOUND_PLAIN
-							: FOUND_RAISED;
+		walk->found[to] = walk->leaves_handlers ? FOUND_PLAIN : FOUND_RAISED;
 	walk_visit(walk, to);
 }
 
-size_t bytecode_line_units(const struct cpython *python,
-			   const struct bytecode *code, int line, int *units,
-			   size_t maximum)
+size_t bytecode_line_units(const struct cpython *python, const struct bytecode *code, int line,
+			   int *units, size_t maximum)
 {
 	struct walk walk;
 
@@ -345,8 +329,7 @@ size_t bytecode_line_units(const struct cpython *python,
 		return 0;
 	walk_begin(&walk, python, code);
 	walk.line = line;
-	if (code->units[0].line == line &&
-	    bytecode_is_line(python, code, -1, 0, false))
+	if (code->units[0].line == line && bytecode_is_line(python, code, -1, 0, false))
 		walk.found[0] = FOUND_PLAIN;
 	walk.leaves_handlers = true;
 	walk_run(&walk, 0, look_for_line);
@@ -355,8 +338,7 @@ size_t bytecode_line_units(const struct cpython *python,
 	return walk_end(&walk, units, maximum);
 }
 
-bool bytecode_has_line(const struct cpython *python,
-		       const struct bytecode *code, int line)
+bool bytecode_has_line(const struct cpython *python, const struct bytecode *code, int line)
 {
 	return bytecode_line_units(python, code, line, NULL, 0) > 0;
 }
@@ -373,8 +355,7 @@ static void look_for_first(int from, int to, bool is_raised, void *data)
 		walk_visit(walk, to);
 }
 
-int bytecode_first_line(const struct cpython *python,
-			const struct bytecode *code)
+int bytecode_first_line(const struct cpython *python, const struct bytecode *code)
 {
 	struct walk walk;
 
@@ -394,8 +375,7 @@ static void look_for_frontier(int from, int to, bool is_raised, void *data)
 	struct walk *walk = data;
 	const struct unit *unit = &walk->code->units[to];
 
-	if (is_raised || unit->kind == UNIT_RETURN ||
-	    (walk->wanted && walk->wanted[to]) ||
+	if (is_raised || unit->kind == UNIT_RETURN || (walk->wanted && walk->wanted[to]) ||
 	    (unit->line >= walk->line &&
 	     bytecode_is_line(walk->python, walk->code, from, to, false)))
 		walk->found[to] = is_raised ? FOUND_RAISED : FOUND_PLAIN;
@@ -403,10 +383,8 @@ static void look_for_frontier(int from, int to, bool is_raised, void *data)
 		walk_visit(walk, to);
 }
 
-bool bytecode_frontier(const struct cpython *python,
-		       const struct bytecode *code, int from, int line,
-		       const bool *wanted, int *units, size_t maximum,
-		       size_t *count)
+bool bytecode_frontier(const struct cpython *python, const struct bytecode *code, int from,
+		       int line, const bool *wanted, int *units, size_t maximum, size_t *count)
 {
 	struct walk walk;
 
@@ -452,8 +430,7 @@ static void look_for_origin(int from, int to, bool is_raised, void *data)
 	}
 }
 
-int bytecode_traced_line(const struct cpython *python,
-			 const struct bytecode *code, int unit)
+int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int unit)
 {
 	struct origin origin = { .python = python, .code = code };
 
@@ -465,8 +442,8 @@ int bytecode_traced_line(const struct cpython *python,
 		origin.has_changed = false;
 		for (int i = 0; i < code->count; i++)
 			if (is_instruction(code, i))
-				bytecode_each_edge(code, python->minor, i,
-						   look_for_origin, &origin);
+				bytecode_each_edge(code, python->minor, i, look_for_origin,
+						   &origin);
 	} while (origin.has_changed);
 	if (origin.is_origin[0] && bytecode_is_line(python, code, -1, 0, false))
 		add_origin_line(&origin, code->units[0].line);

@@ -28,8 +28,7 @@ struct bytecode_source {
  * Fills code->units, count and first_traced (code->first_line is there). -1:
  * it does not hold together; units are the caller's to free all the same.
  */
-int bytecode_decode(struct bytecode *code,
-		    const struct bytecode_source *source);
+int bytecode_decode(struct bytecode *code, const struct bytecode_source *source);
 
 /* Where a unit leads without an exception. */
 #define BYTECODE_EDGES 4
@@ -39,12 +38,9 @@ struct bytecode_edges {
 	/* And behind each CALL_FINALLY (3.8). */
 	bool are_returns;
 };
-void bytecode_edges(const struct bytecode *code, int minor, int from,
-		    struct bytecode_edges *edges);
+void bytecode_edges(const struct bytecode *code, int minor, int from, struct bytecode_edges *edges);
 /* Calls each(from, to, is_raised, data) for all edges of a unit. */
 void bytecode_each_edge(const struct bytecode *code, int minor, int from,
-			void (*each)(int from, int to, bool is_raised,
-				     void *data),
-			void *data);
+			void (*each)(int from, int to, bool is_raised, void *data), void *data);
 
 #endif

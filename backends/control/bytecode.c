@@ -40,7 +40,7 @@ struct signature {
 	uint64_t consts;
 	uint64_t first_line;
 	uint64_t code; /* the object, or where it is part of the head, units */
-	uint64_t sum; /* of its bytecode */
+	uint64_t sum;  /* of its bytecode */
 };
 
 struct entry {
@@ -76,8 +76,7 @@ static void free_entry(void *memory)
 	free(entry);
 }
 
-struct bytecode_cache *bytecode_cache_new(struct memory *memory,
-					  const struct cpython *python)
+struct bytecode_cache *bytecode_cache_new(struct memory *memory, const struct cpython *python)
 {
 	struct bytecode_cache *cache = xcalloc(1, sizeof(*cache));
 
@@ -115,9 +114,7 @@ void bytecode_cache_age(struct bytecode_cache *cache)
 }
 
 size_t bytecode_cache_sweep(struct bytecode_cache *cache,
-			    bool (*is_lent)(const struct bytecode *code,
-					    void *data),
-			    void *data)
+			    bool (*is_lent)(const struct bytecode *code, void *data), void *data)
 {
 	struct entry **at = &cache->gone;
 	size_t count = 0;
@@ -146,8 +143,7 @@ static int head_integer(const struct loading *loading, long offset)
 	return (int)(int32_t)head_word(loading, offset);
 }
 
-static uint8_t *fetch(const struct loading *loading, uint64_t address,
-		      size_t length)
+static uint8_t *fetch(const struct loading *loading, uint64_t address, size_t length)
 {
 	uint8_t *bytes = xmalloc(length + 1);
 
@@ -161,29 +157,25 @@ static uint64_t fetch_word(const struct loading *loading, uint64_t address)
 {
 	uint64_t word = 0;
 
-	if (memory_fetch(loading->cache->memory, address, &word,
-			 sizeof(word)) < 0)
+	if (memory_fetch(loading->cache->memory, address, &word, sizeof(word)) < 0)
 		return 0;
 	return word;
 }
 
 /* Where the bytes of a bytes object lie; 0: it is none, or too long. */
-static uint64_t find_bytes(const struct loading *loading, uint64_t object,
-			   size_t maximum, size_t *length)
+static uint64_t find_bytes(const struct loading *loading, uint64_t object, size_t maximum,
+			   size_t *length)
 {
 	long start = loading->cache->python->offsets.bytes_sval;
-	uint64_t size = object ? fetch_word(loading, object + OBJECT_SIZE)
-			       : UINT64_MAX;
+	uint64_t size = object ? fetch_word(loading, object + OBJECT_SIZE) : UINT64_MAX;
 
 	*length = (size_t)size;
 	return size > maximum ? 0 : object + (uint64_t)start;
 }
 
-static uint8_t *fetch_table(const struct loading *loading, long offset,
-			    size_t *length)
+static uint8_t *fetch_table(const struct loading *loading, long offset, size_t *length)
 {
-	uint64_t address = find_bytes(loading, head_word(loading, offset),
-				      TABLE_MAXIMUM, length);
+	uint64_t address = find_bytes(loading, head_word(loading, offset), TABLE_MAXIMUM, length);
 
 	return address ? fetch(loading, address, *length) : NULL;
 }
@@ -199,8 +191,8 @@ static char *fetch_text(const struct loading *loading, long offset)
 	if (!address ||
 	    memory_fetch(loading->cache->memory, address, head,
 			 (size_t)python->offsets.ascii_size) < 0 ||
-	    pystring_parse(&string, python, address, head) < 0 ||
-	    !string.data || string.length > NAME_MAXIMUM)
+	    pystring_parse(&string, python, address, head) < 0 || !string.data ||
+	    string.length > NAME_MAXIMUM)
 		return NULL;
 	size_t count = (size_t)string.length;
 	uint8_t *bytes = fetch(loading, string.data, count * string.width);
@@ -217,12 +209,10 @@ static int load_head(struct loading *loading)
 	size_t size = (size_t)python->offsets.co_size;
 
 	if (size > sizeof(loading->head) ||
-	    memory_look(loading->cache->memory, loading->address,
-			loading->head, size) < 0)
+	    memory_look(loading->cache->memory, loading->address, loading->head, size) < 0)
 		return -1;
 	uint64_t type = head_word(loading, OBJECT_TYPE);
-	return type && (!python->code_type || type == python->code_type) ? 0
-									 : -1;
+	return type && (!python->code_type || type == python->code_type) ? 0 : -1;
 }
 
 static int load_code(struct loading *loading)
@@ -231,16 +221,13 @@ static int load_code(struct loading *loading)
 
 	if (offsets->co_code_adaptive >= 0) {
 		loading->count = (size_t)head_word(loading, OBJECT_SIZE);
-		loading->first = loading->address +
-				 (uint64_t)offsets->co_code_adaptive;
+		loading->first = loading->address + (uint64_t)offsets->co_code_adaptive;
 	} else {
 		uint64_t object = head_word(loading, offsets->co_code);
-		loading->first = find_bytes(loading, object, 2 * UNITS_MAXIMUM,
-					    &loading->count);
+		loading->first = find_bytes(loading, object, 2 * UNITS_MAXIMUM, &loading->count);
 		loading->count /= 2;
 	}
-	if (!loading->first || !loading->count ||
-	    loading->count > UNITS_MAXIMUM)
+	if (!loading->first || !loading->count || loading->count > UNITS_MAXIMUM)
 		return -1;
 	loading->code = fetch(loading, loading->first, 2 * loading->count);
 	return loading->code ? 0 : -1;
@@ -256,21 +243,17 @@ static void load_originals(struct loading *loading)
 
 	if (loading->original_lines || loading->original_instructions || !data)
 		return;
-	uint64_t lines =
-		fetch_word(loading, data + (uint64_t)offsets->mo_lines);
-	uint64_t instructions =
-		fetch_word(loading, data + (uint64_t)offsets->mo_instructions);
+	uint64_t lines = fetch_word(loading, data + (uint64_t)offsets->mo_lines);
+	uint64_t instructions = fetch_word(loading, data + (uint64_t)offsets->mo_instructions);
 	/* Since 3.14 the first byte says how many belong to a unit. */
 	if (lines && python->minor >= 14 &&
 	    memory_fetch(loading->cache->memory, lines++, &size, 1) < 0)
 		size = 0;
 	loading->original_size = size;
 	if (lines && size)
-		loading->original_lines =
-			fetch(loading, lines, loading->count * size);
+		loading->original_lines = fetch(loading, lines, loading->count * size);
 	if (instructions)
-		loading->original_instructions =
-			fetch(loading, instructions, loading->count);
+		loading->original_instructions = fetch(loading, instructions, loading->count);
 }
 
 /* The opcode behind one that only stands for it; 0: not known. */
@@ -280,8 +263,7 @@ static int find_hidden(struct loading *loading, size_t unit, int opcode)
 		int form = loading->cache->opcodes[opcode].form;
 		const uint8_t *originals = NULL;
 		size_t at = unit;
-		if (form != OPCODE_HIDDEN_BY_LINE &&
-		    form != OPCODE_HIDDEN_BY_INSTRUCTION)
+		if (form != OPCODE_HIDDEN_BY_LINE && form != OPCODE_HIDDEN_BY_INSTRUCTION)
 			return opcode;
 		load_originals(loading);
 		if (form == OPCODE_HIDDEN_BY_INSTRUCTION) {
@@ -301,8 +283,7 @@ static int restore_code(struct loading *loading)
 	for (size_t i = 0; i < loading->count; i++) {
 		uint8_t *unit = loading->code + 2 * i;
 		const struct opcode *opcode =
-			&loading->cache->opcodes[find_hidden(loading, i,
-							     unit[0])];
+			&loading->cache->opcodes[find_hidden(loading, i, unit[0])];
 		size_t caches = opcode->caches;
 		if (!opcode->base || caches >= loading->count - i)
 			return -1;
@@ -325,10 +306,8 @@ static struct signature sign_head(const struct loading *loading)
 		.file = head_word(loading, offsets->co_filename),
 		.lines = head_word(loading, offsets->co_linetable),
 		.consts = head_word(loading, offsets->co_consts),
-		.first_line = (uint64_t)head_integer(loading,
-						     offsets->co_firstlineno),
-		.code = head_word(loading, is_inside ? OBJECT_SIZE
-						     : offsets->co_code),
+		.first_line = (uint64_t)head_integer(loading, offsets->co_firstlineno),
+		.code = head_word(loading, is_inside ? OBJECT_SIZE : offsets->co_code),
 	};
 }
 
@@ -339,8 +318,7 @@ static struct signature sign(const struct loading *loading)
 	signature.sum = loading->count;
 	/* FNV-1a */
 	for (size_t i = 0; i < 2 * loading->count; i++)
-		signature.sum = (signature.sum ^ loading->code[i]) *
-				UINT64_C(0x100000001b3);
+		signature.sum = (signature.sum ^ loading->code[i]) * UINT64_C(0x100000001b3);
 	return signature;
 }
 
@@ -355,8 +333,7 @@ static int count_locals(const struct loading *loading)
 		return head_integer(loading, offsets->co_nlocalsplus);
 	count = (uint64_t)head_integer(loading, offsets->co_nlocals);
 	for (int i = 0; i < 2; i++)
-		count += fetch_word(loading, head_word(loading, names[i]) +
-						     OBJECT_SIZE);
+		count += fetch_word(loading, head_word(loading, names[i]) + OBJECT_SIZE);
 	return (int)count;
 }
 
@@ -369,13 +346,12 @@ static int fill_units(struct loading *loading, struct bytecode *code)
 		.count = (int)loading->count,
 	};
 	int result = -1;
-	uint8_t *lines = fetch_table(loading, offsets->co_linetable,
-				     &source.lines_length);
+	uint8_t *lines = fetch_table(loading, offsets->co_linetable, &source.lines_length);
 	uint8_t *handlers = NULL;
 
 	if (offsets->co_exceptiontable >= 0)
-		handlers = fetch_table(loading, offsets->co_exceptiontable,
-				       &source.handlers_length);
+		handlers =
+			fetch_table(loading, offsets->co_exceptiontable, &source.handlers_length);
 	if (lines && (handlers || offsets->co_exceptiontable < 0)) {
 		source.lines = lines;
 		source.handlers = handlers;
@@ -416,14 +392,13 @@ static void retire(struct bytecode_cache *cache, struct entry *entry)
 static struct entry *refresh(struct loading *loading, struct entry *entry)
 {
 	struct bytecode_cache *cache = (struct bytecode_cache *)loading->cache;
-	bool is_read = load_head(loading) == 0 && load_code(loading) == 0 &&
-		       restore_code(loading) == 0;
+	bool is_read =
+		load_head(loading) == 0 && load_code(loading) == 0 && restore_code(loading) == 0;
 	struct signature signature = { .type = 0 };
 
 	if (is_read)
 		signature = sign(loading);
-	if (entry && is_read &&
-	    memcmp(&entry->signature, &signature, sizeof(signature)) == 0)
+	if (entry && is_read && memcmp(&entry->signature, &signature, sizeof(signature)) == 0)
 		return entry;
 	if (entry)
 		retire(cache, entry);
@@ -451,8 +426,8 @@ static bool is_same(struct loading *loading, const struct entry *entry)
 	return memcmp(&entry->signature, &signature, sizeof(signature)) == 0;
 }
 
-static const struct bytecode *look(struct bytecode_cache *cache,
-				   uint64_t address, struct entry *entry)
+static const struct bytecode *look(struct bytecode_cache *cache, uint64_t address,
+				   struct entry *entry)
 {
 	if (!address || !cache->opcodes)
 		return NULL;
@@ -470,8 +445,7 @@ static const struct bytecode *look(struct bytecode_cache *cache,
 	return entry ? &entry->code : NULL;
 }
 
-const struct bytecode *bytecode_find(struct bytecode_cache *cache,
-				     uint64_t address)
+const struct bytecode *bytecode_find(struct bytecode_cache *cache, uint64_t address)
 {
 	struct entry *entry = map_find(cache->entries, address);
 
@@ -480,20 +454,17 @@ const struct bytecode *bytecode_find(struct bytecode_cache *cache,
 	return look(cache, address, entry);
 }
 
-const struct bytecode *bytecode_meet(struct bytecode_cache *cache,
-				     uint64_t address)
+const struct bytecode *bytecode_meet(struct bytecode_cache *cache, uint64_t address)
 {
 	return look(cache, address, map_find(cache->entries, address));
 }
 
-bool bytecode_hides_next(struct bytecode_cache *cache,
-			 const struct bytecode *code, int unit)
+bool bytecode_hides_next(struct bytecode_cache *cache, const struct bytecode *code, int unit)
 {
 	uint8_t opcode;
 
 	if (unit < 0 || unit >= code->count ||
-	    memory_fetch(cache->memory, code->first + 2 * (uint64_t)unit,
-			 &opcode, 1) < 0)
+	    memory_fetch(cache->memory, code->first + 2 * (uint64_t)unit, &opcode, 1) < 0)
 		return false;
 	return cache->opcodes[opcode].form == OPCODE_SUPER;
 }

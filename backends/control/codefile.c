@@ -20,8 +20,7 @@ struct walk {
 
 static bool is_nothing(const struct component *component)
 {
-	return component->length == 0 ||
-	       (component->length == 1 && component->text[0] == '.');
+	return component->length == 0 || (component->length == 1 && component->text[0] == '.');
 }
 
 static bool is_up(const struct component *component)
@@ -69,21 +68,18 @@ bool codefile_matches(const char *path, const char *filename)
 		bool has_b = take_last(&its, &b);
 
 		if (has_a && has_b) {
-			if (a.length != b.length ||
-			    memcmp(a.text, b.text, a.length) != 0)
+			if (a.length != b.length || memcmp(a.text, b.text, a.length) != 0)
 				return false;
 			continue;
 		}
 		/* What a relative one begins in is not known. */
-		return is_any && ((!has_a && !has_b) ||
-				  (!has_a && path[0] != '/') ||
+		return is_any && ((!has_a && !has_b) || (!has_a && path[0] != '/') ||
 				  (!has_b && filename[0] != '/'));
 	}
 }
 
 bool codefile_is_library(const char *filename)
 {
-	return strstr(filename, "/site-packages/") ||
-	       strstr(filename, "/dist-packages/") ||
+	return strstr(filename, "/site-packages/") || strstr(filename, "/dist-packages/") ||
 	       strstr(filename, "/lib/python") || filename[0] == '<';
 }

@@ -38,8 +38,8 @@ struct function_search {
 	struct code_list *list;
 };
 
-static bool find_in_bases(struct pyreader *reader, const struct pytype *type,
-			  const char *name, uint64_t *value)
+static bool find_in_bases(struct pyreader *reader, const struct pytype *type, const char *name,
+			  uint64_t *value)
 {
 	int64_t count = pytuple_count(reader, type->mro);
 
@@ -56,8 +56,8 @@ static bool find_in_bases(struct pyreader *reader, const struct pytype *type,
 }
 
 /* As getattr() would, but for what would have to be run. */
-static bool find_attribute(struct pyreader *reader, uint64_t object,
-			   const char *name, uint64_t *value)
+static bool find_attribute(struct pyreader *reader, uint64_t object, const char *name,
+			   uint64_t *value)
 {
 	struct pytype type, class;
 	uint64_t dict;
@@ -70,15 +70,13 @@ static bool find_attribute(struct pyreader *reader, uint64_t object,
 	if (!pyobject_attribute(reader, object, name, value))
 		return true;
 	if (pytype_is(reader, object, "module"))
-		return !pyreader_pointer(reader, object + MODULE_DICT,
-					 &dict) &&
+		return !pyreader_pointer(reader, object + MODULE_DICT, &dict) &&
 		       !pydict_find(reader, dict, name, value);
 	return find_in_bases(reader, &type, name, value);
 }
 
 /* What a path of attributes leads to from a namespace. */
-static bool resolve(struct pyreader *reader, uint64_t dict, const char *path,
-		    uint64_t *object)
+static bool resolve(struct pyreader *reader, uint64_t dict, const char *path, uint64_t *object)
 {
 	char part[NAME_MAXIMUM];
 	bool is_first = true;
@@ -96,14 +94,12 @@ static bool resolve(struct pyreader *reader, uint64_t dict, const char *path,
 	}
 }
 
-static bool is_called(struct function_search *search, uint64_t code,
-		      const char *name)
+static bool is_called(struct function_search *search, uint64_t code, const char *name)
 {
 	long at = search->base.codes->python->offsets.co_name;
 	uint64_t text;
 
-	return !pyreader_pointer(&search->reader, code + (uint64_t)at,
-				 &text) &&
+	return !pyreader_pointer(&search->reader, code + (uint64_t)at, &text) &&
 	       pystring_equals(&search->reader, text, name);
 }
 
@@ -149,8 +145,7 @@ static void add_object(struct function_search *search, uint64_t object)
 	code_list_clear(&found);
 }
 
-static void look_in(struct function_search *search, uint64_t dict,
-		    const char *path)
+static void look_in(struct function_search *search, uint64_t dict, const char *path)
 {
 	uint64_t object;
 
@@ -159,8 +154,7 @@ static void look_in(struct function_search *search, uint64_t dict,
 		add_object(search, object);
 }
 
-static bool is_main(struct function_search *search,
-		    const struct module *module)
+static bool is_main(struct function_search *search, const struct module *module)
 {
 	return pystring_equals(&search->reader, module->name, "__main__");
 }
@@ -172,10 +166,8 @@ static void look_near(struct function_search *search)
 
 	for (size_t i = 0; i < base->modules.count; i++)
 		if (is_main(search, &base->modules.items[i]))
-			look_in(search, base->modules.items[i].dict,
-				search->name);
-	for (size_t i = 0; i < base->running_count && !search->list->count;
-	     i++) {
+			look_in(search, base->modules.items[i].dict, search->name);
+	for (size_t i = 0; i < base->running_count && !search->list->count; i++) {
 		if (base->running[i].globals != last)
 			look_in(search, base->running[i].globals, search->name);
 		last = base->running[i].globals;
@@ -187,8 +179,7 @@ static char *text_of(struct function_search *search, uint64_t string)
 	struct buffer text = BUFFER_INIT;
 
 	search->reader.budget = BUDGET;
-	if (!string ||
-	    pyobject_string(&search->reader, string, NAME_MAXIMUM, &text))
+	if (!string || pyobject_string(&search->reader, string, NAME_MAXIMUM, &text))
 		buffer_reset(&text);
 	return buffer_take(&text);
 }
@@ -200,8 +191,7 @@ static const char *behind_module(const char *name, const char *module)
 		size_t length = strlen(module);
 		const char *dot = strchr(module, '.');
 
-		if (!strncmp(name, module, length) && name[length] == '.' &&
-		    name[length + 1])
+		if (!strncmp(name, module, length) && name[length] == '.' && name[length + 1])
 			return name + length + 1;
 		module = dot ? dot + 1 : module + length;
 	}
@@ -221,8 +211,7 @@ static void cut_to_stem(char *path)
 		*dot = '\0';
 }
 
-static void look_in_module(struct function_search *search,
-			   const struct module *module)
+static void look_in_module(struct function_search *search, const struct module *module)
 {
 	char *name = text_of(search, module->name);
 	const char *path = behind_module(search->name, name);
@@ -272,12 +261,10 @@ static bool is_nested(struct function_search *search, uint64_t code)
 	search->reader.budget = BUDGET;
 	if (at->co_qualname < 0)
 		return is_called(search, code, search->name);
-	pyreader_pointer(&search->reader, code + (uint64_t)at->co_qualname,
-			 &string);
+	pyreader_pointer(&search->reader, code + (uint64_t)at->co_qualname, &string);
 	text = text_of(search, string);
 	all = strlen(text);
-	is_meant = all >= length &&
-		   !strcmp(text + all - length, search->name) &&
+	is_meant = all >= length && !strcmp(text + all - length, search->name) &&
 		   (all == length || text[all - length - 1] == '.');
 	free(text);
 	return is_meant;
@@ -290,16 +277,14 @@ static void look_inside(struct function_search *search)
 	struct code_search *base = &search->base;
 	struct code_list found = { .items = NULL };
 
-	base->crawl =
-		crawl_new(base->codes->memory, base->codes->python, &calls);
+	base->crawl = crawl_new(base->codes->memory, base->codes->python, &calls);
 	for (size_t i = 0; i < base->running_count; i++)
 		crawl_add(base->crawl, base->running[i].code, 0);
 	for (size_t i = 0; i < base->modules.count; i++) {
 		char *file = text_of(search, base->modules.items[i].file);
 
 		if (file[0] && !codefile_is_library(file))
-			crawl_add(base->crawl, base->modules.items[i].dict,
-				  DEPTH + 1);
+			crawl_add(base->crawl, base->modules.items[i].dict, DEPTH + 1);
 		free(file);
 	}
 	crawl_run(base->crawl, &found);
@@ -310,8 +295,7 @@ static void look_inside(struct function_search *search)
 }
 
 /* The code object of that name among the constants of another; 0: none. */
-static uint64_t find_nested(struct function_search *search, uint64_t code,
-			    const char *name)
+static uint64_t find_nested(struct function_search *search, uint64_t code, const char *name)
 {
 	long at = search->base.codes->python->offsets.co_consts;
 	struct pyreader *reader = &search->reader;
@@ -324,15 +308,13 @@ static uint64_t find_nested(struct function_search *search, uint64_t code,
 	count = pytuple_count(reader, consts);
 	/* The last of a name is the one that stays. */
 	for (int64_t i = 0; i < count && i < CONSTANTS_MAXIMUM; i++)
-		if (!pytuple_item(reader, consts, i, &item) &&
-		    pytype_is(reader, item, "code") &&
+		if (!pytuple_item(reader, consts, i, &item) && pytype_is(reader, item, "code") &&
 		    is_called(search, item, name))
 			found = item;
 	return found;
 }
 
-static void look_in_code(struct function_search *search, uint64_t code,
-			 const char *path)
+static void look_in_code(struct function_search *search, uint64_t code, const char *path)
 {
 	char part[NAME_MAXIMUM];
 
@@ -413,8 +395,7 @@ static void look(struct function_search *search)
 		look_in_all(search, true);
 }
 
-void codes_of_function(struct codes *codes, const char *name,
-		       struct code_list *list)
+void codes_of_function(struct codes *codes, const char *name, struct code_list *list)
 {
 	struct function_search search = { .name = name, .list = list };
 	const char *dot = strrchr(name, '.');

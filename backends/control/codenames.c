@@ -41,8 +41,7 @@ static void free_name(void *data)
 	free(name);
 }
 
-struct codenames *codenames_new(struct memory *memory,
-				const struct cpython *python,
+struct codenames *codenames_new(struct memory *memory, const struct cpython *python,
 				const struct crawl_calls *calls)
 {
 	struct codenames *names = xcalloc(1, sizeof(*names));
@@ -68,14 +67,12 @@ void codenames_expect(struct codenames *names, uint64_t address)
 	if (!address || map_find(names->known, address))
 		return;
 	map_put(names->known, address, xcalloc(1, sizeof(struct name)));
-	ARRAY_GROW(names->expected, names->expected_count,
-		   names->expected_capacity);
+	ARRAY_GROW(names->expected, names->expected_count, names->expected_capacity);
 	names->expected[names->expected_count++] = address;
 }
 
 /* Those that are compact, as names made by a compiler are. */
-static char *take_text(const struct codenames *names,
-		       const struct memory_part *part)
+static char *take_text(const struct codenames *names, const struct memory_part *part)
 {
 	struct buffer text = BUFFER_INIT;
 	struct pystring string;
@@ -84,8 +81,7 @@ static char *take_text(const struct codenames *names,
 	size_t start, length;
 
 	if (part->done < OFFSETS_STRING_BYTES ||
-	    pystring_parse(&string, names->python, part->address, part->out) ||
-	    !string.data ||
+	    pystring_parse(&string, names->python, part->address, part->out) || !string.data ||
 	    (uint64_t)string.length > NAME_MAXIMUM / string.width)
 		return NULL;
 	start = (size_t)(string.data - part->address);
@@ -93,8 +89,7 @@ static char *take_text(const struct codenames *names,
 	bytes = (const uint8_t *)part->out + start;
 	if (start + length > part->done) {
 		longer = xmalloc(length);
-		if (memory_fetch(names->memory, string.data, longer, length) <
-		    0) {
+		if (memory_fetch(names->memory, string.data, longer, length) < 0) {
 			free(longer);
 			return NULL;
 		}
@@ -124,8 +119,7 @@ void codenames_learn(struct codenames *names)
 
 		name->text = take_text(names, &parts[i]);
 		name->is_wanted = name->text &&
-				  (!calls->is_wanted ||
-				   calls->is_wanted(name->text, calls->data));
+				  (!calls->is_wanted || calls->is_wanted(name->text, calls->data));
 	}
 	names->expected_count = 0;
 	free(bytes);

@@ -14,8 +14,7 @@ struct crawl_calls;
 struct memory;
 
 /* All are borrowed. */
-struct codenames *codenames_new(struct memory *memory,
-				const struct cpython *python,
+struct codenames *codenames_new(struct memory *memory, const struct cpython *python,
 				const struct crawl_calls *calls);
 void codenames_free(struct codenames *names);
 /* The str object there will be asked for. */

@@ -21,7 +21,7 @@ struct codes {
 	const struct cpython *python;
 	struct addresses seen;	/* code that ran */
 	struct addresses files; /* hashes of the names of files that are known */
-	uint64_t modules;      /* their revision */
+	uint64_t modules;	/* their revision */
 	uint64_t revision;
 	struct pytstate_list threads;
 	struct pywalk walk;

@@ -72,18 +72,15 @@ static void add_frames(struct code_search *search)
 		const struct pyframe *frame = &codes->walk.frames[i];
 		struct running running = { .code = frame->code };
 
-		memory_read_u64(codes->memory, frame->address + (uint64_t)at,
-				&running.globals);
-		ARRAY_GROW(search->running, search->running_count,
-			   search->running_capacity);
+		memory_read_u64(codes->memory, frame->address + (uint64_t)at, &running.globals);
+		ARRAY_GROW(search->running, search->running_count, search->running_capacity);
 		search->running[search->running_count++] = running;
 	}
 }
 
 static void read_threads(struct codes *codes, struct memory *memory)
 {
-	if (pytstate_list_read(&codes->threads, memory, codes->python, NULL) <
-	    0)
+	if (pytstate_list_read(&codes->threads, memory, codes->python, NULL) < 0)
 		codes->threads.count = 0;
 }
 
@@ -97,8 +94,7 @@ static void read_modules(struct code_search *search)
 		uint64_t interpreter = codes->threads.items[i].interpreter;
 
 		if (interpreter != last)
-			modules_read(&search->modules, codes->memory,
-				     codes->python, interpreter);
+			modules_read(&search->modules, codes->memory, codes->python, interpreter);
 		last = interpreter;
 	}
 }
@@ -124,12 +120,10 @@ void code_search_end(struct code_search *search)
 }
 
 /* Namespaces of modules of that file. */
-static void add_its_modules(struct code_search *search,
-			    const struct crawl_calls *calls)
+static void add_its_modules(struct code_search *search, const struct crawl_calls *calls)
 {
 	struct codes *codes = search->codes;
-	struct codenames *names =
-		codenames_new(codes->memory, codes->python, calls);
+	struct codenames *names = codenames_new(codes->memory, codes->python, calls);
 
 	for (size_t i = 0; i < search->modules.count; i++)
 		codenames_expect(names, search->modules.items[i].file);
@@ -151,8 +145,7 @@ static bool list_has(const struct code_list *list, uint64_t address)
 	return false;
 }
 
-static void search_near(struct code_search *search,
-			const struct crawl_calls *calls,
+static void search_near(struct code_search *search, const struct crawl_calls *calls,
 			struct code_list *list)
 {
 	for (size_t i = 0; i < search->running_count; i++)
@@ -161,25 +154,21 @@ static void search_near(struct code_search *search,
 	/* Code that was given to exec() is of no module. */
 	for (size_t i = 0; i < search->running_count; i++)
 		if (list_has(list, search->running[i].code))
-			crawl_add(search->crawl, search->running[i].globals,
-				  DEPTH);
+			crawl_add(search->crawl, search->running[i].globals, DEPTH);
 	add_its_modules(search, calls);
 	crawl_run(search->crawl, list);
 }
 
-static void search_everywhere(struct code_search *search,
-			      struct code_list *list)
+static void search_everywhere(struct code_search *search, struct code_list *list)
 {
 	for (size_t i = 0; i < search->running_count; i++)
 		crawl_add(search->crawl, search->running[i].globals, DEPTH);
 	for (size_t i = 0; i < search->modules.count; i++)
-		crawl_add(search->crawl, search->modules.items[i].dict,
-			  DEPTH_EVERYWHERE);
+		crawl_add(search->crawl, search->modules.items[i].dict, DEPTH_EVERYWHERE);
 	crawl_run(search->crawl, list);
 }
 
-static void search_file(struct codes *codes, const char *path, bool is_far,
-			struct code_list *list)
+static void search_file(struct codes *codes, const char *path, bool is_far, struct code_list *list)
 {
 	struct code_search search = { .path = path };
 	const struct crawl_calls calls = { is_file, &search, false };
@@ -192,14 +181,12 @@ static void search_file(struct codes *codes, const char *path, bool is_far,
 	code_search_end(&search);
 }
 
-void codes_of_file(struct codes *codes, const char *path,
-		   struct code_list *list)
+void codes_of_file(struct codes *codes, const char *path, struct code_list *list)
 {
 	search_file(codes, path, false, list);
 }
 
-void codes_of_file_far(struct codes *codes, const char *path,
-		       struct code_list *list)
+void codes_of_file_far(struct codes *codes, const char *path, struct code_list *list)
 {
 	search_file(codes, path, true, list);
 }
@@ -222,12 +209,10 @@ static bool is_none(const char *filename, void *data)
 }
 
 /* Adds files to those that are known; true: one is new. */
-static bool know_files(struct codes *codes, const uint64_t *strings,
-		       size_t count)
+static bool know_files(struct codes *codes, const uint64_t *strings, size_t count)
 {
 	const struct crawl_calls calls = { is_none, NULL, false };
-	struct codenames *names =
-		codenames_new(codes->watching, codes->python, &calls);
+	struct codenames *names = codenames_new(codes->watching, codes->python, &calls);
 	bool is_new = false;
 
 	for (size_t i = 0; i < count; i++)
@@ -236,8 +221,7 @@ static bool know_files(struct codes *codes, const uint64_t *strings,
 	for (size_t i = 0; i < count; i++) {
 		const char *text = codenames_text(names, strings[i]);
 
-		if (text && addresses_add(&codes->files,
-					  hash_text(HASH_START, text)))
+		if (text && addresses_add(&codes->files, hash_text(HASH_START, text)))
 			is_new = true;
 	}
 	codenames_free(names);
@@ -255,8 +239,7 @@ static size_t find_new_code(struct codes *codes, uint64_t *found)
 		for (size_t j = 0; j < codes->walk.count && j < NEWEST; j++) {
 			uint64_t code = codes->walk.frames[j].code;
 
-			if (count < NEW_MAXIMUM &&
-			    addresses_add(&codes->seen, code))
+			if (count < NEW_MAXIMUM && addresses_add(&codes->seen, code))
 				found[count++] = code;
 		}
 	}
@@ -309,19 +292,16 @@ static bool look_at_modules(struct codes *codes)
 
 		if (interpreter != last)
 			now = hash_number(
-				now, modules_revision(codes->watching,
-						      codes->python,
-						      interpreter));
+				now, modules_revision(codes->watching, codes->python, interpreter));
 		last = interpreter;
 	}
 	if (now == codes->modules)
 		return false;
 	codes->modules = now;
 	for (size_t i = 0; i < codes->threads.count; i++)
-		if (i == 0 || codes->threads.items[i].interpreter !=
-				      codes->threads.items[i - 1].interpreter)
-			know_modules(codes,
-				     codes->threads.items[i].interpreter);
+		if (i == 0 ||
+		    codes->threads.items[i].interpreter != codes->threads.items[i - 1].interpreter)
+			know_modules(codes, codes->threads.items[i].interpreter);
 	return true;
 }
 

@@ -33,20 +33,17 @@ void code_list_clear(struct code_list *list);
  * Code of this file. path: absolute, or its end ("train.py", "pkg/a.py"), in
  * whole components; a relative co_filename counts as well.
  */
-void codes_of_file(struct codes *codes, const char *path,
-		   struct code_list *list);
+void codes_of_file(struct codes *codes, const char *path, struct code_list *list);
 /*
  * The same, gone through all that can be reached from any module: for what is
  * found nowhere else. Takes some tenths of a second in a large process.
  */
-void codes_of_file_far(struct codes *codes, const char *path,
-		       struct code_list *list);
+void codes_of_file_far(struct codes *codes, const char *path, struct code_list *list);
 /*
  * Code of functions of this name: "train", "Net.forward", "module.f",
  * "module.Class.method".
  */
-void codes_of_function(struct codes *codes, const char *name,
-		       struct code_list *list);
+void codes_of_function(struct codes *codes, const char *name, struct code_list *list);
 /*
  * The same of a module whose body, this code object, is about to run: it has
  * no attributes yet.

@@ -68,16 +68,14 @@ static void tell_another(struct control_thread *thread)
 	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the "
 			 "process is resumed.",
 			 (int)thread->tid,
-			 stop.description ? stop.description
-					  : stop_reason_name(stop.reason));
+			 stop.description ? stop.description : stop_reason_name(stop.reason));
 	control_say(thread->control, 0, text);
 	free(text);
 	debugger_clear(&stop);
 	node_flush(thread->control->base.node);
 }
 
-static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
-				   void *data)
+static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
 {
 	struct control *control = data;
 	struct control_thread *thread = control_find(control, tid);
@@ -166,16 +164,15 @@ int control_read_program(struct control *control, struct error *error)
 {
 	free_program(control);
 	control->memory = memory_new(control->base.pid);
-	if (cpython_locate(&control->python, control->memory,
-			   node_elf_cache(control->base.node), error) < 0)
+	if (cpython_locate(&control->python, control->memory, node_elf_cache(control->base.node),
+			   error) < 0)
 		return -1;
 	snprintf(control->base.version, sizeof(control->base.version), "%s",
 		 control->python.version_text);
-	control->bytecodes =
-		bytecode_cache_new(control->memory, &control->python);
+	control->bytecodes = bytecode_cache_new(control->memory, &control->python);
 	control->codes = codes_new(control->memory, &control->python);
-	control->breaks = breaks_new(control->memory, &control->python,
-				     control->bytecodes, control->codes);
+	control->breaks =
+		breaks_new(control->memory, &control->python, control->bytecodes, control->codes);
 	control->watched = watched_new(control->memory, &control->python);
 	control->is_python = true;
 	control->exec_looks = 0;
@@ -194,8 +191,7 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	control->exec_looks = 0;
 	control_refresh(control);
 	if (was_stopped)
-		node_emit_debugger(control->base.node, control->base.pid,
-				   &control->debugger);
+		node_emit_debugger(control->base.node, control->base.pid, &control->debugger);
 	else
 		control_tell_again(control);
 	control_keep_looking(control);
@@ -249,8 +245,8 @@ void control_free(struct control *control)
 	free(control);
 }
 
-struct control *control_new(struct node *node, const struct process *process,
-			    bool is_kept, struct error *error)
+struct control *control_new(struct node *node, const struct process *process, bool is_kept,
+			    struct error *error)
 {
 	struct control *control = xcalloc(1, sizeof(*control));
 	struct tracee_calls calls = {
@@ -266,8 +262,7 @@ struct control *control_new(struct node *node, const struct process *process,
 	struct reason reason = { .why = "" };
 	pid_t inner = task_inner(process->pid);
 
-	control->base = (struct connection){ .node = node,
-					     .pid = process->pid };
+	control->base = (struct connection){ .node = node, .pid = process->pid };
 	control->is_kept = is_kept;
 	control->is_namespaced = inner && inner != process->pid;
 	debugger_init(&control->debugger);
@@ -275,11 +270,9 @@ struct control *control_new(struct node *node, const struct process *process,
 		control_free(control);
 		return NULL;
 	}
-	control->tracee = starts_take(launch_starts(node_launch(node)),
-				      process->pid, &calls);
+	control->tracee = starts_take(launch_starts(node_launch(node)), process->pid, &calls);
 	if (!control->tracee)
-		control->tracee = tracee_new(node_waits(node), process->pid,
-					     &calls, &reason);
+		control->tracee = tracee_new(node_waits(node), process->pid, &calls, &reason);
 	if (!control->tracee) {
 		reason_explain(&reason, error);
 		control_free(control);
@@ -287,8 +280,7 @@ struct control *control_new(struct node *node, const struct process *process,
 	}
 	control->debugger.state = DEBUGGER_RUNNING;
 	control->debugger.backend = xstrdup("ptrace");
-	control->debugger.target =
-		xasprintf("ptrace:%d", (int)process->pid);
+	control->debugger.target = xasprintf("ptrace:%d", (int)process->pid);
 	control->debugger.watchdog = watchdog_seconds_of(process->pid);
 	control->debugger.slots = WATCH_SLOTS;
 	control->debugger.slots_free = WATCH_SLOTS;
@@ -326,8 +318,8 @@ static void on_leaving(void *data)
 void control_settle(struct control *control)
 {
 	if (!control->leaving && !is_needed(control))
-		control->leaving = loop_timer(node_loop(control->base.node), 0,
-					      0, on_leaving, control);
+		control->leaving =
+			loop_timer(node_loop(control->base.node), 0, 0, on_leaving, control);
 }
 
 void control_refresh(struct control *control)
@@ -347,8 +339,7 @@ void control_refresh(struct control *control)
 void control_tell_again(struct control *control)
 {
 	control_refresh(control);
-	node_tell_debugger(control->base.node, control->base.pid,
-			   &control->debugger);
+	node_tell_debugger(control->base.node, control->base.pid, &control->debugger);
 }
 
 void control_say(struct control *control, int breakpoint, const char *text)
@@ -358,8 +349,7 @@ void control_say(struct control *control, int breakpoint, const char *text)
 	json_object_set_new(body, "pid", json_integer(control->base.pid));
 	json_set_text(body, "category", "console");
 	if (breakpoint > 0)
-		json_object_set_new(body, "breakpoint",
-				    json_integer(breakpoint));
+		json_object_set_new(body, "breakpoint", json_integer(breakpoint));
 	json_set_text(body, "output", text);
 	node_emit(control->base.node, "output", body);
 }

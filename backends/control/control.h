@@ -86,37 +86,37 @@ struct control {
 	json_t *wanted; /* breakpoints, as they were asked for; NULL: none */
 	struct planned *wishes;
 	size_t wish_count;
-	size_t data_count;  /* of them; behind those of breaks */
-	size_t guard_count; /* of them; the last */
+	size_t data_count;     /* of them; behind those of breaks */
+	size_t guard_count;    /* of them; the last */
 	uint64_t revisions[3]; /* of breaks and watched, that these are of */
 	struct control_thread **threads;
 	size_t thread_count;
 	size_t thread_capacity;
 	enum control_phase phase;
-	pid_t shown;	    /* the thread that a person looks at; 0: none */
-	bool is_namespaced; /* its threads have other numbers for itself */
-	bool is_alone;	    /* the other threads do not stop with it */
-	bool is_kept;	    /* a person connected: it stays */
-	bool is_unset_new;  /* watches failed, which is still to be told */
-	bool is_gone;	    /* the process has ended */
+	pid_t shown;		     /* the thread that a person looks at; 0: none */
+	bool is_namespaced;	     /* its threads have other numbers for itself */
+	bool is_alone;		     /* the other threads do not stop with it */
+	bool is_kept;		     /* a person connected: it stays */
+	bool is_unset_new;	     /* watches failed, which is still to be told */
+	bool is_gone;		     /* the process has ended */
 	struct loop_timer *deadline; /* of STOPPING; NULL */
 	struct loop_timer *looking;  /* while something is armed; NULL */
 	struct loop_timer *leaving;  /* NULL: nothing ends */
-	unsigned exec_looks; /* for a Python in the new program, so far */
+	unsigned exec_looks;	     /* for a Python in the new program, so far */
 	/* signalled.c; sets as of signals.h */
 	struct loop_timer *signals_look; /* while it is stopped; NULL */
 	size_t signals_turn;		 /* of the thread to be looked at */
 	uint64_t delivered;		 /* since it was resumed last */
-	uint64_t signals_told; /* that it stays stopped all the same */
-	bool is_disarmed; /* nothing of what persons wish stops it: a signal
-			   * was to be handled */
+	uint64_t signals_told;		 /* that it stays stopped all the same */
+	bool is_disarmed;		 /* nothing of what persons wish stops it: a signal
+					  * was to be handled */
 };
 
 /* control.c */
 
 /* NULL and why not. */
-struct control *control_new(struct node *node, const struct process *process,
-			    bool is_kept, struct error *error);
+struct control *control_new(struct node *node, const struct process *process, bool is_kept,
+			    struct error *error);
 /* The process is as it was found, and runs. */
 void control_free(struct control *control);
 /* Makes the parts that belong to the program that it runs now; -1: there is
@@ -145,16 +145,15 @@ struct control_thread *control_add_thread(struct control *control, pid_t tid);
 void control_drop_thread(struct control *control, pid_t tid);
 void control_drop_threads(struct control *control);
 /* The thread has stopped there. */
-void control_take_place(struct control_thread *thread,
-			const struct stepper_stop *stop);
+void control_take_place(struct control_thread *thread, const struct stepper_stop *stop);
 /* Whether any thread is about a command other than continue. */
 bool control_is_stepping(const struct control *control);
 /*
  * The frame at depth of a thread that stands, counted from where it stopped;
  * -1: there is none.
  */
-int control_frame(struct control *control, const struct control_thread *thread,
-		  int depth, struct pyobject_frame *frame);
+int control_frame(struct control *control, const struct control_thread *thread, int depth,
+		  struct pyobject_frame *frame);
 
 /* starting.c */
 
@@ -197,17 +196,16 @@ void control_forget_stop(struct control *control);
 /* going.c */
 
 /* Who stops with the thread that stops, where the request says so. */
-int control_take_setting(struct control *control,
-			 const struct message *request, struct error *error);
+int control_take_setting(struct control *control, const struct message *request,
+			 struct error *error);
 /* Lends the thread that a request is about; NULL: it does not stand. */
-struct control_thread *control_asked(struct control *control,
-				     const struct message *request,
+struct control_thread *control_asked(struct control *control, const struct message *request,
 				     struct error *error);
 /* Each thread gets its watches, then all stopped ones resume. */
 void control_resume(struct control *control);
 /* The requests continue, next, stepIn, stepOut, until. */
-int control_go(struct control *control, enum request_kind kind,
-	       const struct message *request, struct error *error);
+int control_go(struct control *control, enum request_kind kind, const struct message *request,
+	       struct error *error);
 
 /* signalled.c */
 
@@ -228,13 +226,11 @@ int control_want(struct control *control, struct error *error);
 /* Whether the list has nothing that is not wanted already: less is left. */
 bool control_only_clears(const struct control *control, const json_t *list);
 /* The request setBreakpoints. */
-int control_set_breakpoints(struct control *control,
-			    const struct message *request,
+int control_set_breakpoints(struct control *control, const struct message *request,
 			    struct error *error);
 
 /* evaluating.c: the request evaluate */
-int control_evaluate(struct control *control, const struct message *request,
-		     struct error *error);
+int control_evaluate(struct control *control, const struct message *request, struct error *error);
 
 /* refusing.c */
 

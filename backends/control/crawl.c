@@ -24,7 +24,7 @@
 #define OBJECTS_MAXIMUM 600000u
 #define WORDS_MAXIMUM ((size_t)64 << 20)
 #define CHUNK 1024u
-#define HEAD 128u      /* of an object, code objects with their co_filename */
+#define HEAD 128u /* of an object, code objects with their co_filename */
 #define BATCH_BYTES ((size_t)1 << 20)
 #define PIECE_BYTES ((size_t)64 << 10)
 #define CONTAINER_MAXIMUM 16384 /* more is data */
@@ -128,8 +128,7 @@ void crawl_add(struct crawl *crawl, uint64_t object, int depth)
 	crawl->queue[crawl->queue_count++] = (struct item){ object, depth };
 }
 
-static void add_range(struct crawl *crawl, uint64_t address, size_t count,
-		      size_t stride, int depth)
+static void add_range(struct crawl *crawl, uint64_t address, size_t count, size_t stride, int depth)
 {
 	size_t most = PIECE_BYTES / stride;
 
@@ -141,8 +140,7 @@ static void add_range(struct crawl *crawl, uint64_t address, size_t count,
 	while (count) {
 		size_t some = count < most ? count : most;
 
-		ARRAY_GROW(crawl->ranges, crawl->range_count,
-			   crawl->range_capacity);
+		ARRAY_GROW(crawl->ranges, crawl->range_count, crawl->range_capacity);
 		crawl->ranges[crawl->range_count++] =
 			(struct range){ address, some, stride, depth };
 		address += some * stride;
@@ -150,8 +148,7 @@ static void add_range(struct crawl *crawl, uint64_t address, size_t count,
 	}
 }
 
-static void add_words(struct crawl *crawl, uint64_t address, int64_t count,
-		      int depth)
+static void add_words(struct crawl *crawl, uint64_t address, int64_t count, int depth)
 {
 	if (count > 0 && count <= CONTAINER_MAXIMUM)
 		add_range(crawl, address, (size_t)count, 8, depth);
@@ -222,10 +219,8 @@ static void visit_function(struct crawl *crawl, const struct object *object)
 
 static void visit_class(struct crawl *crawl, const struct object *object)
 {
-	add_range(crawl,
-		  object->item.address +
-			  (uint64_t)crawl->python->offsets.tp_dict,
-		  1, 8, object->item.depth + 1);
+	add_range(crawl, object->item.address + (uint64_t)crawl->python->offsets.tp_dict, 1, 8,
+		  object->item.depth + 1);
 }
 
 static void visit_dict(struct crawl *crawl, const struct object *object)
@@ -246,8 +241,7 @@ static void visit_tuple(struct crawl *crawl, const struct object *object)
 	const struct offsets *at = &crawl->python->offsets;
 
 	if (object->item.depth > 0)
-		add_words(crawl,
-			  object->item.address + (uint64_t)at->tuple_item,
+		add_words(crawl, object->item.address + (uint64_t)at->tuple_item,
 			  size_of(object->part), object->item.depth - 1);
 }
 
@@ -256,8 +250,8 @@ static void visit_list(struct crawl *crawl, const struct object *object)
 	const struct offsets *at = &crawl->python->offsets;
 
 	if (object->item.depth > 0)
-		add_words(crawl, word(object->part, at->list_item),
-			  size_of(object->part), object->item.depth - 1);
+		add_words(crawl, word(object->part, at->list_item), size_of(object->part),
+			  object->item.depth - 1);
 }
 
 static void visit_set(struct crawl *crawl, const struct object *object)
@@ -267,8 +261,8 @@ static void visit_set(struct crawl *crawl, const struct object *object)
 
 	/* A setentry is a key and its hash. */
 	if (object->item.depth > 0 && mask < CONTAINER_MAXIMUM)
-		add_range(crawl, word(object->part, at->set_table), mask + 1,
-			  16, object->item.depth - 1);
+		add_range(crawl, word(object->part, at->set_table), mask + 1, 16,
+			  object->item.depth - 1);
 }
 
 static void visit_wrapper(struct crawl *crawl, const struct object *object)
@@ -276,12 +270,10 @@ static void visit_wrapper(struct crawl *crawl, const struct object *object)
 	const struct crawl_type *type = object->type;
 
 	for (int i = 0; i < type->count; i++)
-		crawl_add(crawl, word(object->part, type->first + 8 * i),
-			  object->item.depth);
+		crawl_add(crawl, word(object->part, type->first + 8 * i), object->item.depth);
 	if (type->dict_offset > 0)
-		add_range(crawl,
-			  object->item.address + (uint64_t)type->dict_offset,
-			  1, 8, object->item.depth + 1);
+		add_range(crawl, object->item.address + (uint64_t)type->dict_offset, 1, 8,
+			  object->item.depth + 1);
 }
 
 /*
@@ -323,8 +315,7 @@ static void add_values(struct crawl *crawl, const struct object *object)
 	int minor = crawl->python->minor;
 	uint64_t before[2]; /* 32 and 24 bytes before the object */
 
-	if (memory_fetch(crawl->memory, address - 32, before, sizeof(before)) <
-	    0)
+	if (memory_fetch(crawl->memory, address - 32, before, sizeof(before)) < 0)
 		return;
 	/* The dict, where there is one, is counted with the instance. */
 	crawl_add(crawl, before[1], object->item.depth);
@@ -332,10 +323,8 @@ static void add_values(struct crawl *crawl, const struct object *object)
 		add_ordered(crawl, before[0], depth);
 	else if (minor == 12 && (before[1] & 1))
 		add_ordered(crawl, before[1] + 1, depth);
-	else if (minor >= 13 && !before[1] &&
-		 (object->type->flags & PYTYPE_INLINE_VALUES))
-		add_inline(crawl,
-			   address + (uint64_t)object->type->basic_size, depth);
+	else if (minor >= 13 && !before[1] && (object->type->flags & PYTYPE_INLINE_VALUES))
+		add_inline(crawl, address + (uint64_t)object->type->basic_size, depth);
 }
 
 static void visit_instance(struct crawl *crawl, const struct object *object)
@@ -350,15 +339,12 @@ static void visit_instance(struct crawl *crawl, const struct object *object)
 	if (crawl->python->minor >= 11 && (type->flags & PYTYPE_MANAGED_DICT))
 		add_values(crawl, object);
 	if (type->dict_offset > 0)
-		add_range(crawl, address + (uint64_t)type->dict_offset, 1, 8,
-			  depth);
+		add_range(crawl, address + (uint64_t)type->dict_offset, 1, 8, depth);
 	if (type->slots_at && slots <= SLOTS_MAXIMUM)
-		add_words(crawl, address + (uint64_t)type->slots_at, slots,
-			  depth - 1);
+		add_words(crawl, address + (uint64_t)type->slots_at, slots, depth - 1);
 }
 
-static void (*const visits[])(struct crawl *crawl,
-			      const struct object *object) = {
+static void (*const visits[])(struct crawl *crawl, const struct object *object) = {
 	[CRAWL_NOTHING] = visit_nothing,   [CRAWL_CODE] = visit_code,
 	[CRAWL_FUNCTION] = visit_function, [CRAWL_CLASS] = visit_class,
 	[CRAWL_DICT] = visit_dict,	   [CRAWL_TUPLE] = visit_tuple,
@@ -384,15 +370,13 @@ static size_t fetch_heads(struct crawl *crawl)
 }
 
 /* Names of files that are new are read together, before they are needed. */
-static void learn_names(struct crawl *crawl, const struct object *objects,
-			size_t count)
+static void learn_names(struct crawl *crawl, const struct object *objects, size_t count)
 {
 	long at = crawl->python->offsets.co_filename;
 
 	for (size_t i = 0; i < count; i++)
 		if (objects[i].type->kind == CRAWL_CODE)
-			codenames_expect(crawl->names,
-					 word(objects[i].part, at));
+			codenames_expect(crawl->names, word(objects[i].part, at));
 	codenames_learn(crawl->names);
 }
 
@@ -410,8 +394,7 @@ static bool is_alive(const struct crawl *crawl, const struct memory_part *part)
 	return count && count < COUNT_MAXIMUM;
 }
 
-static const struct crawl_type *type_of(struct crawl *crawl,
-					const struct memory_part *part)
+static const struct crawl_type *type_of(struct crawl *crawl, const struct memory_part *part)
 {
 	uint64_t type = is_alive(crawl, part) ? word(part, OBJECT_TYPE) : 0;
 
@@ -452,15 +435,13 @@ static void add_entries(struct crawl *crawl, const struct memory_part *part,
 		add_range(crawl, held + (crawl->python->minor >= 13 ? 8 : 0),
 			  (size_t)table.entry_count, 8, values->depth);
 	else
-		add_range(crawl, table.entries + table.key_at + 8,
-			  (size_t)table.entry_count, table.entry_size,
-			  values->depth);
+		add_range(crawl, table.entries + table.key_at + 8, (size_t)table.entry_count,
+			  table.entry_size, values->depth);
 }
 
 static void open_dicts(struct crawl *crawl)
 {
-	uint8_t(*heads)[PYTABLE_HEAD] =
-		xcalloc(CHUNK, sizeof(*heads));
+	uint8_t(*heads)[PYTABLE_HEAD] = xcalloc(CHUNK, sizeof(*heads));
 
 	for (size_t i = 0; i < crawl->dict_count; i++)
 		crawl->parts[i] = (struct memory_part){

@@ -60,8 +60,7 @@ static const struct {
 	{ PYTYPE_INTEGER, CRAWL_NOTHING }, { PYTYPE_EXCEPTION, CRAWL_NOTHING },
 };
 
-struct crawl_types *crawl_types_new(struct memory *memory,
-				    const struct cpython *python)
+struct crawl_types *crawl_types_new(struct memory *memory, const struct cpython *python)
 {
 	struct crawl_types *types = xcalloc(1, sizeof(*types));
 
@@ -87,14 +86,12 @@ struct reading {
 	struct crawl_type type;
 };
 
-static int read_type(const struct crawl_types *types, uint64_t address,
-		     struct reading *reading)
+static int read_type(const struct crawl_types *types, uint64_t address, struct reading *reading)
 {
 	const struct offsets *at = &types->python->offsets;
 	uint8_t bytes[TYPE_BYTES];
 
-	if (address % 8 ||
-	    memory_fetch(types->memory, address, bytes, sizeof(bytes)) < 0)
+	if (address % 8 || memory_fetch(types->memory, address, bytes, sizeof(bytes)) < 0)
 		return -1;
 	*reading = (struct reading){
 		.name = pyreader_word(bytes, at->tp_name),
@@ -108,28 +105,23 @@ static int read_type(const struct crawl_types *types, uint64_t address,
 				bytes, at->tp_dictoffset),
 		},
 	};
-	if (reading->type.basic_size < 0 ||
-	    reading->type.basic_size > SIZE_MAXIMUM)
+	if (reading->type.basic_size < 0 || reading->type.basic_size > SIZE_MAXIMUM)
 		return -1;
 	return 0;
 }
 
 /* What a type is an instance of must be a type of types. */
-static bool is_type(const struct crawl_types *types,
-		    const struct reading *reading)
+static bool is_type(const struct crawl_types *types, const struct reading *reading)
 {
 	struct reading meta;
 
-	return !read_type(types, reading->meta, &meta) &&
-	       (meta.type.flags & PYTYPE_TYPE);
+	return !read_type(types, reading->meta, &meta) && (meta.type.flags & PYTYPE_TYPE);
 }
 
 /* Cut to what fits. */
-static void fetch_name(const struct crawl_types *types, uint64_t address,
-		       char name[NAME_BYTES])
+static void fetch_name(const struct crawl_types *types, uint64_t address, char name[NAME_BYTES])
 {
-	size_t length =
-		memory_fetch_run(types->memory, address, name, NAME_BYTES - 1);
+	size_t length = memory_fetch_run(types->memory, address, name, NAME_BYTES - 1);
 
 	name[length] = '\0';
 }
@@ -156,8 +148,7 @@ static bool take_flag(struct crawl_type *type)
 	return false;
 }
 
-static const struct crawl_type *find(struct crawl_types *types,
-				     uint64_t address, int depth);
+static const struct crawl_type *find(struct crawl_types *types, uint64_t address, int depth);
 
 /* A class of Python's own has a name without a dot, whatever it is. */
 static bool is_of_python(const struct crawl_type *type, const char *name)
@@ -195,8 +186,7 @@ static void choose(struct crawl_types *types, const struct reading *reading,
 		take_base(find(types, reading->base, depth + 1), type);
 }
 
-static const struct crawl_type *find(struct crawl_types *types,
-				     uint64_t address, int depth)
+static const struct crawl_type *find(struct crawl_types *types, uint64_t address, int depth)
 {
 	struct crawl_type *type = map_find(types->known, address);
 	struct reading reading;
@@ -211,8 +201,7 @@ static const struct crawl_type *find(struct crawl_types *types,
 	return type;
 }
 
-const struct crawl_type *crawl_types_find(struct crawl_types *types,
-					  uint64_t address)
+const struct crawl_type *crawl_types_find(struct crawl_types *types, uint64_t address)
 {
 	return find(types, address, 0);
 }

@@ -27,19 +27,17 @@ enum crawl_kind {
 
 struct crawl_type {
 	enum crawl_kind kind;
-	int first;  /* of a wrapper: the offset of its words */
-	int count;  /* of them */
+	int first; /* of a wrapper: the offset of its words */
+	int count; /* of them */
 	uint64_t flags;
 	int64_t basic_size;
 	int64_t slots_at; /* of a class of Python's: __slots__; 0: none */
 	int64_t dict_offset;
 };
 
-struct crawl_types *crawl_types_new(struct memory *memory,
-				    const struct cpython *python);
+struct crawl_types *crawl_types_new(struct memory *memory, const struct cpython *python);
 void crawl_types_free(struct crawl_types *types);
 /* Lends the type at address; one of CRAWL_NOTHING where there is none. */
-const struct crawl_type *crawl_types_find(struct crawl_types *types,
-					  uint64_t address);
+const struct crawl_type *crawl_types_find(struct crawl_types *types, uint64_t address);
 
 #endif

@@ -49,8 +49,7 @@ static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 
 /* NULL: its units are watched themselves. */
 static const struct bytecode *code_of(const struct stepper *stepper,
-				      const struct plan_wishes *wishes,
-				      uint64_t address)
+				      const struct plan_wishes *wishes, uint64_t address)
 {
 	const struct bytecode *code;
 	size_t count = 0;
@@ -64,34 +63,29 @@ static const struct bytecode *code_of(const struct stepper *stepper,
 	return code && entry_of(stepper, code) >= 0 ? code : NULL;
 }
 
-struct planned crowd_stand_in(const struct stepper *stepper,
-			      const struct plan_wishes *wishes,
+struct planned crowd_stand_in(const struct stepper *stepper, const struct plan_wishes *wishes,
 			      const struct planned *wish)
 {
 	const struct bytecode *code;
 	struct planned planned = *wish;
 
-	if (!stepper->is_crowded || wish->kind != PLAN_BREAKPOINT ||
-	    wish->code == stepper->bare)
+	if (!stepper->is_crowded || wish->kind != PLAN_BREAKPOINT || wish->code == stepper->bare)
 		return planned;
 	code = code_of(stepper, wishes, wish->code);
 	if (!code)
 		return planned;
 	planned.kind = PLAN_ENTRY;
-	planned.watch.address =
-		bytecode_watched(code, entry_of(stepper, code));
+	planned.watch.address = bytecode_watched(code, entry_of(stepper, code));
 	return planned;
 }
 
-size_t crowd_count(const struct stepper *stepper,
-		   const struct plan_wishes *wishes)
+size_t crowd_count(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	struct watch watches[WATCH_SLOTS];
 	size_t count = 0;
 
 	for (size_t i = 0; i < wishes->count && count < WATCH_SLOTS; i++) {
-		struct planned planned =
-			crowd_stand_in(stepper, wishes, &wishes->items[i]);
+		struct planned planned = crowd_stand_in(stepper, wishes, &wishes->items[i]);
 		size_t k = 0;
 
 		while (k < count && !watch_is_same(&watches[k], &planned.watch))
@@ -102,8 +96,7 @@ size_t crowd_count(const struct stepper *stepper,
 	return count;
 }
 
-bool *crowd_units(const struct stepper *stepper,
-		  const struct plan_wishes *wishes)
+bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	const struct bytecode *code = stepper->here.code;
 	bool *units = NULL;
@@ -124,8 +117,7 @@ bool *crowd_units(const struct stepper *stepper,
 }
 
 /* A thread's first watches are for what persons want. */
-static bool is_crowded(const struct stepper *stepper,
-		       const struct plan_wishes *wishes)
+static bool is_crowded(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	size_t count = 0;
 
@@ -141,8 +133,7 @@ static void enter(struct stepper *stepper, const struct pyframe_now *frame)
 
 	if (!stepper->called && stepper->waiting.frame == frame->address)
 		follow = stepper->waiting;
-	else if (frame->address != follow.frame &&
-		 follow_start(stepper, &follow, frame) < 0)
+	else if (frame->address != follow.frame && follow_start(stepper, &follow, frame) < 0)
 		return;
 	if (!stepper->called)
 		stepper->waiting = stepper->here;
@@ -158,16 +149,14 @@ static void enter(struct stepper *stepper, const struct pyframe_now *frame)
  * followed: a generator that is followed may be on no stack. `return` sees no
  * more of its own frame than of those.
  */
-static void seek_called(struct stepper *stepper,
-			const struct plan_wishes *wishes)
+static void seek_called(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	uint64_t end = stepper->here.frame;
 	struct pyframe_now frame = { .address = stepper->newest };
 	struct pyframe_now found = { .address = 0 };
 	struct pyframe_now caller;
 
-	if (!frame.address ||
-	    (frame.address == end && stepper->aim != AIM_RETURN) ||
+	if (!frame.address || (frame.address == end && stepper->aim != AIM_RETURN) ||
 	    pyframes_frame(&stepper->frames, frame.address, &frame) < 0)
 		return;
 	for (int i = 0; i < FRAMES_MAXIMUM && frame.address; i++) {

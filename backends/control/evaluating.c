@@ -33,8 +33,7 @@ static json_t *make_answer(const struct variable *variable)
 	return body;
 }
 
-int control_evaluate(struct control *control, const struct message *request,
-		     struct error *error)
+int control_evaluate(struct control *control, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "expression", "");
 	struct variable_list list = { .total = -1 };
@@ -49,11 +48,9 @@ int control_evaluate(struct control *control, const struct message *request,
 	if (!expression)
 		return -1;
 	pyreader_init(&reader, control->memory, &control->python);
-	result = pyexpression_show(expression, &reader, &frame,
-				   variable_list_add(&list), error);
+	result = pyexpression_show(expression, &reader, &frame, variable_list_add(&list), error);
 	if (result == 0)
-		node_respond(control->base.node, request,
-			     make_answer(&list.items[0]), NULL);
+		node_respond(control->base.node, request, make_answer(&list.items[0]), NULL);
 	variable_list_clear(&list);
 	pyexpression_free(expression);
 	return result;

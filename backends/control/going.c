@@ -17,18 +17,15 @@
 #define SPIN_NS 2000000u
 
 static const enum stepper_command commands[REQUEST_KIND_COUNT] = {
-	[REQUEST_CONTINUE] = STEPPER_CONTINUE,
-	[REQUEST_NEXT] = STEPPER_NEXT,
-	[REQUEST_STEP_IN] = STEPPER_STEP,
-	[REQUEST_STEP_OUT] = STEPPER_FINISH,
+	[REQUEST_CONTINUE] = STEPPER_CONTINUE, [REQUEST_NEXT] = STEPPER_NEXT,
+	[REQUEST_STEP_IN] = STEPPER_STEP,      [REQUEST_STEP_OUT] = STEPPER_FINISH,
 	[REQUEST_UNTIL] = STEPPER_UNTIL,
 };
 
-int control_take_setting(struct control *control,
-			 const struct message *request, struct error *error)
+int control_take_setting(struct control *control, const struct message *request,
+			 struct error *error)
 {
-	const char *threads =
-		json_get_string(request->body, "threads", "python");
+	const char *threads = json_get_string(request->body, "threads", "python");
 
 	if (strcmp(threads, "python") != 0 && strcmp(threads, "one") != 0)
 		return error_set(error,
@@ -39,49 +36,39 @@ int control_take_setting(struct control *control,
 	return 0;
 }
 
-struct control_thread *control_asked(struct control *control,
-				     const struct message *request,
+struct control_thread *control_asked(struct control *control, const struct message *request,
 				     struct error *error)
 {
 	int64_t tid = json_get_integer(request->body, "tid", control->shown);
 	struct control_thread *thread =
-		tid > 0 && tid <= INT_MAX ? control_find(control, (pid_t)tid)
-					  : NULL;
+		tid > 0 && tid <= INT_MAX ? control_find(control, (pid_t)tid) : NULL;
 
-	if (!thread || !thread->stepper ||
-	    !tracee_stands(control->tracee, thread->tid)) {
-		error_set(error,
-			  "Thread %lld does not stand, or runs no Python.",
-			  (long long)tid);
+	if (!thread || !thread->stepper || !tracee_stands(control->tracee, thread->tid)) {
+		error_set(error, "Thread %lld does not stand, or runs no Python.", (long long)tid);
 		return NULL;
 	}
 	return thread;
 }
 
-static int command_thread(struct control *control,
-			  struct control_thread *thread,
-			  enum stepper_command command,
-			  const struct message *request, struct error *error)
+static int command_thread(struct control *control, struct control_thread *thread,
+			  enum stepper_command command, const struct message *request,
+			  struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 	int64_t line = json_get_integer(request->body, "line", 0);
 	struct pyobject_frame frame = { .address = 0 };
 
-	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM || line < 0 ||
-	    line > INT_MAX)
-		return error_set(error, "\"%s\": a number is out of bounds.",
-				 request->name);
+	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM || line < 0 || line > INT_MAX)
+		return error_set(error, "\"%s\": a number is out of bounds.", request->name);
 	if (depth > 0 && command != STEPPER_CONTINUE &&
 	    control_frame(control, thread, (int)depth, &frame) < 0)
 		return error_set(error, "There is no such frame any more; the "
 					"stack has changed.");
-	return stepper_command(thread->stepper, command, frame.address,
-			       (int)line, error);
+	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
 }
 
 /* A step that another thread's stop came before is dropped. */
-static void drop_others(struct control *control,
-			const struct control_thread *but)
+static void drop_others(struct control *control, const struct control_thread *but)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct stepper *stepper = control->threads[i]->stepper;
@@ -95,21 +82,19 @@ static void drop_others(struct control *control,
 /* What has been told is over; what stopped at the same time is not. */
 static void forget_place(struct control *control, struct control_thread *thread)
 {
-	if (thread->place && thread->tid != control->shown &&
-	    thread->place->reason != STOP_PAUSE && !thread->place->is_cleared)
+	if (thread->place && thread->tid != control->shown && thread->place->reason != STOP_PAUSE &&
+	    !thread->place->is_cleared)
 		return;
 	place_free(thread->place);
 	thread->place = NULL;
 }
 
 /* Something else may come before it moves: an exception, then a return. */
-static void find_next_stop(struct control *control,
-			   struct control_thread *thread)
+static void find_next_stop(struct control *control, struct control_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 
-	if (thread->place || !thread->stepper ||
-	    !tracee_stands(control->tracee, thread->tid))
+	if (thread->place || !thread->stepper || !tracee_stands(control->tracee, thread->tid))
 		return;
 	if (stepper_resume(thread->stepper, &stop))
 		control_take_place(thread, &stop);
@@ -153,8 +138,7 @@ void control_resume(struct control *control)
 	control_wish(control);
 	control_arm_all(control);
 	for (size_t i = 0; i < tracee_thread_count(control->tracee); i++)
-		tracee_resume(control->tracee,
-			      tracee_thread(control->tracee, i));
+		tracee_resume(control->tracee, tracee_thread(control->tracee, i));
 	control_keep_looking(control);
 	control_settle(control);
 }
@@ -166,29 +150,25 @@ static void resume_others(struct control *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct control_thread *thread = control->threads[i];
 
-		if (thread->place || !tracee_stands(control->tracee,
-						    thread->tid))
+		if (thread->place || !tracee_stands(control->tracee, thread->tid))
 			continue;
 		control_arm(control, thread);
 		tracee_resume(control->tracee, thread->tid);
 	}
 }
 
-int control_go(struct control *control, enum request_kind kind,
-	       const struct message *request, struct error *error)
+int control_go(struct control *control, enum request_kind kind, const struct message *request,
+	       struct error *error)
 {
 	struct node *node = control->base.node;
 	enum stepper_command command = commands[kind];
 	bool is_step = command != STEPPER_CONTINUE;
-	struct control_thread *thread =
-		control_asked(control, request, is_step ? error : NULL);
+	struct control_thread *thread = control_asked(control, request, is_step ? error : NULL);
 	struct control_thread *pending;
 
 	/* All resume, also when the one that is shown did not stop. */
-	if ((!thread && is_step) ||
-	    control_take_setting(control, request, error) < 0 ||
-	    (thread &&
-	     command_thread(control, thread, command, request, error) < 0))
+	if ((!thread && is_step) || control_take_setting(control, request, error) < 0 ||
+	    (thread && command_thread(control, thread, command, request, error) < 0))
 		return -1;
 	control->is_disarmed = false;
 	drop_others(control, thread);

@@ -123,9 +123,7 @@ static char *take_conversion(char *at, bool *is_repr, struct error *error)
 	*is_repr = *at == 'r';
 	if ((*at == 'r' || *at == 's') && (!at[1] || at[1] == ':'))
 		return at + 1;
-	error_set(error,
-		  "The text to log has '!%.10s', which is none of !r and !s.",
-		  at);
+	error_set(error, "The text to log has '!%.10s', which is none of !r and !s.", at);
 	return NULL;
 }
 
@@ -136,8 +134,7 @@ static bool take_name(char *inner, struct buffer *text)
 
 	while (length && inner[length - 1] == ' ')
 		length--;
-	if (length < 2 || inner[length - 1] != '=' ||
-	    strchr("=!<>", inner[length - 2]))
+	if (length < 2 || inner[length - 1] != '=' || strchr("=!<>", inner[length - 2]))
 		return false;
 	buffer_append_string(text, inner);
 	inner[length - 1] = '\0';
@@ -145,8 +142,8 @@ static bool take_name(char *inner, struct buffer *text)
 }
 
 /* Of "loss:.3f" without its braces, which is written to. */
-static int read_inner(char *inner, struct logpoint *logpoint,
-		      struct buffer *text, struct error *error)
+static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *text,
+		      struct error *error)
 {
 	char *colon = find_format(inner);
 	struct numberformat format = { .width = 0 };
@@ -181,8 +178,8 @@ static int read_inner(char *inner, struct logpoint *logpoint,
 }
 
 /* Behind the expression in braces at at; NULL and a sentence. */
-static const char *take_expression(const char *at, struct logpoint *logpoint,
-				   struct buffer *text, struct error *error)
+static const char *take_expression(const char *at, struct logpoint *logpoint, struct buffer *text,
+				   struct error *error)
 {
 	const char *end = *at == '{' ? find_end(at + 1) : NULL;
 	char *inner;
@@ -234,20 +231,18 @@ static bool is_text(const struct variable *variable)
 	return variable->type && !strcmp(variable->type, "str");
 }
 
-static void write_value(const struct piece *piece,
-			const struct variable *variable, struct buffer *out,
-			struct error *error)
+static void write_value(const struct piece *piece, const struct variable *variable,
+			struct buffer *out, struct error *error)
 {
 	if (piece->is_formatted && !piece->is_repr && !is_plain(variable)) {
-		error_set(error, "%s may have a __format__ of its own: {x!r} "
-				 "writes what is known",
+		error_set(error,
+			  "%s may have a __format__ of its own: {x!r} "
+			  "writes what is known",
 			  variable->type);
 	} else if (piece->is_formatted && piece->is_repr) {
-		numberformat_append_repr(out, &piece->format, variable->value,
-					 error);
+		numberformat_append_repr(out, &piece->format, variable->value, error);
 	} else if (piece->is_formatted) {
-		numberformat_append(out, &piece->format, variable->value,
-				    error);
+		numberformat_append(out, &piece->format, variable->value, error);
 	} else if (piece->is_repr || !is_text(variable) ||
 		   numberformat_append_text(out, variable->value) < 0) {
 		buffer_append_string(out, variable->value);
@@ -261,8 +256,7 @@ static void say_value(const struct piece *piece, struct pyreader *reader,
 	struct variable *variable = variable_list_add(&list);
 	struct error error = ERROR_INIT;
 
-	if (pyexpression_show(piece->expression, reader, frame, variable,
-			      &error) == 0) {
+	if (pyexpression_show(piece->expression, reader, frame, variable, &error) == 0) {
 		write_value(piece, variable, out, &error);
 	}
 	if (error_is_set(&error))

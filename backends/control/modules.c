@@ -31,14 +31,13 @@ static bool add_module(uint64_t key, uint64_t value, void *data)
 	struct modules *modules = data;
 
 	ARRAY_GROW(modules->items, modules->count, modules->capacity);
-	modules->items[modules->count++] =
-		(struct module){ .name = key, .object = value };
+	modules->items[modules->count++] = (struct module){ .name = key, .object = value };
 	return modules->count < MODULES_MAXIMUM;
 }
 
 /* The first attributes of a module. */
 struct attributes {
-	uint64_t keys;	/* of its __dict__ */
+	uint64_t keys; /* of its __dict__ */
 	size_t entry_size;
 	size_t key_at;
 	size_t count;
@@ -78,8 +77,7 @@ static void find_keys(struct look *look)
 {
 	for (size_t i = 0; i < look->count; i++)
 		look->parts[i] = (struct memory_part){
-			.address = look->items[i].dict +
-				   (uint64_t)look->python->offsets.dict_keys,
+			.address = look->items[i].dict + (uint64_t)look->python->offsets.dict_keys,
 			.out = &look->attributes[i].keys,
 			.length = 8,
 		};
@@ -100,15 +98,13 @@ static void find_entries(struct look *look)
 		struct pytable table;
 
 		if (look->parts[i].done < PYTABLE_HEAD ||
-		    pytable_parse(look->python, attributes->keys,
-				  attributes->bytes, &table))
+		    pytable_parse(look->python, attributes->keys, attributes->bytes, &table))
 			continue;
 		attributes->entries = table.entries;
 		attributes->entry_size = table.entry_size;
 		attributes->key_at = table.key_at;
-		attributes->count = table.entry_count < (int64_t)ENTRIES
-					    ? (size_t)table.entry_count
-					    : ENTRIES;
+		attributes->count =
+			table.entry_count < (int64_t)ENTRIES ? (size_t)table.entry_count : ENTRIES;
 	}
 }
 
@@ -129,12 +125,10 @@ static void read_entries(struct look *look)
 			look->attributes[i].count = 0;
 }
 
-static uint64_t word(const struct attributes *attributes, size_t i,
-		     size_t offset)
+static uint64_t word(const struct attributes *attributes, size_t i, size_t offset)
 {
 	return pyreader_word(attributes->bytes,
-			     (long)(i * attributes->entry_size +
-				    attributes->key_at + offset));
+			     (long)(i * attributes->entry_size + attributes->key_at + offset));
 }
 
 /* The str object "__file__", which all modules share: it is interned. */
@@ -169,28 +163,26 @@ static void find_files(struct look *look)
 	}
 }
 
-static uint64_t find_modules(struct memory *memory,
-			     const struct cpython *python,
+static uint64_t find_modules(struct memory *memory, const struct cpython *python,
 			     uint64_t interpreter)
 {
 	uint64_t modules = 0;
 
-	memory_fetch(memory,
-		     interpreter + (uint64_t)python->offsets.is_modules,
-		     &modules, sizeof(modules));
+	memory_fetch(memory, interpreter + (uint64_t)python->offsets.is_modules, &modules,
+		     sizeof(modules));
 	return modules;
 }
 
-void modules_read(struct modules *modules, struct memory *memory,
-		  const struct cpython *python, uint64_t interpreter)
+void modules_read(struct modules *modules, struct memory *memory, const struct cpython *python,
+		  uint64_t interpreter)
 {
 	struct look look = { .memory = memory, .python = python };
 	size_t before = modules->count;
 	struct pyreader reader;
 
 	pyreader_init(&reader, memory, python);
-	pydict_each(&reader, find_modules(memory, python, interpreter), 0,
-		    SIZE_MAX, add_module, modules);
+	pydict_each(&reader, find_modules(memory, python, interpreter), 0, SIZE_MAX, add_module,
+		    modules);
 	look.count = modules->count - before;
 	if (!look.count)
 		return;
@@ -206,8 +198,7 @@ void modules_read(struct modules *modules, struct memory *memory,
 	free(look.attributes);
 }
 
-uint64_t modules_revision(struct memory *memory, const struct cpython *python,
-			  uint64_t interpreter)
+uint64_t modules_revision(struct memory *memory, const struct cpython *python, uint64_t interpreter)
 {
 	uint64_t modules = find_modules(memory, python, interpreter);
 	uint8_t dict[DICT_HEAD];

@@ -14,10 +14,10 @@ struct memory;
 #define MODULE_DICT 16 /* md_dict, in a module object */
 
 struct module {
-	uint64_t name;	 /* its key, a str object */
+	uint64_t name; /* its key, a str object */
 	uint64_t object;
-	uint64_t dict;	 /* 0: it has none */
-	uint64_t file;	 /* the str object __file__; 0: none was found */
+	uint64_t dict; /* 0: it has none */
+	uint64_t file; /* the str object __file__; 0: none was found */
 };
 
 struct modules {
@@ -31,8 +31,8 @@ void modules_clear(struct modules *modules);
  * Appends those of the interpreter. memory is read past its snapshot, but for
  * sys.modules itself.
  */
-void modules_read(struct modules *modules, struct memory *memory,
-		  const struct cpython *python, uint64_t interpreter);
+void modules_read(struct modules *modules, struct memory *memory, const struct cpython *python,
+		  uint64_t interpreter);
 /*
  * A number that changes when a module comes or goes, from three reads; 0:
  * not readable.

@@ -56,12 +56,10 @@ static bool is_wrong(const struct numberformat *format, bool has_point)
 		return true;
 	if (format->group == ',' && is_one_of(format->kind, "boxX"))
 		return true;
-	return format->kind == 's' &&
-	       (format->sign || format->group || format->align == '=');
+	return format->kind == 's' && (format->sign || format->group || format->align == '=');
 }
 
-int numberformat_read(struct numberformat *format, const char *text,
-		      struct error *error)
+int numberformat_read(struct numberformat *format, const char *text, struct error *error)
 {
 	const char *at = text;
 	bool has_point;
@@ -103,8 +101,7 @@ static const char *whole_of(const char *value)
 		return "1";
 	if (!strcmp(value, "False"))
 		return "0";
-	if (!value[sign] || strspn(value + sign, "0123456789") !=
-				    strlen(value + sign))
+	if (!value[sign] || strspn(value + sign, "0123456789") != strlen(value + sign))
 		return NULL;
 	return value;
 }
@@ -114,8 +111,7 @@ static void put_digits(struct buffer *out, const char *decimal, char kind)
 {
 	size_t length = strlen(decimal);
 	uint32_t *digits = xcalloc(PYBIG_TEXT_DIGITS(length), sizeof(*digits));
-	const char *letters = kind == 'X' ? "0123456789ABCDEF"
-					  : "0123456789abcdef";
+	const char *letters = kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
 	unsigned bits = 4;
 	struct pybig number;
 	bool has_begun = false;
@@ -143,8 +139,7 @@ static void put_digits(struct buffer *out, const char *decimal, char kind)
 }
 
 /* Without its sign. */
-static void put_real(struct buffer *out, const struct numberformat *format,
-		     double real)
+static void put_real(struct buffer *out, const struct numberformat *format, double real)
 {
 	int digits = format->digits < 0 ? 6 : format->digits;
 	char text[NUMBER_SIZE];
@@ -162,8 +157,8 @@ static void put_real(struct buffer *out, const struct numberformat *format,
 }
 
 /* The number without its sign; -1: it is none of that kind. */
-static int put_number(struct buffer *out, const struct numberformat *format,
-		      const char *value, bool *is_negative)
+static int put_number(struct buffer *out, const struct numberformat *format, const char *value,
+		      bool *is_negative)
 {
 	const char *whole = whole_of(value);
 	double real;
@@ -177,8 +172,7 @@ static int put_number(struct buffer *out, const struct numberformat *format,
 		if (!whole && (end == value || *end))
 			return -1;
 		if (!format->kind || format->kind == 'd')
-			buffer_append_string(out, (whole ? whole : value) +
-							  *is_negative);
+			buffer_append_string(out, (whole ? whole : value) + *is_negative);
 		else
 			put_digits(out, whole + *is_negative, format->kind);
 		return 0;
@@ -197,8 +191,7 @@ static void fill(struct buffer *out, char with, int count)
 }
 
 /* As _PyUnicode_InsertThousandsGrouping: zeros of a width are grouped, too. */
-static void group_digits(struct buffer *digits, const struct numberformat *format,
-			 int width)
+static void group_digits(struct buffer *digits, const struct numberformat *format, int width)
 {
 	int size = is_one_of(format->kind, "boxX") ? 4 : 3;
 	int count = (int)strspn(digits->data, "0123456789abcdefABCDEF");
@@ -213,9 +206,7 @@ static void group_digits(struct buffer *digits, const struct numberformat *forma
 			buffer_append_char(&reversed, format->group);
 			written++;
 		}
-		buffer_append_char(&reversed, i < count
-						      ? digits->data[count - 1 - i]
-						      : '0');
+		buffer_append_char(&reversed, i < count ? digits->data[count - 1 - i] : '0');
 		written++;
 	}
 	for (size_t i = reversed.length; i-- > 0;)
@@ -236,8 +227,8 @@ static int count_characters(const char *text)
 }
 
 /* Text with blanks around it, by default behind it. */
-static void put_aligned(struct buffer *out, const struct numberformat *format,
-			const char *text, char align)
+static void put_aligned(struct buffer *out, const struct numberformat *format, const char *text,
+			char align)
 {
 	int blank = format->width - count_characters(text);
 	int before = 0;
@@ -291,13 +282,13 @@ int numberformat_append_text(struct buffer *out, const char *value)
 	return 0;
 }
 
-static int append_cut(struct buffer *out, const struct numberformat *format,
-		      struct buffer *text, struct error *error)
+static int append_cut(struct buffer *out, const struct numberformat *format, struct buffer *text,
+		      struct error *error)
 {
 	const char *at = text->data;
 
-	if ((format->kind && format->kind != 's') || format->sign ||
-	    format->group || format->align == '=')
+	if ((format->kind && format->kind != 's') || format->sign || format->group ||
+	    format->align == '=')
 		return error_set(error, "%.60s is no number", text->data);
 	for (int i = 0; format->digits >= 0 && i < format->digits; i++)
 		text_next(&at);
@@ -307,8 +298,7 @@ static int append_cut(struct buffer *out, const struct numberformat *format,
 	return 0;
 }
 
-int numberformat_append_repr(struct buffer *out,
-			     const struct numberformat *format,
+int numberformat_append_repr(struct buffer *out, const struct numberformat *format,
 			     const char *value, struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
@@ -328,8 +318,8 @@ static const char *kind_name(char kind)
 	return is_one_of(kind, "bdoxX") ? "whole number" : "number";
 }
 
-static int append_text(struct buffer *out, const struct numberformat *format,
-		       const char *value, struct error *error)
+static int append_text(struct buffer *out, const struct numberformat *format, const char *value,
+		       struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
 	int result;
@@ -340,8 +330,8 @@ static int append_text(struct buffer *out, const struct numberformat *format,
 	return result;
 }
 
-int numberformat_append(struct buffer *out, const struct numberformat *format,
-			const char *value, struct error *error)
+int numberformat_append(struct buffer *out, const struct numberformat *format, const char *value,
+			struct error *error)
 {
 	struct buffer digits = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
@@ -351,11 +341,9 @@ int numberformat_append(struct buffer *out, const struct numberformat *format,
 
 	if (is_one_of(value[0], "'\""))
 		return append_text(out, format, value, error);
-	if (format->kind == 's' ||
-	    put_number(&digits, format, value, &is_negative) < 0) {
+	if (format->kind == 's' || put_number(&digits, format, value, &is_negative) < 0) {
 		buffer_clear(&digits);
-		return error_set(error, "%.60s is no %s", value,
-				 kind_name(format->kind));
+		return error_set(error, "%.60s is no %s", value, kind_name(format->kind));
 	}
 	if (is_negative)
 		buffer_append_char(&text, '-');
@@ -365,14 +353,11 @@ int numberformat_append(struct buffer *out, const struct numberformat *format,
 		buffer_printf(&text, "0%c", format->kind);
 	taken = (int)text.length;
 	if (format->group)
-		group_digits(&digits, format,
-			     is_padded ? format->width - taken : 0);
+		group_digits(&digits, format, is_padded ? format->width - taken : 0);
 	if (is_inner)
-		fill(&text, format->fill,
-		     format->width - taken - (int)digits.length);
+		fill(&text, format->fill, format->width - taken - (int)digits.length);
 	buffer_append_string(&text, digits.data);
-	put_aligned(out, format, text.data,
-		    format->align ? format->align : '>');
+	put_aligned(out, format, text.data, format->align ? format->align : '>');
 	buffer_clear(&digits);
 	buffer_clear(&text);
 	return 0;

@@ -12,9 +12,8 @@
 
 #define MINOR_QUALNAME 11 /* the first that has co_qualname */
 
-struct place *place_new(const struct stepper_stop *stop,
-			const struct break_hit *hit, const char *change,
-			int minor)
+struct place *place_new(const struct stepper_stop *stop, const struct break_hit *hit,
+			const char *change, int minor)
 {
 	struct place *place = xcalloc(1, sizeof(*place));
 
@@ -36,8 +35,7 @@ struct place *place_new(const struct stepper_stop *stop,
 		place->hits[place->hit_count++] = stop->data_id;
 		place->change = xstrdup_or_null(change);
 	}
-	for (size_t i = 0; stop->reason == STOP_BREAKPOINT && i < hit->count;
-	     i++)
+	for (size_t i = 0; stop->reason == STOP_BREAKPOINT && i < hit->count; i++)
 		place->hits[place->hit_count++] = hit->ids[i];
 	return place;
 }
@@ -83,8 +81,7 @@ void place_describe(const struct place *place, struct debugger *debugger)
 	debugger->description = describe(place);
 }
 
-static struct frame make_frame(const struct place *place,
-			       struct stack_table *stacks)
+static struct frame make_frame(const struct place *place, struct stack_table *stacks)
 {
 	struct code code = {
 		.func = place->name,
@@ -101,8 +98,7 @@ static struct frame make_frame(const struct place *place,
 }
 
 const struct stack *place_amend(const struct place *place, bool is_newest,
-				const struct stack *stack,
-				struct stack_table *stacks)
+				const struct stack *stack, struct stack_table *stacks)
 {
 	size_t skipped = is_newest ? 1 : 0;
 	size_t count = stack ? stack->frame_count : 0;

@@ -26,8 +26,8 @@ struct place {
 	int first_line;
 	int line;
 	uint64_t value; /* object returned or raised; 0: not known */
-	char *change; /* of what is watched, "total: 3 -> 4"; NULL: nothing */
-	char *why;    /* a sentence: there is no frame; NULL: there is */
+	char *change;	/* of what is watched, "total: 3 -> 4"; NULL: nothing */
+	char *why;	/* a sentence: there is no frame; NULL: there is */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
 	bool is_cleared; /* all of hits were, before the stop was told */
@@ -35,9 +35,8 @@ struct place {
 
 /* Why it stopped: the breakpoints of a line event, or the change of what is
  * watched, as the stop's reason has it. */
-struct place *place_new(const struct stepper_stop *stop,
-			const struct break_hit *hit, const char *change,
-			int minor);
+struct place *place_new(const struct stepper_stop *stop, const struct break_hit *hit,
+			const char *change, int minor);
 void place_free(struct place *place);
 /* Fills in at, reason, hits and description. */
 void place_describe(const struct place *place, struct debugger *debugger);
@@ -47,7 +46,6 @@ void place_describe(const struct place *place, struct debugger *debugger);
  * just being made or left, comes first. stack NULL: it could not be read.
  */
 const struct stack *place_amend(const struct place *place, bool is_newest,
-				const struct stack *stack,
-				struct stack_table *stacks);
+				const struct stack *stack, struct stack_table *stacks);
 
 #endif

@@ -56,14 +56,12 @@ static bool want(struct draft *draft, const struct planned *planned)
 	return true;
 }
 
-static void want_watch(struct draft *draft, enum plan_kind kind,
-		       struct watch watch)
+static void want_watch(struct draft *draft, enum plan_kind kind, struct watch watch)
 {
 	want(draft, &(struct planned){ .watch = watch, .kind = kind });
 }
 
-static void want_unit(struct draft *draft, const struct bytecode *code,
-		      int unit)
+static void want_unit(struct draft *draft, const struct bytecode *code, int unit)
 {
 	want_watch(draft, PLAN_UNIT,
 		   (struct watch){
@@ -76,28 +74,24 @@ static void want_unit(struct draft *draft, const struct bytecode *code,
 static void want_leaving(const struct stepper *stepper, struct draft *draft)
 {
 	want_watch(draft, PLAN_LEAVING,
-		   pyframes_watch_leaving(&stepper->frames,
-					  stepper->here.frame));
+		   pyframes_watch_leaving(&stepper->frames, stepper->here.frame));
 }
 
 static void want_walk(const struct stepper *stepper, struct draft *draft)
 {
 	want_watch(draft, PLAN_POSITION,
-		   pyframes_watch_position(&stepper->frames,
-					   stepper->here.frame));
+		   pyframes_watch_position(&stepper->frames, stepper->here.frame));
 	want_leaving(stepper, draft);
 }
 
-static void plan_all(struct stepper *stepper,
-		     const struct plan_wishes *wishes, struct draft *draft)
+static void plan_all(struct stepper *stepper, const struct plan_wishes *wishes, struct draft *draft)
 {
 	const struct pyframes *frames = &stepper->frames;
 
 	(void)wishes;
 	if (stepper->here.frame && stepper->here.code)
 		want_walk(stepper, draft);
-	want_watch(draft, PLAN_NEWEST,
-		   pyframes_watch_newest(frames, stepper->loop));
+	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, stepper->loop));
 	want_watch(draft, PLAN_LOOP, pyframes_watch_loop(frames));
 }
 
@@ -106,8 +100,8 @@ struct ahead {
 	int units[AHEAD_MAXIMUM];
 	size_t count;
 	const bool *wanted; /* as bytecode_frontier() has it */
-	bool has_handlers; /* to be told by E */
-	bool is_near;	   /* it is too late for one of them */
+	bool has_handlers;  /* to be told by E */
+	bool is_near;	    /* it is too late for one of them */
 };
 
 /* The line from which on any is a stop. */
@@ -117,8 +111,7 @@ static int line_ahead(const struct stepper *stepper)
 }
 
 /* Not only because of what it is. */
-static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead,
-		      int unit)
+static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead, int unit)
 {
 	const struct follow *here = &stepper->here;
 
@@ -132,13 +125,11 @@ static bool is_fallen_into(const struct stepper *stepper, int unit)
 {
 	const struct bytecode *code = stepper->here.code;
 
-	return unit > 0 && bytecode_follows(stepper->python, code,
-					    bytecode_instruction(code, unit - 1),
-					    unit);
+	return unit > 0 &&
+	       bytecode_follows(stepper->python, code, bytecode_instruction(code, unit - 1), unit);
 }
 
-static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
-		      int from, int unit)
+static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int from, int unit)
 {
 	const struct bytecode *code = stepper->here.code;
 	const struct unit *to = &code->units[unit];
@@ -149,12 +140,10 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead,
 	if (to->is_handler) {
 		/* 3.10 writes B's place when an exception is raised. */
 		ahead->has_handlers = stepper->python->minor != 10;
-		if (!is_fallen_into(stepper, unit) ||
-		    !is_wanted(stepper, ahead, unit))
+		if (!is_fallen_into(stepper, unit) || !is_wanted(stepper, ahead, unit))
 			return;
 	}
-	if (from == stepper->here.at &&
-	    bytecode_reaches(stepper->python, code, from, unit))
+	if (from == stepper->here.at && bytecode_reaches(stepper->python, code, from, unit))
 		ahead->is_near = true;
 	if (ahead->count < AHEAD_MAXIMUM &&
 	    (to->kind != UNIT_RETURN || is_wanted(stepper, ahead, unit)))
@@ -196,9 +185,8 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 	size_t count;
 
 	for (size_t k = 0; k < start_count; k++) {
-		if (!bytecode_frontier(stepper->python, code, starts[k], line,
-				       ahead->wanted, units, AHEAD_MAXIMUM,
-				       &count))
+		if (!bytecode_frontier(stepper->python, code, starts[k], line, ahead->wanted, units,
+				       AHEAD_MAXIMUM, &count))
 			return false;
 		for (size_t i = 0; i < count; i++)
 			if (!is_passed_by(stepper, units[i]))
@@ -210,8 +198,7 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 }
 
 /* What persons want keeps the places that it has beside A and B. */
-static size_t room_beside(const struct stepper *stepper,
-			  const struct plan_wishes *wishes)
+static size_t room_beside(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	size_t count = crowd_count(stepper, wishes);
 
@@ -241,11 +228,9 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
 	if (here->fetch_due == unit)
 		return true;
 	/* Where an exception leads is found once it is raised. */
-	if (here->code->units[unit].is_handler &&
-	    !is_fallen_into(stepper, unit))
+	if (here->code->units[unit].is_handler && !is_fallen_into(stepper, unit))
 		return false;
-	return here->pointer_due < 0 && here->at >= 0 &&
-	       !is_planned(&stepper->plan, watch) &&
+	return here->pointer_due < 0 && here->at >= 0 && !is_planned(&stepper->plan, watch) &&
 	       bytecode_reaches(stepper->python, here->code, here->at, unit);
 }
 
@@ -254,18 +239,15 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
  * fetched again where the interpreter lets another thread run before. That
  * takes as long as a person's stop.
  */
-static bool is_refetched(const struct stepper *stepper,
-			 const struct watch *watch)
+static bool is_refetched(const struct stepper *stepper, const struct watch *watch)
 {
 	const struct follow *here = &stepper->here;
 
 	return stepper->is_commanded && here->pointer_due >= 0 &&
-	       bytecode_unit_at(here->code, watch->address) ==
-		       here->pointer_due;
+	       bytecode_unit_at(here->code, watch->address) == here->pointer_due;
 }
 
-static bool is_wish_near(const struct stepper *stepper,
-			 const struct plan_wishes *wishes)
+static bool is_wish_near(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	for (size_t i = 0; i < wishes->count; i++)
 		if (wishes->items[i].kind == PLAN_BREAKPOINT &&
@@ -289,8 +271,7 @@ static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
  * In a loop that has been walked for long the called function is not watched
  * for being called again: that takes the place of units ahead.
  */
-static size_t room_in_called(struct stepper *stepper,
-			     const struct plan_wishes *wishes)
+static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	size_t others = crowd_count(stepper, wishes) - 1;
 
@@ -298,8 +279,7 @@ static size_t room_in_called(struct stepper *stepper,
 	return WATCH_SLOTS - (others < 1 ? others : 1);
 }
 
-static bool look_for_room(struct stepper *stepper,
-			  const struct plan_wishes *wishes,
+static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wishes,
 			  struct ahead *ahead)
 {
 	bool *wanted = crowd_units(stepper, wishes);
@@ -312,15 +292,14 @@ static bool look_for_room(struct stepper *stepper,
 	count = ahead->count + ahead->has_handlers + 1;
 	if (!has_room || count <= room_beside(stepper, wishes))
 		return has_room;
-	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED ||
-	    !stepper->is_crowded)
+	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_crowded)
 		return false;
 	return count <= room_in_called(stepper, wishes);
 }
 
 /* False: walk on. */
-static bool plan_ahead(struct stepper *stepper,
-		       const struct plan_wishes *wishes, struct draft *draft)
+static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes,
+		       struct draft *draft)
 {
 	const struct follow *here = &stepper->here;
 	struct ahead ahead = { .count = 0 };
@@ -329,12 +308,10 @@ static bool plan_ahead(struct stepper *stepper,
 	 * What was raised goes to its handler first; where a RERAISE leads is
 	 * not where its pointer says.
 	 */
-	if (stepper->walked < stepper->walk_limit || stepper->is_leaving ||
-	    here->store_due >= 0 ||
+	if (stepper->walked < stepper->walk_limit || stepper->is_leaving || here->store_due >= 0 ||
 	    here->raised_at >= 0 || !here->handled)
 		return false;
-	bool is_bare = stepper->aim == AIM_CALLED &&
-		       plan_bare(stepper, wishes);
+	bool is_bare = stepper->aim == AIM_CALLED && plan_bare(stepper, wishes);
 	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
 		if (stepper->walk_limit < WALK_LIMIT_MAXIMUM)
 			stepper->walk_limit *= 2;
@@ -349,14 +326,13 @@ static bool plan_ahead(struct stepper *stepper,
 		want_unit(draft, here->code, ahead.units[i]);
 	if (ahead.has_handlers)
 		want_watch(draft, PLAN_HANDLERS,
-			   pyframes_watch_handled(&stepper->frames, here->code,
-						  here->handled));
+			   pyframes_watch_handled(&stepper->frames, here->code, here->handled));
 	want_leaving(stepper, draft);
 	return true;
 }
 
-static void plan_frame(struct stepper *stepper,
-		       const struct plan_wishes *wishes, struct draft *draft)
+static void plan_frame(struct stepper *stepper, const struct plan_wishes *wishes,
+		       struct draft *draft)
 {
 	stepper->is_blind = plan_ahead(stepper, wishes, draft);
 	if (!stepper->is_blind)
@@ -364,65 +340,55 @@ static void plan_frame(struct stepper *stepper,
 }
 
 /* A generator is left and entered at each value: B would fire each time. */
-static void plan_return(struct stepper *stepper,
-			const struct plan_wishes *wishes, struct draft *draft)
+static void plan_return(struct stepper *stepper, const struct plan_wishes *wishes,
+			struct draft *draft)
 {
 	const struct pyframes *frames = &stepper->frames;
 	const struct bytecode *code = stepper->here.code;
 	struct draft returns = { .count = 0 };
 	/* Up to 3.10 there is no E. */
 	bool is_generator = stepper->here.is_in_generator;
-	struct watch freeing =
-		pyframes_watch_freeing(frames, stepper->here.frame);
+	struct watch freeing = pyframes_watch_freeing(frames, stepper->here.frame);
 	size_t count = freeing.access == WATCH_NONE ? 1 : 2;
 
-	want_watch(&returns, PLAN_HANDLERS,
-		   pyframes_watch_handlers(frames, code));
+	want_watch(&returns, PLAN_HANDLERS, pyframes_watch_handlers(frames, code));
 	want_watch(&returns, PLAN_LEAVING, freeing);
 	for (int i = 0; i < code->count; i++)
 		if (code->units[i].kind == UNIT_RETURN) {
 			want_unit(&returns, code, i);
 			count++;
 		}
-	if (is_generator && returns.count == count &&
-	    count <= room_beside(stepper, wishes) && !stepper->is_leaving &&
-	    !stepper->is_walking)
+	if (is_generator && returns.count == count && count <= room_beside(stepper, wishes) &&
+	    !stepper->is_leaving && !stepper->is_walking)
 		*draft = returns;
 	else
 		want_leaving(stepper, draft);
-	stepper->is_blind = !stepper->is_walking &&
-			    !follow_is_unborn(stepper, &stepper->here);
+	stepper->is_blind = !stepper->is_walking && !follow_is_unborn(stepper, &stepper->here);
 	if (stepper->is_blind)
 		return;
-	want_watch(draft, PLAN_POSITION,
-		   pyframes_watch_position(frames, stepper->here.frame));
-	want_watch(draft, PLAN_NEWEST,
-		   pyframes_watch_newest(frames, frames->loop));
+	want_watch(draft, PLAN_POSITION, pyframes_watch_position(frames, stepper->here.frame));
+	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, frames->loop));
 }
 
-static void plan_nothing(struct stepper *stepper,
-			 const struct plan_wishes *wishes, struct draft *draft)
+static void plan_nothing(struct stepper *stepper, const struct plan_wishes *wishes,
+			 struct draft *draft)
 {
 	(void)stepper;
 	(void)wishes;
 	(void)draft;
 }
 
-static void (*const aims[])(struct stepper *stepper,
-			    const struct plan_wishes *wishes,
+static void (*const aims[])(struct stepper *stepper, const struct plan_wishes *wishes,
 			    struct draft *draft) = {
-	[AIM_NOTHING] = plan_nothing,
-	[AIM_ALL] = plan_all,
-	[AIM_FRAME] = plan_frame,
-	[AIM_RETURN] = plan_return,
-	[AIM_CALLED] = plan_frame,
+	[AIM_NOTHING] = plan_nothing, [AIM_ALL] = plan_all,	 [AIM_FRAME] = plan_frame,
+	[AIM_RETURN] = plan_return,   [AIM_CALLED] = plan_frame,
 };
 
 static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	if (stepper->here.code && stepper->is_standing)
-		stepper->is_stepping_off = stepper->here.store_due >= 0 ||
-					   is_wish_near(stepper, wishes);
+		stepper->is_stepping_off =
+			stepper->here.store_due >= 0 || is_wish_near(stepper, wishes);
 }
 
 /* A fetch that is not watched is not waited for. */
@@ -445,8 +411,7 @@ void plan_keep_slots(struct plan *plan, const struct plan *before)
 		struct planned moved = plan->slots[i];
 		int at = i;
 
-		if (kept->access == WATCH_NONE ||
-		    watch_is_same(kept, &moved.watch))
+		if (kept->access == WATCH_NONE || watch_is_same(kept, &moved.watch))
 			continue;
 		for (int j = 0; j < WATCH_SLOTS; j++)
 			if (watch_is_same(kept, &plan->slots[j].watch))
@@ -456,8 +421,7 @@ void plan_keep_slots(struct plan *plan, const struct plan *before)
 	}
 }
 
-void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
-		  struct plan *plan)
+void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, struct plan *plan)
 {
 	struct draft draft = { .count = 0 };
 
@@ -469,23 +433,19 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
 		step_off(stepper, wishes);
 	if (stepper->is_entering)
 		want_watch(&draft, PLAN_ENTRY,
-			   pyframes_watch_newest(&stepper->frames,
-						 stepper->frames.loop));
+			   pyframes_watch_newest(&stepper->frames, stepper->frames.loop));
 	if (stepper->is_stepping_off)
 		want_watch(&draft, PLAN_POSITION,
-			   pyframes_watch_position(&stepper->frames,
-						   stepper->here.frame));
+			   pyframes_watch_position(&stepper->frames, stepper->here.frame));
 	for (size_t i = 0; i < wishes->count; i++) {
-		struct planned planned = crowd_stand_in(stepper, wishes,
-							&wishes->items[i]);
+		struct planned planned = crowd_stand_in(stepper, wishes, &wishes->items[i]);
 		if (!want(&draft, &planned))
 			plan->missing++;
 	}
 	for (size_t i = 0; i < draft.count; i++)
 		plan->slots[i] = draft.items[i];
 	plan_keep_slots(plan, &stepper->plan);
-	struct watch position = pyframes_watch_position(&stepper->frames,
-							stepper->here.frame);
+	struct watch position = pyframes_watch_position(&stepper->frames, stepper->here.frame);
 	stepper->is_watched = is_planned(plan, &position);
 	expect_fetch(stepper, plan);
 	stepper->plan = *plan;

@@ -58,7 +58,7 @@ struct member {
 #define MEMBER_RELATIVE 8 /* in flags */
 
 #define FIELD_GETTER "collections._tuplegetter" /* up to 3.11 "_collections" */
-#define EXCEPTION_ARGS 24 /* in PyBaseExceptionObject, behind its dict */
+#define EXCEPTION_ARGS 24			/* in PyBaseExceptionObject, behind its dict */
 
 /* What the classes of an object have under a name. */
 enum class_has {
@@ -77,8 +77,8 @@ struct class_attribute {
 };
 
 /* A row with this name in an array of a static type. */
-static bool find_row(struct pyreader *reader, uint64_t type, long word,
-		     uint64_t size, const char *name, uint64_t *row)
+static bool find_row(struct pyreader *reader, uint64_t type, long word, uint64_t size,
+		     const char *name, uint64_t *row)
 {
 	uint64_t flags = type + (uint64_t)reader->python->offsets.tp_flags;
 	char text[NAME_MAXIMUM];
@@ -96,8 +96,8 @@ static bool find_row(struct pyreader *reader, uint64_t type, long word,
 	return false;
 }
 
-static bool find_static(struct pyreader *reader, uint64_t type,
-			const char *name, struct class_attribute *found)
+static bool find_static(struct pyreader *reader, uint64_t type, const char *name,
+			struct class_attribute *found)
 {
 	uint64_t row;
 
@@ -117,8 +117,7 @@ static bool find_static(struct pyreader *reader, uint64_t type,
 }
 
 /* What it is that stands in the dict of a class. */
-static int classify(struct pyreader *reader, uint64_t value,
-		    struct class_attribute *found)
+static int classify(struct pyreader *reader, uint64_t value, struct class_attribute *found)
 {
 	struct pytype type;
 	uint64_t get, set, member;
@@ -131,8 +130,7 @@ static int classify(struct pyreader *reader, uint64_t value,
 	found->has = CLASS_VALUE;
 	if (pytype_is(reader, value, "member_descriptor") &&
 	    !pyreader_pointer(reader, value + DESCRIPTOR_MEMBER, &member) &&
-	    !pyreader_read(reader, member, &found->member,
-			   sizeof(found->member)))
+	    !pyreader_read(reader, member, &found->member, sizeof(found->member)))
 		found->has = CLASS_MEMBER;
 	else if (set)
 		found->has = CLASS_DATA;
@@ -145,9 +143,8 @@ static int classify(struct pyreader *reader, uint64_t value,
  * In the first class of the mro that has the name; -1 and a sentence. is_hook:
  * only classes of the program count, not what wraps a function of C.
  */
-static int search_classes(struct pyevaluation *evaluation, uint64_t address,
-			  const char *name, bool is_hook,
-			  struct class_attribute *found)
+static int search_classes(struct pyevaluation *evaluation, uint64_t address, const char *name,
+			  bool is_hook, struct class_attribute *found)
 {
 	struct pyreader *reader = evaluation->reader;
 	struct pytype type, base;
@@ -162,8 +159,7 @@ static int search_classes(struct pyevaluation *evaluation, uint64_t address,
 	for (int64_t i = 0; i < count; i++) {
 		uint64_t at, value;
 
-		if (pytuple_item(reader, type.mro, i, &at) ||
-		    pytype_read(reader, at, &base))
+		if (pytuple_item(reader, type.mro, i, &at) || pytype_read(reader, at, &base))
 			goto unreadable;
 		found->owner = at;
 		if (is_hook && !(base.flags & PYTYPE_HEAP))
@@ -179,24 +175,23 @@ static int search_classes(struct pyevaluation *evaluation, uint64_t address,
 	}
 	return 0;
 unreadable:
-	return error_set(evaluation->error,
-			 "The classes of an object cannot be read.");
+	return error_set(evaluation->error, "The classes of an object cannot be read.");
 }
 
-static int find_in_classes(struct pyevaluation *evaluation, uint64_t address,
-			   const char *name, struct class_attribute *found)
+static int find_in_classes(struct pyevaluation *evaluation, uint64_t address, const char *name,
+			   struct class_attribute *found)
 {
 	return search_classes(evaluation, address, name, false, found);
 }
 
-static int find_hook(struct pyevaluation *evaluation, uint64_t address,
-		     const char *name, struct class_attribute *found)
+static int find_hook(struct pyevaluation *evaluation, uint64_t address, const char *name,
+		     struct class_attribute *found)
 {
 	return search_classes(evaluation, address, name, true, found);
 }
 
-static int refuse_code(struct pyevaluation *evaluation,
-		       const struct pyvalue *object, const char *name)
+static int refuse_code(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name)
 {
 	return error_set(evaluation->error,
 			 "%s of %s is computed by its class, which would have "
@@ -204,96 +199,81 @@ static int refuse_code(struct pyevaluation *evaluation,
 			 name, pyvalue_type_name(evaluation, object));
 }
 
-static int refuse_missing(struct pyevaluation *evaluation,
-			  const struct pyvalue *object, const char *name)
+static int refuse_missing(struct pyevaluation *evaluation, const struct pyvalue *object,
+			  const char *name)
 {
 	return error_set(evaluation->error, "%s has no attribute %s.",
 			 pyvalue_type_name(evaluation, object), name);
 }
 
 /* A value that lies in the object, where a PyMemberDef says. */
-static int get_member(struct pyevaluation *evaluation,
-		      const struct pyvalue *object, const char *name,
-		      const struct member *member, struct pyname *found)
+static int get_member(struct pyevaluation *evaluation, const struct pyvalue *object,
+		      const char *name, const struct member *member, struct pyname *found)
 {
 	bool is_empty_none = member->type == MEMBER_OBJECT;
 
-	if ((member->type != MEMBER_OBJECT &&
-	     member->type != MEMBER_OBJECT_EX) ||
-	    (member->flags & MEMBER_RELATIVE) ||
-	    member->offset < (int64_t)PYREADER_HEAD)
+	if ((member->type != MEMBER_OBJECT && member->type != MEMBER_OBJECT_EX) ||
+	    (member->flags & MEMBER_RELATIVE) || member->offset < (int64_t)PYREADER_HEAD)
 		return refuse_code(evaluation, object, name);
 	found->place = object->address + (uint64_t)member->offset;
 	if (pyreader_pointer(evaluation->reader, found->place, &found->value))
-		return error_set(evaluation->error,
-				 "An attribute of %s cannot be read.",
+		return error_set(evaluation->error, "An attribute of %s cannot be read.",
 				 pyvalue_type_name(evaluation, object));
 	if (!found->value && !is_empty_none)
 		return refuse_missing(evaluation, object, name);
 	return 0;
 }
 
-static bool is_native_named(struct pyreader *reader, uint64_t type,
-			    const char *wanted)
+static bool is_native_named(struct pyreader *reader, uint64_t type, const char *wanted)
 {
 	char name[NAME_MAXIMUM];
 	struct pytype is;
 
 	return !pytype_read(reader, type, &is) &&
-	       pytype_is_native(reader, &is, name, sizeof(name)) &&
-	       strcmp(name, wanted) == 0;
+	       pytype_is_native(reader, &is, name, sizeof(name)) && strcmp(name, wanted) == 0;
 }
 
 /* What a few descriptors that are not code come to; false: not one of them. */
-static bool get_known(struct pyevaluation *evaluation,
-		      const struct pyvalue *object, const char *name,
-		      const struct class_attribute *has, struct pyname *found)
+static bool get_known(struct pyevaluation *evaluation, const struct pyvalue *object,
+		      const char *name, const struct class_attribute *has, struct pyname *found)
 {
 	struct pyreader *reader = evaluation->reader;
 	struct pytype type;
 	int64_t number;
 
 	/* A field of a named tuple: _collectionsmodule.c, an index. */
-	if (object->kind == PYVALUE_TUPLE && has->value &&
-	    !pytype_of(reader, has->value, &type) &&
+	if (object->kind == PYVALUE_TUPLE && has->value && !pytype_of(reader, has->value, &type) &&
 	    (is_native_named(reader, type.address, FIELD_GETTER) ||
 	     is_native_named(reader, type.address, "_" FIELD_GETTER)))
-		return !pyreader_read(reader, has->value + PYREADER_HEAD,
-				      &number, sizeof(number)) &&
-		       !pytuple_item(reader, object->address, number,
-				     &found->value);
-	if (has->owner == pyslot_root(reader, object->type) &&
-	    strcmp(name, "__class__") == 0) {
+		return !pyreader_read(reader, has->value + PYREADER_HEAD, &number,
+				      sizeof(number)) &&
+		       !pytuple_item(reader, object->address, number, &found->value);
+	if (has->owner == pyslot_root(reader, object->type) && strcmp(name, "__class__") == 0) {
 		found->value = object->type;
 		return true;
 	}
 	/* PyBaseExceptionObject: dict, args. */
-	return strcmp(name, "args") == 0 &&
-	       is_native_named(reader, has->owner, "BaseException") &&
-	       !pyreader_pointer(reader, object->address + EXCEPTION_ARGS,
-				 &found->value);
+	return strcmp(name, "args") == 0 && is_native_named(reader, has->owner, "BaseException") &&
+	       !pyreader_pointer(reader, object->address + EXCEPTION_ARGS, &found->value);
 }
 
-static bool find_in_instance(struct pyreader *reader,
-			     const struct pyvalue *object, const char *name,
-			     struct pyname *found)
+static bool find_in_instance(struct pyreader *reader, const struct pyvalue *object,
+			     const char *name, struct pyname *found)
 {
 	struct pytable table;
 	struct pytype type;
 
 	found->owner = 0;
 	return !pytype_of(reader, object->address, &type) &&
-	       !pyinstance_table(reader, object->address, &type, &table) &&
-	       table.entries && !pyname_in_table(reader, &table, name, found);
+	       !pyinstance_table(reader, object->address, &type, &table) && table.entries &&
+	       !pyname_in_table(reader, &table, name, found);
 }
 
 /* torch.nn.Module finds what it has registered in three dicts. */
-static bool find_registered(struct pyreader *reader,
-			    const struct pyvalue *object, const char *name,
+static bool find_registered(struct pyreader *reader, const struct pyvalue *object, const char *name,
 			    struct pyname *found)
 {
-	static const char *const dicts[] = { "_parameters", "_buffers",
-					     "_modules" };
+	static const char *const dicts[] = { "_parameters", "_buffers", "_modules" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(dicts); i++) {
 		struct pyname dict;
@@ -307,18 +287,15 @@ static bool find_registered(struct pyreader *reader,
 	return false;
 }
 
-static bool is_torch_module(struct pyevaluation *evaluation,
-			    uint64_t get_attribute)
+static bool is_torch_module(struct pyevaluation *evaluation, uint64_t get_attribute)
 {
 	uint64_t module;
 	struct class_attribute own;
 	struct pytype type;
 
-	return !pyevaluation_module(evaluation, "torch.nn.modules.module",
-				    "Module", &module) &&
+	return !pyevaluation_module(evaluation, "torch.nn.modules.module", "Module", &module) &&
 	       !pytype_read(evaluation->reader, module, &type) &&
-	       !find_hook(evaluation, module, "__getattr__", &own) &&
-	       own.value == get_attribute;
+	       !find_hook(evaluation, module, "__getattr__", &own) && own.value == get_attribute;
 }
 
 /* What torch.compile() gives asks the module that it was made of. */
@@ -327,20 +304,17 @@ static bool is_compiled(struct pyevaluation *evaluation, uint64_t get_attribute)
 	struct class_attribute own;
 	uint64_t module;
 
-	return !pyevaluation_module(evaluation, "torch._dynamo.eval_frame",
-				    "OptimizedModule", &module) &&
-	       !find_hook(evaluation, module, "__getattr__", &own) &&
-	       own.value == get_attribute;
+	return !pyevaluation_module(evaluation, "torch._dynamo.eval_frame", "OptimizedModule",
+				    &module) &&
+	       !find_hook(evaluation, module, "__getattr__", &own) && own.value == get_attribute;
 }
 
-static int get_generic(struct pyevaluation *evaluation,
-		       const struct pyvalue *object, const char *name,
-		       struct pyname *found);
+static int get_generic(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, struct pyname *found);
 
 /* 1: there is no such module. */
-static int get_of_compiled(struct pyevaluation *evaluation,
-			   const struct pyvalue *object, const char *name,
-			   struct pyname *found)
+static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue *object,
+			   const char *name, struct pyname *found)
 {
 	struct pyvalue module;
 	int result;
@@ -364,9 +338,8 @@ static int get_of_compiled(struct pyevaluation *evaluation,
 }
 
 /* No class has it, nor the instance: what __getattr__ would be asked. */
-static int ask_getattr(struct pyevaluation *evaluation,
-		       const struct pyvalue *object, const char *name,
-		       struct pyname *found)
+static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, struct pyname *found)
 {
 	struct class_attribute hook;
 
@@ -390,20 +363,17 @@ static int ask_getattr(struct pyevaluation *evaluation,
 }
 
 /* Whether attributes of the object are found as described above. */
-static int check_generic(struct pyevaluation *evaluation,
-			 const struct pyvalue *object)
+static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *object)
 {
 	struct pyreader *reader = evaluation->reader;
 	uint64_t root = pyslot_root(reader, object->type);
 	struct class_attribute hook;
 	struct pytype type;
 
-	if (root && pyslot_is_same(reader, object->type, root,
-				   PYSLOT_ATTRIBUTE))
+	if (root && pyslot_is_same(reader, object->type, root, PYSLOT_ATTRIBUTE))
 		return 0;
 	/* A class with a __getattr__ has another function there. */
-	if (pytype_read(reader, object->type, &type) ||
-	    !(type.flags & PYTYPE_HEAP) ||
+	if (pytype_read(reader, object->type, &type) || !(type.flags & PYTYPE_HEAP) ||
 	    find_hook(evaluation, object->type, "__getattribute__", &hook) ||
 	    hook.has != CLASS_NOTHING)
 		return error_set(evaluation->error,
@@ -413,9 +383,8 @@ static int check_generic(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int get_generic(struct pyevaluation *evaluation,
-		       const struct pyvalue *object, const char *name,
-		       struct pyname *found)
+static int get_generic(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, struct pyname *found)
 {
 	struct class_attribute has;
 
@@ -439,9 +408,8 @@ static int get_generic(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int get_of_module(struct pyevaluation *evaluation,
-			 const struct pyvalue *object, const char *name,
-			 struct pyname *found)
+static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *object,
+			 const char *name, struct pyname *found)
 {
 	struct pyname hook;
 
@@ -453,28 +421,23 @@ static int get_of_module(struct pyevaluation *evaluation,
 				 "__getattr__, which would have to run in the "
 				 "process.",
 				 name);
-	return error_set(evaluation->error, "The module has no attribute %s.",
-			 name);
+	return error_set(evaluation->error, "The module has no attribute %s.", name);
 }
 
 /* Members of an enum are values, but up to 3.11 not found as such. */
-static bool find_enum_member(struct pyevaluation *evaluation,
-			     const struct pyvalue *class, const char *name,
-			     struct pyname *found)
+static bool find_enum_member(struct pyevaluation *evaluation, const struct pyvalue *class,
+			     const char *name, struct pyname *found)
 {
 	struct class_attribute map;
 	struct pytable table;
 
-	return !find_in_classes(evaluation, class->address, "_member_map_",
-				&map) &&
-	       map.has == CLASS_VALUE &&
-	       !pytable_of_dict(evaluation->reader, map.value, &table) &&
+	return !find_in_classes(evaluation, class->address, "_member_map_", &map) &&
+	       map.has == CLASS_VALUE && !pytable_of_dict(evaluation->reader, map.value, &table) &&
 	       !pyname_in_table(evaluation->reader, &table, name, found);
 }
 
-static int get_of_class(struct pyevaluation *evaluation,
-			const struct pyvalue *class, const char *name,
-			struct pyname *found)
+static int get_of_class(struct pyevaluation *evaluation, const struct pyvalue *class,
+			const char *name, struct pyname *found)
 {
 	struct class_attribute hook, meta, has;
 
@@ -483,8 +446,7 @@ static int get_of_class(struct pyevaluation *evaluation,
 	    find_in_classes(evaluation, class->address, name, &has))
 		return -1;
 	found->place = 0;
-	if (hook.has != CLASS_NOTHING || meta.has == CLASS_DATA ||
-	    meta.has == CLASS_MEMBER)
+	if (hook.has != CLASS_NOTHING || meta.has == CLASS_DATA || meta.has == CLASS_MEMBER)
 		return refuse_code(evaluation, class, name);
 	if (find_enum_member(evaluation, class, name, found))
 		return 0;
@@ -497,9 +459,8 @@ static int get_of_class(struct pyevaluation *evaluation,
 	return refuse_code(evaluation, class, name);
 }
 
-static int find_attribute(struct pyevaluation *evaluation,
-			  const struct pyvalue *object, const char *name,
-			  struct pyname *found)
+static int find_attribute(struct pyevaluation *evaluation, const struct pyvalue *object,
+			  const char *name, struct pyname *found)
 {
 	struct pyreader *reader = evaluation->reader;
 
@@ -517,13 +478,12 @@ static void set_owner(struct pyreader *reader, const struct pyvalue *object,
 
 	place->owner = object->address;
 	if (!pytype_of(reader, object->address, &type))
-		place->guard = pyinstance_guard(reader, object->address, &type,
-						&place->is_count);
+		place->guard = pyinstance_guard(reader, object->address, &type, &place->is_count);
 }
 
 /* What __getattr__ would be asked. */
-static bool is_unknown(struct pyevaluation *evaluation,
-		       const struct pyvalue *object, const char *name)
+static bool is_unknown(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name)
 {
 	struct class_attribute has;
 	struct error unused = ERROR_INIT;
@@ -539,8 +499,7 @@ static bool is_unknown(struct pyevaluation *evaluation,
 	return !is_known;
 }
 
-int pyattribute_get(struct pyevaluation *evaluation,
-		    const struct pyvalue *object, const char *name,
+int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *object, const char *name,
 		    struct pyvalue *value, struct pyexpression_place *place)
 {
 	struct pyname found = { .value = 0 };
@@ -549,12 +508,10 @@ int pyattribute_get(struct pyevaluation *evaluation,
 	if (object->kind == PYVALUE_TENSOR || object->kind == PYVALUE_ARRAY)
 		result = pyelement_attribute(evaluation, object, name, value);
 	if (!result && object->kind == PYVALUE_SERIES)
-		result = pyseries_attribute(evaluation, object, name, false,
-					    value);
+		result = pyseries_attribute(evaluation, object, name, false, value);
 	if (!result && object->kind == PYVALUE_OBJECT)
 		result = pyseries_attribute(evaluation, object, name,
-					    is_unknown(evaluation, object, name),
-					    value);
+					    is_unknown(evaluation, object, name), value);
 	if (result)
 		return result < 0 ? -1 : 0;
 	if (!object->address)

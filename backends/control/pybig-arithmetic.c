@@ -24,8 +24,7 @@ static size_t trim(const uint32_t *digits, size_t count)
 	return count;
 }
 
-static void set(struct pybig *number, const uint32_t *digits, size_t count,
-		bool is_negative)
+static void set(struct pybig *number, const uint32_t *digits, size_t count, bool is_negative)
 {
 	count = trim(digits, count);
 	*number = (struct pybig){ .is_negative = is_negative && count,
@@ -35,15 +34,12 @@ static void set(struct pybig *number, const uint32_t *digits, size_t count,
 
 static struct pybig magnitude_of(const struct pybig *number)
 {
-	return (struct pybig){ .count = number->count,
-			       .digits = number->digits };
+	return (struct pybig){ .count = number->count, .digits = number->digits };
 }
 
-static size_t add_magnitudes(uint32_t *out, const struct pybig *left,
-			     const struct pybig *right)
+static size_t add_magnitudes(uint32_t *out, const struct pybig *left, const struct pybig *right)
 {
-	const struct pybig *longer =
-		left->count < right->count ? right : left;
+	const struct pybig *longer = left->count < right->count ? right : left;
 	const struct pybig *shorter = longer == left ? right : left;
 	uint32_t carry = 0;
 
@@ -65,8 +61,7 @@ static size_t subtract_magnitudes(uint32_t *out, const struct pybig *left,
 	uint32_t borrow = 0;
 
 	for (size_t i = 0; i < left->count; i++) {
-		uint32_t taken =
-			borrow + (i < right->count ? right->digits[i] : 0);
+		uint32_t taken = borrow + (i < right->count ? right->digits[i] : 0);
 
 		borrow = left->digits[i] < taken;
 		out[i] = (left->digits[i] - taken) & DIGIT_MASK;
@@ -82,18 +77,15 @@ void pybig_add(struct pybig *sum, uint32_t *digits, const struct pybig *left,
 	bool is_right_negative = right->is_negative;
 
 	if (is_left_negative == is_right_negative)
-		set(sum, digits, add_magnitudes(digits, &a, &b),
-		    is_left_negative);
+		set(sum, digits, add_magnitudes(digits, &a, &b), is_left_negative);
 	else if (pybig_compare(&a, &b) >= 0)
-		set(sum, digits, subtract_magnitudes(digits, &a, &b),
-		    is_left_negative);
+		set(sum, digits, subtract_magnitudes(digits, &a, &b), is_left_negative);
 	else
-		set(sum, digits, subtract_magnitudes(digits, &b, &a),
-		    is_right_negative);
+		set(sum, digits, subtract_magnitudes(digits, &b, &a), is_right_negative);
 }
 
-void pybig_subtract(struct pybig *difference, uint32_t *digits,
-		    const struct pybig *left, const struct pybig *right)
+void pybig_subtract(struct pybig *difference, uint32_t *digits, const struct pybig *left,
+		    const struct pybig *right)
 {
 	struct pybig negated = *right;
 
@@ -101,8 +93,8 @@ void pybig_subtract(struct pybig *difference, uint32_t *digits,
 	pybig_add(difference, digits, left, &negated);
 }
 
-void pybig_multiply(struct pybig *product, uint32_t *digits,
-		    const struct pybig *left, const struct pybig *right)
+void pybig_multiply(struct pybig *product, uint32_t *digits, const struct pybig *left,
+		    const struct pybig *right)
 {
 	size_t count = left->count + right->count;
 
@@ -111,8 +103,7 @@ void pybig_multiply(struct pybig *product, uint32_t *digits,
 		uint64_t carry = 0;
 
 		for (size_t at = 0; at < right->count; at++) {
-			carry += digits[i + at] + (uint64_t)left->digits[i] *
-							  right->digits[at];
+			carry += digits[i + at] + (uint64_t)left->digits[i] * right->digits[at];
 			digits[i + at] = (uint32_t)carry & DIGIT_MASK;
 			carry >>= PYBIG_SHIFT;
 		}
@@ -135,8 +126,7 @@ static void shift_digits(uint32_t *out, const struct pybig *left, int bits)
 }
 
 /* Takes quotient times divisor off the digits at top; whether too much. */
-static bool take_off(uint32_t *top, const uint32_t *divisor, size_t count,
-		     uint64_t quotient)
+static bool take_off(uint32_t *top, const uint32_t *divisor, size_t count, uint64_t quotient)
 {
 	uint64_t borrow = 0;
 
@@ -180,14 +170,12 @@ static void divide_long(uint32_t *quotient, uint32_t *rest, uint32_t *work,
 	memset(quotient, 0, left->count * sizeof(*quotient));
 	for (size_t i = left->count - count + 1; i-- > 0;) {
 		uint32_t *top = rest + i;
-		uint64_t two = (uint64_t)top[count] << PYBIG_SHIFT |
-			       top[count - 1];
+		uint64_t two = (uint64_t)top[count] << PYBIG_SHIFT | top[count - 1];
 		uint64_t guess = two / work[count - 1];
 		uint64_t left_over = two % work[count - 1];
 
 		while (left_over <= DIGIT_MASK &&
-		       guess * work[count - 2] >
-			       (left_over << PYBIG_SHIFT | top[count - 2])) {
+		       guess * work[count - 2] > (left_over << PYBIG_SHIFT | top[count - 2])) {
 			guess--;
 			left_over += work[count - 1];
 		}
@@ -205,8 +193,7 @@ static void divide_long(uint32_t *quotient, uint32_t *rest, uint32_t *work,
 	}
 }
 
-static uint32_t divide_short(uint32_t *quotient, const struct pybig *left,
-			     uint32_t divisor)
+static uint32_t divide_short(uint32_t *quotient, const struct pybig *left, uint32_t divisor)
 {
 	uint64_t rest = 0;
 
@@ -219,19 +206,16 @@ static uint32_t divide_short(uint32_t *quotient, const struct pybig *left,
 }
 
 /* Of magnitudes: rest has room for left->count + 1 digits. */
-static void divide_magnitudes(struct pybig *quotient, uint32_t *quotient_digits,
-			      struct pybig *rest, uint32_t *rest_digits,
-			      const struct pybig *left,
+static void divide_magnitudes(struct pybig *quotient, uint32_t *quotient_digits, struct pybig *rest,
+			      uint32_t *rest_digits, const struct pybig *left,
 			      const struct pybig *right)
 {
 	if (left->count < right->count) {
 		set(quotient, quotient_digits, 0, false);
-		memcpy(rest_digits, left->digits,
-		       left->count * sizeof(*rest_digits));
+		memcpy(rest_digits, left->digits, left->count * sizeof(*rest_digits));
 		set(rest, rest_digits, left->count, false);
 	} else if (right->count == 1) {
-		rest_digits[0] = divide_short(quotient_digits, left,
-					      right->digits[0]);
+		rest_digits[0] = divide_short(quotient_digits, left, right->digits[0]);
 		set(rest, rest_digits, 1, false);
 		set(quotient, quotient_digits, left->count, false);
 	} else {
@@ -244,9 +228,8 @@ static void divide_magnitudes(struct pybig *quotient, uint32_t *quotient_digits,
 	}
 }
 
-void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits,
-		  struct pybig *rest, uint32_t *rest_digits,
-		  const struct pybig *left, const struct pybig *right)
+void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits, struct pybig *rest,
+		  uint32_t *rest_digits, const struct pybig *left, const struct pybig *right)
 {
 	static const uint32_t one_digit[] = { 1 };
 	const struct pybig one = { .count = 1, .digits = one_digit };
@@ -255,18 +238,16 @@ void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits,
 
 	divide_magnitudes(quotient, quotient_digits, rest, rest_digits, &a, &b);
 	if (is_negative && rest->count) {
-		set(quotient, quotient_digits,
-		    add_magnitudes(quotient_digits, quotient, &one), false);
-		set(rest, rest_digits, subtract_magnitudes(rest_digits, &b, rest),
+		set(quotient, quotient_digits, add_magnitudes(quotient_digits, quotient, &one),
 		    false);
+		set(rest, rest_digits, subtract_magnitudes(rest_digits, &b, rest), false);
 	}
 	quotient->is_negative = is_negative && quotient->count;
 	rest->is_negative = right->is_negative && rest->count;
 }
 
 /* Digit i of the two's complement, which has no end; *carry begins as 1. */
-static uint32_t complement_digit(const struct pybig *number, size_t i,
-				 uint32_t *carry)
+static uint32_t complement_digit(const struct pybig *number, size_t i, uint32_t *carry)
 {
 	uint32_t digit = i < number->count ? number->digits[i] : 0;
 
@@ -277,12 +258,10 @@ static uint32_t complement_digit(const struct pybig *number, size_t i,
 	return digit & DIGIT_MASK;
 }
 
-void pybig_combine(struct pybig *result, uint32_t *digits, char operation,
-		   const struct pybig *left, const struct pybig *right)
+void pybig_combine(struct pybig *result, uint32_t *digits, char operation, const struct pybig *left,
+		   const struct pybig *right)
 {
-	size_t count = (left->count > right->count ? left->count
-						   : right->count) +
-		       1;
+	size_t count = (left->count > right->count ? left->count : right->count) + 1;
 	uint32_t carries[2] = { 1, 1 }, carry = 1;
 	bool is_negative;
 
@@ -305,8 +284,7 @@ void pybig_combine(struct pybig *result, uint32_t *digits, char operation,
 	set(result, digits, count, is_negative);
 }
 
-void pybig_shift_left(struct pybig *result, uint32_t *digits,
-		      const struct pybig *left, size_t bits)
+void pybig_shift_left(struct pybig *result, uint32_t *digits, const struct pybig *left, size_t bits)
 {
 	size_t words = bits / PYBIG_SHIFT;
 
@@ -315,8 +293,8 @@ void pybig_shift_left(struct pybig *result, uint32_t *digits,
 	set(result, digits, words + left->count + 1, left->is_negative);
 }
 
-void pybig_shift_right(struct pybig *result, uint32_t *digits,
-		       const struct pybig *left, size_t bits)
+void pybig_shift_right(struct pybig *result, uint32_t *digits, const struct pybig *left,
+		       size_t bits)
 {
 	static const uint32_t one_digit[] = { 1 };
 	const struct pybig one = { .count = 1, .digits = one_digit };
@@ -328,20 +306,17 @@ void pybig_shift_right(struct pybig *result, uint32_t *digits,
 	for (size_t i = 0; i < words && i < left->count; i++)
 		has_more |= left->digits[i] != 0;
 	if (count)
-		has_more |= (left->digits[words] &
-			     ((UINT32_C(1) << rest) - 1)) != 0;
+		has_more |= (left->digits[words] & ((UINT32_C(1) << rest) - 1)) != 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t two = left->digits[words + i];
 
 		if (i + 1 < count)
-			two |= (uint64_t)left->digits[words + i + 1]
-			       << PYBIG_SHIFT;
+			two |= (uint64_t)left->digits[words + i + 1] << PYBIG_SHIFT;
 		digits[i] = (uint32_t)(two >> rest) & DIGIT_MASK;
 	}
 	set(result, digits, count, false);
 	if (left->is_negative && has_more)
-		set(result, digits, add_magnitudes(digits, result, &one),
-		    false);
+		set(result, digits, add_magnitudes(digits, result, &one), false);
 	result->is_negative = left->is_negative && result->count;
 }
 
@@ -360,8 +335,7 @@ static uint64_t low_bits(const struct pybig *number)
  * than a double has, the last of which tells whether anything was cut off, so
  * that it is rounded once.
  */
-int pybig_quotient(const struct pybig *left, const struct pybig *right,
-		   double *number)
+int pybig_quotient(const struct pybig *left, const struct pybig *right, double *number)
 {
 	struct pybig a = magnitude_of(left), b = magnitude_of(right);
 	struct pybig quotient, rest;
@@ -399,14 +373,11 @@ int pybig_quotient(const struct pybig *left, const struct pybig *right,
 	whole = low_bits(&quotient);
 	while (bits < 64 && whole >> bits)
 		bits++;
-	extra = (bits > EXPONENT_MINIMUM - shift
-			 ? bits
-			 : (int)(EXPONENT_MINIMUM - shift)) -
+	extra = (bits > EXPONENT_MINIMUM - shift ? bits : (int)(EXPONENT_MINIMUM - shift)) -
 		FRACTION_BITS;
 	low = whole | is_inexact;
 	/* Half way goes to the even neighbour. */
-	if (low & UINT64_C(1) << (extra - 1) &&
-	    low & ((UINT64_C(3) << (extra - 1)) - 1))
+	if (low & UINT64_C(1) << (extra - 1) && low & ((UINT64_C(3) << (extra - 1)) - 1))
 		low += UINT64_C(1) << (extra - 1);
 	low &= ~((UINT64_C(1) << extra) - 1);
 	*number = copysign(ldexp((double)low, (int)shift), *number);

@@ -21,16 +21,14 @@ static size_t put_magnitude(uint32_t *digits, uint64_t magnitude)
 	return count;
 }
 
-void pybig_set_unsigned(struct pybig *number, uint32_t digits[PYBIG_SMALL],
-			uint64_t value)
+void pybig_set_unsigned(struct pybig *number, uint32_t digits[PYBIG_SMALL], uint64_t value)
 {
 	number->is_negative = false;
 	number->digits = digits;
 	number->count = put_magnitude(digits, value);
 }
 
-void pybig_set(struct pybig *number, uint32_t digits[PYBIG_SMALL],
-	       int64_t value)
+void pybig_set(struct pybig *number, uint32_t digits[PYBIG_SMALL], int64_t value)
 {
 	uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 
@@ -65,8 +63,7 @@ static uint32_t digit_of(char letter)
 	return (uint32_t)((letter | 0x20) - 'a' + 10);
 }
 
-void pybig_parse(struct pybig *number, uint32_t *digits, const char *text,
-		 int base)
+void pybig_parse(struct pybig *number, uint32_t *digits, const char *text, int base)
 {
 	size_t count = 0;
 
@@ -84,8 +81,7 @@ void pybig_parse(struct pybig *number, uint32_t *digits, const char *text,
 	*number = (struct pybig){ .count = count, .digits = digits };
 }
 
-static int compare_magnitudes(const struct pybig *left,
-			      const struct pybig *right)
+static int compare_magnitudes(const struct pybig *left, const struct pybig *right)
 {
 	if (left->count != right->count)
 		return left->count < right->count ? -1 : 1;
@@ -114,8 +110,7 @@ int pybig_compare(const struct pybig *left, const struct pybig *right)
 }
 
 /* The whole part of a finite double. */
-static void truncate_double(struct pybig *number, uint32_t *digits,
-			    double value)
+static void truncate_double(struct pybig *number, uint32_t *digits, double value)
 {
 	int exponent;
 	double fraction = frexp(fabs(value), &exponent);
@@ -198,18 +193,16 @@ uint64_t pybig_hash_double(double number)
 		if (hash >= HASH_MODULUS)
 			hash -= HASH_MODULUS;
 	}
-	exponent = exponent >= 0 ? exponent % HASH_BITS
-				 : HASH_BITS - 1 - (-1 - exponent) % HASH_BITS;
-	return finish_hash(exponent ? shift_hash(hash, exponent) : hash,
-			   number < 0);
+	exponent =
+		exponent >= 0 ? exponent % HASH_BITS : HASH_BITS - 1 - (-1 - exponent) % HASH_BITS;
+	return finish_hash(exponent ? shift_hash(hash, exponent) : hash, number < 0);
 }
 
 int64_t pybig_bits(const struct pybig *number)
 {
 	int64_t bits = (int64_t)number->count * PYBIG_SHIFT;
 
-	for (uint32_t top = number->count ? number->digits[number->count - 1]
-					  : DIGIT_MASK;
+	for (uint32_t top = number->count ? number->digits[number->count - 1] : DIGIT_MASK;
 	     !(top >> (PYBIG_SHIFT - 1)); top <<= 1)
 		bits--;
 	return bits;

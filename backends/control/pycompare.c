@@ -31,8 +31,7 @@ int pynumber_order(const struct pyvalue *left, const struct pyvalue *right)
 
 	if (is_left_whole && is_right_whole)
 		return pybig_compare(&left->integer, &right->integer);
-	if ((!is_left_whole && isnan(left->number)) ||
-	    (!is_right_whole && isnan(right->number)))
+	if ((!is_left_whole && isnan(left->number)) || (!is_right_whole && isnan(right->number)))
 		return PYNUMBER_UNORDERED;
 	if (is_left_whole)
 		return pybig_compare_double(&left->integer, right->number);
@@ -56,12 +55,10 @@ static const struct {
 
 static bool is_true_of(enum pyoperator operator, int order)
 {
-	int column = order == PYNUMBER_UNORDERED
-			     ? 3
-			     : (order > 0) - (order < 0) + 1;
+	int column = order == PYNUMBER_UNORDERED ? 3 : (order > 0) - (order < 0) + 1;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(orders); i++)
-		if (orders[i].operator == operator)
+		if (orders[i].operator== operator)
 			return orders[i].is_true[column];
 	return false;
 }
@@ -70,26 +67,20 @@ static bool is_true_of(enum pyoperator operator, int order)
  * Whether comparing runs code that we know: the builtin's own, or object's,
  * which compares by identity.
  */
-static bool is_known(struct pyevaluation *evaluation,
-		     const struct pyvalue *value)
+static bool is_known(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	uint64_t function;
 
 	if (!value->address || value->type == value->base)
 		return value->kind != PYVALUE_OBJECT ||
-		       pyslot_is_kept(evaluation->reader, value->type,
-				      value->base, PYSLOT_COMPARE);
+		       pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_COMPARE);
 	if (value->kind == PYVALUE_OBJECT &&
-	    !pyslot_read(evaluation->reader, value->type, PYSLOT_COMPARE,
-			 &function) &&
-	    !function)
+	    !pyslot_read(evaluation->reader, value->type, PYSLOT_COMPARE, &function) && !function)
 		return true;
-	return pyslot_is_kept(evaluation->reader, value->type, value->base,
-			      PYSLOT_COMPARE);
+	return pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_COMPARE);
 }
 
-static int refuse_own(struct pyevaluation *evaluation,
-		      const struct pyvalue *value)
+static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	return error_set(evaluation->error,
 			 "%s has comparisons of its own, which would have to "
@@ -97,37 +88,33 @@ static int refuse_own(struct pyevaluation *evaluation,
 			 pyvalue_type_name(evaluation, value));
 }
 
-static int check_known(struct pyevaluation *evaluation,
-		       const struct pyvalue *left, const struct pyvalue *right)
+static int check_known(struct pyevaluation *evaluation, const struct pyvalue *left,
+		       const struct pyvalue *right)
 {
 	const struct pyvalue *both[] = { left, right };
 
 	for (int i = 0; i < 2; i++) {
-		if (both[i]->kind == PYVALUE_TENSOR ||
-		    both[i]->kind == PYVALUE_ARRAY)
+		if (both[i]->kind == PYVALUE_TENSOR || both[i]->kind == PYVALUE_ARRAY)
 			return error_set(evaluation->error,
 					 "A whole %s is not compared from "
 					 "outside: compare its .item() or an "
 					 "element.",
-					 pyvalue_type_name(evaluation,
-							   both[i]));
-		if (both[i]->kind != PYVALUE_ELEMENT &&
-		    !is_known(evaluation, both[i]))
+					 pyvalue_type_name(evaluation, both[i]));
+		if (both[i]->kind != PYVALUE_ELEMENT && !is_known(evaluation, both[i]))
 			return refuse_own(evaluation, both[i]);
 	}
 	return 0;
 }
 
 /* < 0, 0, > 0 of two str or bytes; error: *result is -1. */
-static int order_characters(struct pyevaluation *evaluation,
-			    const struct pyvalue *left,
+static int order_characters(struct pyevaluation *evaluation, const struct pyvalue *left,
 			    const struct pyvalue *right, int *result)
 {
 	const uint32_t *a, *b;
 	size_t a_count, b_count;
 
 	*result = pyvalue_characters(evaluation, left, &a, &a_count) ||
-			  pyvalue_characters(evaluation, right, &b, &b_count)
+				  pyvalue_characters(evaluation, right, &b, &b_count)
 			  ? -1
 			  : 0;
 	if (*result)
@@ -138,36 +125,30 @@ static int order_characters(struct pyevaluation *evaluation,
 	return (a_count > b_count) - (a_count < b_count);
 }
 
-static int refuse_order(struct pyevaluation *evaluation,
-			enum pyoperator operator, const struct pyvalue *left,
-			const struct pyvalue *right)
+static int refuse_order(struct pyevaluation *evaluation, enum pyoperator operator,
+			const struct pyvalue * left, const struct pyvalue *right)
 {
-	return error_set(evaluation->error,
-			 "\"%s\" does not compare %s with %s.",
-			 pyoperator_name(operator),
-			 pyvalue_type_name(evaluation, left),
+	return error_set(evaluation->error, "\"%s\" does not compare %s with %s.",
+			 pyoperator_name(operator), pyvalue_type_name(evaluation, left),
 			 pyvalue_type_name(evaluation, right));
 }
 
 static bool is_equality(enum pyoperator operator)
 {
-	return operator == PYOPERATOR_EQUAL || operator == PYOPERATOR_NOT_EQUAL;
+	return operator== PYOPERATOR_EQUAL || operator== PYOPERATOR_NOT_EQUAL;
 }
 
 /* As list_richcompare: the first items that differ say it. */
-static int compare_sequences(struct pyevaluation *evaluation,
-			     enum pyoperator operator,
-			     const struct pyvalue *left,
-			     const struct pyvalue *right)
+static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator operator,
+			     const struct pyvalue * left, const struct pyvalue *right)
 {
-	int64_t counts[2] = { pyvalue_length(evaluation, left),
-			      pyvalue_length(evaluation, right) };
+	int64_t counts[2] = { pyvalue_length(evaluation, left), pyvalue_length(evaluation, right) };
 	int64_t count = counts[0] < counts[1] ? counts[0] : counts[1];
 
 	if (count < 0)
 		return -1;
 	if (counts[0] != counts[1] && is_equality(operator))
-		return operator == PYOPERATOR_NOT_EQUAL;
+		return operator== PYOPERATOR_NOT_EQUAL;
 	if (count > ITEMS_MAXIMUM)
 		return error_set(evaluation->error,
 				 "A sequence of %" PRId64 " items is too long "
@@ -177,8 +158,7 @@ static int compare_sequences(struct pyevaluation *evaluation,
 		struct pyvalue a, b;
 		int is_same;
 
-		if (pyvalue_item(evaluation, left, i, &a) ||
-		    pyvalue_item(evaluation, right, i, &b))
+		if (pyvalue_item(evaluation, left, i, &a) || pyvalue_item(evaluation, right, i, &b))
 			return -1;
 		is_same = pyvalue_is_same_or_equal(evaluation, &a, &b);
 		if (is_same < 0)
@@ -186,48 +166,39 @@ static int compare_sequences(struct pyevaluation *evaluation,
 		if (is_same)
 			continue;
 		if (is_equality(operator))
-			return operator == PYOPERATOR_NOT_EQUAL;
-		return pyvalue_compare(evaluation, operator, &a, &b);
+			return operator== PYOPERATOR_NOT_EQUAL;
+		return pyvalue_compare(evaluation, operator, & a, &b);
 	}
-	return is_true_of(operator,
-			  (counts[0] > counts[1]) - (counts[0] < counts[1]));
+	return is_true_of(operator,(counts[0] > counts[1]) - (counts[0] < counts[1]));
 }
 
 /* Each of a set that is written down must be in the other. */
-static int compare_sets(struct pyevaluation *evaluation,
-			enum pyoperator operator, const struct pyvalue *left,
-			const struct pyvalue *right)
+static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operator,
+			const struct pyvalue * left, const struct pyvalue *right)
 {
 	const struct pyvalue *written = left->address ? right : left;
 	const struct pyvalue *other = left->address ? left : right;
 	int64_t count = 0;
 
 	if (!is_equality(operator) || written->address || !other->address)
-		return error_set(evaluation->error,
-				 "Sets are compared from outside only by == "
-				 "with one that is written down.");
+		return error_set(evaluation->error, "Sets are compared from outside only by == "
+						    "with one that is written down.");
 	for (size_t i = 0; i < written->count; i++) {
 		bool is_again = false;
-		int is_in = pyvalue_contains(evaluation, other,
-					     &written->items[i]);
+		int is_in = pyvalue_contains(evaluation, other, &written->items[i]);
 
 		for (size_t at = 0; at < i && is_in > 0 && !is_again; at++)
-			is_again = pyvalue_is_same_or_equal(
-					   evaluation, &written->items[at],
-					   &written->items[i]) > 0;
+			is_again = pyvalue_is_same_or_equal(evaluation, &written->items[at],
+							    &written->items[i]) > 0;
 		if (is_in <= 0)
-			return is_in < 0 ? -1
-					 : operator == PYOPERATOR_NOT_EQUAL;
+			return is_in < 0 ? -1 : operator== PYOPERATOR_NOT_EQUAL;
 		count += !is_again;
 	}
-	return (pyvalue_length(evaluation, other) == count) ==
-	       (operator == PYOPERATOR_EQUAL);
+	return (pyvalue_length(evaluation, other) == count) == (operator== PYOPERATOR_EQUAL);
 }
 
-static int compare_elements(struct pyevaluation *evaluation,
-			    enum pyoperator operator,
-			    const struct pyvalue *left,
-			    const struct pyvalue *right)
+static int compare_elements(struct pyevaluation *evaluation, enum pyoperator operator,
+			    const struct pyvalue * left, const struct pyvalue *right)
 {
 	int order, result;
 
@@ -241,9 +212,8 @@ static int compare_elements(struct pyevaluation *evaluation,
 }
 
 /* Of one kind, which is no OBJECT. */
-static int compare_kind(struct pyevaluation *evaluation,
-			enum pyoperator operator, const struct pyvalue *left,
-			const struct pyvalue *right)
+static int compare_kind(struct pyevaluation *evaluation, enum pyoperator operator,
+			const struct pyvalue * left, const struct pyvalue *right)
 {
 	int order, result;
 
@@ -256,23 +226,20 @@ static int compare_kind(struct pyevaluation *evaluation,
 	if (left->kind == PYVALUE_SET)
 		return compare_sets(evaluation, operator, left, right);
 	if (left->kind == PYVALUE_NONE && is_equality(operator))
-		return operator == PYOPERATOR_EQUAL;
+		return operator== PYOPERATOR_EQUAL;
 	if (left->kind == PYVALUE_NONE)
 		return refuse_order(evaluation, operator, left, right);
-	return error_set(evaluation->error,
-			 "Two objects of %s are not compared from outside.",
+	return error_set(evaluation->error, "Two objects of %s are not compared from outside.",
 			 pyvalue_type_name(evaluation, left));
 }
 
-static bool is_identical(const struct pyvalue *left,
-			 const struct pyvalue *right)
+static bool is_identical(const struct pyvalue *left, const struct pyvalue *right)
 {
 	return left->address && left->address == right->address;
 }
 
-static int compare_known(struct pyevaluation *evaluation,
-			 enum pyoperator operator, const struct pyvalue *left,
-			 const struct pyvalue *right)
+static int compare_known(struct pyevaluation *evaluation, enum pyoperator operator,
+			 const struct pyvalue * left, const struct pyvalue *right)
 {
 	bool are_numbers = is_number(left) && is_number(right);
 
@@ -288,16 +255,16 @@ static int compare_known(struct pyevaluation *evaluation,
 		return refuse_order(evaluation, operator, left, right);
 	/* Only floats, which are numbers, may differ from themselves. */
 	if (is_identical(left, right) && is_equality(operator))
-		return operator == PYOPERATOR_EQUAL;
+		return operator== PYOPERATOR_EQUAL;
 	if (left->kind == right->kind && left->kind != PYVALUE_OBJECT)
 		return compare_kind(evaluation, operator, left, right);
 	if (is_equality(operator))
-		return operator == PYOPERATOR_NOT_EQUAL;
+		return operator== PYOPERATOR_NOT_EQUAL;
 	return refuse_order(evaluation, operator, left, right);
 }
 
 static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
-		   const struct pyvalue *left, const struct pyvalue *right)
+		   const struct pyvalue * left, const struct pyvalue *right)
 {
 	int result;
 
@@ -312,14 +279,13 @@ static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
 	return result;
 }
 
-int pyvalue_is_equal(struct pyevaluation *evaluation,
-		     const struct pyvalue *left, const struct pyvalue *right)
+int pyvalue_is_equal(struct pyevaluation *evaluation, const struct pyvalue *left,
+		     const struct pyvalue *right)
 {
 	return compare(evaluation, PYOPERATOR_EQUAL, left, right);
 }
 
-int pyvalue_is_same_or_equal(struct pyevaluation *evaluation,
-			     const struct pyvalue *left,
+int pyvalue_is_same_or_equal(struct pyevaluation *evaluation, const struct pyvalue *left,
 			     const struct pyvalue *right)
 {
 	if (is_identical(left, right))
@@ -335,12 +301,10 @@ static bool is_singleton(const struct pyvalue *value)
 /* A list or set that is made here is another object than all there are. */
 static bool is_new(const struct pyvalue *value)
 {
-	return !value->address && (value->kind == PYVALUE_LIST ||
-				   value->kind == PYVALUE_SET);
+	return !value->address && (value->kind == PYVALUE_LIST || value->kind == PYVALUE_SET);
 }
 
-static int compare_identity(struct pyevaluation *evaluation,
-			    const struct pyvalue *left,
+static int compare_identity(struct pyevaluation *evaluation, const struct pyvalue *left,
 			    const struct pyvalue *right)
 {
 	if (left->address && right->address)
@@ -357,8 +321,8 @@ static int compare_identity(struct pyevaluation *evaluation,
 }
 
 /* How much of part ends here, when so much did before this character. */
-static size_t match_next(const uint32_t *part, const uint32_t *borders,
-			 size_t matched, uint32_t character)
+static size_t match_next(const uint32_t *part, const uint32_t *borders, size_t matched,
+			 uint32_t character)
 {
 	while (matched && part[matched] != character)
 		matched = borders[matched - 1];
@@ -366,8 +330,8 @@ static size_t match_next(const uint32_t *part, const uint32_t *borders,
 }
 
 /* As Knuth, Morris and Pratt: no character is looked at over and over. */
-static bool has_part(const uint32_t *whole, size_t whole_count,
-		     const uint32_t *part, size_t part_count, uint32_t *borders)
+static bool has_part(const uint32_t *whole, size_t whole_count, const uint32_t *part,
+		     size_t part_count, uint32_t *borders)
 {
 	size_t matched = 0;
 
@@ -381,31 +345,27 @@ static bool has_part(const uint32_t *whole, size_t whole_count,
 	return matched == part_count;
 }
 
-static int find_text(struct pyevaluation *evaluation,
-		     const struct pyvalue *whole, const struct pyvalue *part)
+static int find_text(struct pyevaluation *evaluation, const struct pyvalue *whole,
+		     const struct pyvalue *part)
 {
 	const uint32_t *a, *b;
 	size_t a_count, b_count;
 
 	if (part->kind != PYVALUE_STRING)
-		return error_set(evaluation->error,
-				 "A str holds str, and not %s.",
+		return error_set(evaluation->error, "A str holds str, and not %s.",
 				 pyvalue_type_name(evaluation, part));
 	if (pyvalue_characters(evaluation, whole, &a, &a_count) ||
 	    pyvalue_characters(evaluation, part, &b, &b_count))
 		return -1;
 	return has_part(a, a_count, b, b_count,
-			pyevaluation_allocate(evaluation,
-					      b_count * sizeof(*b)));
+			pyevaluation_allocate(evaluation, b_count * sizeof(*b)));
 }
 
-static int find_item(struct pyevaluation *evaluation,
-		     const struct pyvalue *container,
+static int find_item(struct pyevaluation *evaluation, const struct pyvalue *container,
 		     const struct pyvalue *item)
 {
-	int64_t count = container->kind == PYVALUE_SET
-				? (int64_t)container->count
-				: pyvalue_length(evaluation, container);
+	int64_t count = container->kind == PYVALUE_SET ? (int64_t)container->count
+						       : pyvalue_length(evaluation, container);
 
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue other;
@@ -415,12 +375,9 @@ static int find_item(struct pyevaluation *evaluation,
 			return error_set(evaluation->error,
 					 "A %s of %" PRId64 " items is too "
 					 "long to be searched from outside.",
-					 pyvalue_type_name(evaluation,
-							   container),
-					 count);
-		if (container->address
-			    ? pyvalue_item(evaluation, container, i, &other)
-			    : (other = container->items[i], 0))
+					 pyvalue_type_name(evaluation, container), count);
+		if (container->address ? pyvalue_item(evaluation, container, i, &other)
+				       : (other = container->items[i], 0))
 			return -1;
 		is_it = pyvalue_is_same_or_equal(evaluation, &other, item);
 		if (is_it)
@@ -429,8 +386,8 @@ static int find_item(struct pyevaluation *evaluation,
 	return count < 0 ? -1 : 0;
 }
 
-static int is_in_range(struct pyevaluation *evaluation,
-		       const struct pyvalue *range, const struct pyvalue *item)
+static int is_in_range(struct pyevaluation *evaluation, const struct pyvalue *range,
+		       const struct pyvalue *item)
 {
 	struct pyvalue first, last;
 	int64_t count = pyvalue_length(evaluation, range);
@@ -443,21 +400,19 @@ static int is_in_range(struct pyevaluation *evaluation,
 	if (pyvalue_item(evaluation, range, 0, &first) ||
 	    pyvalue_item(evaluation, range, count - 1, &last))
 		return -1;
-	if (pybig_get(&item->integer, &at) ||
-	    pybig_get(&first.integer, &start) ||
+	if (pybig_get(&item->integer, &at) || pybig_get(&first.integer, &start) ||
 	    pybig_get(&last.integer, &end))
 		return 0;
 	if (at == start)
 		return 1;
-	if (count == 1 || (start < end ? at < start || at > end
-				       : at > start || at < end))
+	if (count == 1 || (start < end ? at < start || at > end : at > start || at < end))
 		return 0;
 	step = (int64_t)(((uint64_t)end - (uint64_t)start)) / (count - 1);
 	return ((int64_t)((uint64_t)at - (uint64_t)start)) % step == 0;
 }
 
-static int contains(struct pyevaluation *evaluation,
-		    const struct pyvalue *container, const struct pyvalue *item)
+static int contains(struct pyevaluation *evaluation, const struct pyvalue *container,
+		    const struct pyvalue *item)
 {
 	uint64_t place;
 
@@ -495,13 +450,11 @@ static int contains(struct pyevaluation *evaluation,
 			 pyvalue_type_name(evaluation, container));
 }
 
-int pyvalue_contains(struct pyevaluation *evaluation,
-		     const struct pyvalue *container,
+int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *container,
 		     const struct pyvalue *item)
 {
 	if (container->address && container->kind != PYVALUE_OBJECT &&
-	    !pyslot_is_kept(evaluation->reader, container->type,
-			    container->base, PYSLOT_CONTAINS))
+	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_CONTAINS))
 		return error_set(evaluation->error,
 				 "%s has a __contains__ of its own, which "
 				 "would have to run in the process.",
@@ -510,15 +463,14 @@ int pyvalue_contains(struct pyevaluation *evaluation,
 }
 
 int pyvalue_compare(struct pyevaluation *evaluation, enum pyoperator operator,
-		    const struct pyvalue *left, const struct pyvalue *right)
+		    const struct pyvalue * left, const struct pyvalue *right)
 {
-	bool is_negated = operator == PYOPERATOR_IS_NOT ||
-			  operator == PYOPERATOR_NOT_IN;
+	bool is_negated = operator== PYOPERATOR_IS_NOT || operator== PYOPERATOR_NOT_IN;
 	int result;
 
-	if (operator == PYOPERATOR_IS || operator == PYOPERATOR_IS_NOT)
+	if (operator== PYOPERATOR_IS || operator== PYOPERATOR_IS_NOT)
 		result = compare_identity(evaluation, left, right);
-	else if (operator == PYOPERATOR_IN || operator == PYOPERATOR_NOT_IN)
+	else if (operator== PYOPERATOR_IN || operator== PYOPERATOR_NOT_IN)
 		result = pyvalue_contains(evaluation, right, left);
 	else
 		return compare(evaluation, operator, left, right);

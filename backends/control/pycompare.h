@@ -18,18 +18,16 @@ struct pyvalue;
 /* Of int, bool and float: < 0, 0, > 0 or PYNUMBER_UNORDERED, exactly. */
 int pynumber_order(const struct pyvalue *left, const struct pyvalue *right);
 /* Whether they are equal: 1, 0, or -1 and a sentence. */
-int pyvalue_is_equal(struct pyevaluation *evaluation,
-		     const struct pyvalue *left, const struct pyvalue *right);
+int pyvalue_is_equal(struct pyevaluation *evaluation, const struct pyvalue *left,
+		     const struct pyvalue *right);
 /* The same, where an object equals itself whatever it says (in lists). */
-int pyvalue_is_same_or_equal(struct pyevaluation *evaluation,
-			     const struct pyvalue *left,
+int pyvalue_is_same_or_equal(struct pyevaluation *evaluation, const struct pyvalue *left,
 			     const struct pyvalue *right);
 /* left OPERATOR right of a comparison: 1, 0, or -1 and a sentence. */
 int pyvalue_compare(struct pyevaluation *evaluation, enum pyoperator operator,
-		    const struct pyvalue *left, const struct pyvalue *right);
+		    const struct pyvalue * left, const struct pyvalue *right);
 /* item in container: 1, 0, or -1 and a sentence. */
-int pyvalue_contains(struct pyevaluation *evaluation,
-		     const struct pyvalue *container,
+int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *container,
 		     const struct pyvalue *item);
 /*
  * Where the value of the key stands in a dict: 1, 0: there is no such key, -1
@@ -42,10 +40,10 @@ int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,
 		    const struct pyvalue *key);
 /* Of numbers; -1 and a sentence. */
 int pyvalue_compute(struct pyevaluation *evaluation, enum pyoperator operator,
-		    const struct pyvalue *left, const struct pyvalue *right,
+		    const struct pyvalue * left, const struct pyvalue *right,
 		    struct pyvalue *result);
 int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
-		   const struct pyvalue *operand, struct pyvalue *result);
+		   const struct pyvalue * operand, struct pyvalue *result);
 
 /* -1: it does not fit. */
 int pychecked_add(int64_t left, int64_t right, int64_t *sum);

@@ -26,15 +26,21 @@ static const struct format {
 	char format;
 	int size;
 	bool is_signed;
-	int bits; /* of a whole number, or of a float's fraction */
+	int bits;     /* of a whole number, or of a float's fraction */
 	int exponent; /* of the largest power of two in a float; 0: whole */
 } formats[] = {
-	{ '?', 1, false, 1, 0 },     { 'b', 1, true, 7, 0 },
-	{ 'B', 1, false, 8, 0 },     { 'h', 2, true, 15, 0 },
-	{ 'H', 2, false, 16, 0 },    { 'i', 4, true, 31, 0 },
-	{ 'I', 4, false, 32, 0 },    { 'q', 8, true, 63, 0 },
-	{ 'Q', 8, false, 64, 0 },    { 'e', 2, true, 11, 16 },
-	{ 'f', 4, true, 24, 128 },   { 'd', 8, true, 53, 1024 },
+	{ '?', 1, false, 1, 0 },
+	{ 'b', 1, true, 7, 0 },
+	{ 'B', 1, false, 8, 0 },
+	{ 'h', 2, true, 15, 0 },
+	{ 'H', 2, false, 16, 0 },
+	{ 'i', 4, true, 31, 0 },
+	{ 'I', 4, false, 32, 0 },
+	{ 'q', 8, true, 63, 0 },
+	{ 'Q', 8, false, 64, 0 },
+	{ 'e', 2, true, 11, 16 },
+	{ 'f', 4, true, 24, 128 },
+	{ 'd', 8, true, 53, 1024 },
 	{ PYELEMENT_BFLOAT16, 2, true, 8, 128 },
 };
 
@@ -42,12 +48,22 @@ static const struct {
 	const char *name;
 	char format;
 } names[] = {
-	{ "bool", '?' },     { "int8", 'b' },	 { "uint8", 'B' },
-	{ "int16", 'h' },    { "uint16", 'H' },	 { "int32", 'i' },
-	{ "uint32", 'I' },   { "int64", 'q' },	 { "uint64", 'Q' },
-	{ "float16", 'e' },  { "float32", 'f' }, { "float64", 'd' },
-	{ "bfloat16", PYELEMENT_BFLOAT16 },	 { "bool_", '?' },
-	{ "longlong", 'q' }, { "ulonglong", 'Q' },
+	{ "bool", '?' },
+	{ "int8", 'b' },
+	{ "uint8", 'B' },
+	{ "int16", 'h' },
+	{ "uint16", 'H' },
+	{ "int32", 'i' },
+	{ "uint32", 'I' },
+	{ "int64", 'q' },
+	{ "uint64", 'Q' },
+	{ "float16", 'e' },
+	{ "float32", 'f' },
+	{ "float64", 'd' },
+	{ "bfloat16", PYELEMENT_BFLOAT16 },
+	{ "bool_", '?' },
+	{ "longlong", 'q' },
+	{ "ulonglong", 'Q' },
 };
 
 static const struct format *find_format(char format)
@@ -63,8 +79,7 @@ bool pyelement_of_dtype(const char *name, struct pyelement *element)
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
 		if (strcmp(names[i].name, name) != 0)
 			continue;
-		*element = (struct pyelement){ .format = names[i].format,
-					       .name = names[i].name };
+		*element = (struct pyelement){ .format = names[i].format, .name = names[i].name };
 		return true;
 	}
 	return false;
@@ -72,8 +87,7 @@ bool pyelement_of_dtype(const char *name, struct pyelement *element)
 
 bool pyelement_of_scalar(const char *type_name, struct pyelement *element)
 {
-	return strncmp(type_name, "numpy.", 6) == 0 &&
-	       pyelement_of_dtype(type_name + 6, element);
+	return strncmp(type_name, "numpy.", 6) == 0 && pyelement_of_dtype(type_name + 6, element);
 }
 
 int pyelement_size(const struct pyelement *element)
@@ -108,8 +122,7 @@ static double read_float(char format, const void *bytes)
 	return (double)single;
 }
 
-void pyelement_set(struct pyevaluation *evaluation, const void *bytes,
-		   struct pyvalue *value)
+void pyelement_set(struct pyevaluation *evaluation, const void *bytes, struct pyvalue *value)
 {
 	const struct format *format = find_format(value->element.format);
 	uint32_t *digits;
@@ -124,8 +137,7 @@ void pyelement_set(struct pyevaluation *evaluation, const void *bytes,
 		value->number = read_float(format->format, bytes);
 		return;
 	}
-	digits = pyevaluation_allocate(evaluation,
-				       PYBIG_SMALL * sizeof(*digits));
+	digits = pyevaluation_allocate(evaluation, PYBIG_SMALL * sizeof(*digits));
 	memcpy(&word, bytes, (size_t)format->size);
 	if (format->is_signed && word >> format->bits & 1) {
 		word |= ~((UINT64_C(1) << format->bits) - 1);
@@ -135,15 +147,13 @@ void pyelement_set(struct pyevaluation *evaluation, const void *bytes,
 	pybig_set_unsigned(&value->integer, digits, word);
 }
 
-int pyelement_load(struct pyevaluation *evaluation, uint64_t address,
-		   struct pyvalue *value)
+int pyelement_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value)
 {
 	uint8_t bytes[ELEMENT_BYTES];
 
 	if (pyreader_read(evaluation->reader, address, bytes,
 			  (size_t)pyelement_size(&value->element)))
-		return error_set(evaluation->error,
-				 "A %s at 0x%" PRIx64 " cannot be read.",
+		return error_set(evaluation->error, "A %s at 0x%" PRIx64 " cannot be read.",
 				 value->element.name, address);
 	pyelement_set(evaluation, bytes, value);
 	return 0;
@@ -156,8 +166,7 @@ void pyelement_write(const struct pyvalue *value, struct buffer *text)
 	uint64_t magnitude = 0;
 
 	if (value->element.format == '?') {
-		buffer_append_string(text,
-				     value->integer.count ? "True" : "False");
+		buffer_append_string(text, value->integer.count ? "True" : "False");
 		return;
 	}
 	if (format && format->exponent) {
@@ -170,10 +179,8 @@ void pyelement_write(const struct pyvalue *value, struct buffer *text)
 		return;
 	}
 	for (size_t i = value->integer.count; i-- > 0;)
-		magnitude = magnitude << PYBIG_SHIFT |
-			    value->integer.digits[i];
-	buffer_printf(text, "%s%" PRIu64,
-		      value->integer.is_negative ? "-" : "", magnitude);
+		magnitude = magnitude << PYBIG_SHIFT | value->integer.digits[i];
+	buffer_printf(text, "%s%" PRIu64, value->integer.is_negative ? "-" : "", magnitude);
 }
 
 void pyelement_write_bytes(char format, const void *bytes, struct buffer *text)
@@ -193,23 +200,18 @@ void pyelement_write_bytes(char format, const void *bytes, struct buffer *text)
 #define ARRAY_DESCRIPTOR 40
 #define BYTEARRAY_START 40
 
-int pyelement_of_buffer(struct pyevaluation *evaluation,
-			const struct pyvalue *buffer, int64_t number,
-			struct pyelement *element, uint64_t *address)
+int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *buffer,
+			int64_t number, struct pyelement *element, uint64_t *address)
 {
 	struct pyreader *reader = evaluation->reader;
-	bool is_bytes = strcmp(pyvalue_base_name(evaluation, buffer),
-			       "bytearray") == 0;
+	bool is_bytes = strcmp(pyvalue_base_name(evaluation, buffer), "bytearray") == 0;
 	uint64_t items, descriptor;
 	char letter = 'B';
 
-	if (pyreader_pointer(reader,
-			     buffer->address +
-				     (is_bytes ? BYTEARRAY_START : ARRAY_ITEMS),
+	if (pyreader_pointer(reader, buffer->address + (is_bytes ? BYTEARRAY_START : ARRAY_ITEMS),
 			     &items) ||
 	    (!is_bytes &&
-	     (pyreader_pointer(reader, buffer->address + ARRAY_DESCRIPTOR,
-			       &descriptor) ||
+	     (pyreader_pointer(reader, buffer->address + ARRAY_DESCRIPTOR, &descriptor) ||
 	      pyreader_read(reader, descriptor, &letter, 1))))
 		return error_set(evaluation->error, "An array cannot be read.");
 	if (letter == 'l')
@@ -233,8 +235,7 @@ void pyelement_make_plain(struct pyvalue *value)
 	if (value->element.format == '?')
 		value->kind = PYVALUE_BOOLEAN;
 	else
-		value->kind = format && format->exponent ? PYVALUE_FLOAT
-							 : PYVALUE_INTEGER;
+		value->kind = format && format->exponent ? PYVALUE_FLOAT : PYVALUE_INTEGER;
 	value->address = 0;
 }
 
@@ -265,14 +266,12 @@ static bool is_exact(double number, const struct format *format)
 	if (number == 0 || isnan(number) || isinf(number))
 		return true;
 	fraction = ldexp(frexp(number, &exponent), format->bits);
-	return exponent <= format->exponent &&
-	       exponent > 3 - format->exponent &&
+	return exponent <= format->exponent && exponent > 3 - format->exponent &&
 	       fraction == floor(fraction);
 }
 
 /* Whether the element's type can hold the number. */
-static bool can_hold(const struct pyelement *element,
-		     const struct pyvalue *number)
+static bool can_hold(const struct pyelement *element, const struct pyvalue *number)
 {
 	const struct format *format = find_format(element->format);
 	double whole;
@@ -280,18 +279,15 @@ static bool can_hold(const struct pyelement *element,
 	if (!format)
 		return false;
 	if (is_whole(number))
-		return has_bits(&number->integer, format->bits,
-				format->is_signed);
+		return has_bits(&number->integer, format->bits, format->is_signed);
 	if (format->exponent)
 		return is_exact(number->number, format);
-	return modf(number->number, &whole) == 0 &&
-	       fabs(number->number) < ldexp(1, format->bits) &&
+	return modf(number->number, &whole) == 0 && fabs(number->number) < ldexp(1, format->bits) &&
 	       (number->number >= 0 || format->is_signed);
 }
 
 /* numpy makes doubles of whole numbers, and compares those as they are. */
-static bool is_exact_in_numpy(const struct pyvalue *element,
-			      const struct pyvalue *other)
+static bool is_exact_in_numpy(const struct pyvalue *element, const struct pyvalue *other)
 {
 	int64_t number;
 
@@ -299,23 +295,20 @@ static bool is_exact_in_numpy(const struct pyvalue *element,
 		return false;
 	if (is_whole(other))
 		return other->kind != PYVALUE_ELEMENT;
-	return !pybig_get(&element->integer, &number) &&
-	       number >= -EXACT_MAXIMUM && number <= EXACT_MAXIMUM;
+	return !pybig_get(&element->integer, &number) && number >= -EXACT_MAXIMUM &&
+	       number <= EXACT_MAXIMUM;
 }
 
-int pyelement_compare(struct pyevaluation *evaluation,
-		      const struct pyvalue *element,
+int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *element,
 		      const struct pyvalue *other, int *order)
 {
 	struct pyvalue left = *element;
 	struct pyvalue right = *other;
-	bool is_known = can_hold(&element->element, other) ||
-			is_exact_in_numpy(element, other);
+	bool is_known = can_hold(&element->element, other) || is_exact_in_numpy(element, other);
 
 	if (other->kind == PYVALUE_ELEMENT) {
 		is_known |= can_hold(&other->element, element);
-		is_known &= other->element.is_torch ==
-			    element->element.is_torch;
+		is_known &= other->element.is_torch == element->element.is_torch;
 		pyelement_make_plain(&right);
 	}
 	if (!is_known)

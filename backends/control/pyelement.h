@@ -32,23 +32,19 @@ bool pyelement_of_dtype(const char *name, struct pyelement *element);
 /* Bytes of one. */
 int pyelement_size(const struct pyelement *element);
 /* Sets value's number from the element at address; -1 and a sentence. */
-int pyelement_load(struct pyevaluation *evaluation, uint64_t address,
-		   struct pyvalue *value);
+int pyelement_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value);
 /* Sets it from bytes. */
-void pyelement_set(struct pyevaluation *evaluation, const void *bytes,
-		   struct pyvalue *value);
+void pyelement_set(struct pyevaluation *evaluation, const void *bytes, struct pyvalue *value);
 /* Appends its number as its type prints it: "0.1", "True". */
 void pyelement_write(const struct pyvalue *value, struct buffer *text);
 /* The same of bytes in a place with that format. */
-void pyelement_write_bytes(char format, const void *bytes,
-			   struct buffer *text);
+void pyelement_write_bytes(char format, const void *bytes, struct buffer *text);
 /*
  * Where an item of a bytearray or array.array lies, and what it is; -1 and a
  * sentence.
  */
-int pyelement_of_buffer(struct pyevaluation *evaluation,
-			const struct pyvalue *buffer, int64_t number,
-			struct pyelement *element, uint64_t *address);
+int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *buffer,
+			int64_t number, struct pyelement *element, uint64_t *address);
 /* The element's number as Python's own. */
 void pyelement_make_plain(struct pyvalue *value);
 /* Whether its class is the library's own, whose behaviour is known. */
@@ -62,30 +58,26 @@ int64_t pyelement_length(struct pyreader *reader, const struct pyvalue *tensor);
  * Where the element with all these indices lies (count 0: the only one); -1
  * and a sentence. place's format says what it is.
  */
-int pyelement_place(struct pyevaluation *evaluation,
-		    const struct pyvalue *tensor, const struct pyvalue *indices,
-		    size_t count, struct pyelement *element,
+int pyelement_place(struct pyevaluation *evaluation, const struct pyvalue *tensor,
+		    const struct pyvalue *indices, size_t count, struct pyelement *element,
 		    uint64_t *address);
 /* x[indices]; -1 and a sentence. */
-int pyelement_index(struct pyevaluation *evaluation,
-		    const struct pyvalue *tensor, const struct pyvalue *indices,
-		    size_t count, struct pyvalue *value);
+int pyelement_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
+		    const struct pyvalue *indices, size_t count, struct pyvalue *value);
 /* x.item(), of a tensor, array or element; -1 and a sentence. */
-int pyelement_item(struct pyevaluation *evaluation,
-		   const struct pyvalue *tensor, struct pyvalue *value);
+int pyelement_item(struct pyevaluation *evaluation, const struct pyvalue *tensor,
+		   struct pyvalue *value);
 /*
  * shape, ndim, dtype, grad; 1: value is set, 0: not one of these, -1 and a
  * sentence.
  */
-int pyelement_attribute(struct pyevaluation *evaluation,
-			const struct pyvalue *tensor, const char *name,
-			struct pyvalue *value);
+int pyelement_attribute(struct pyevaluation *evaluation, const struct pyvalue *tensor,
+			const char *name, struct pyvalue *value);
 /*
  * How the element compares to another number: < 0, 0, > 0 in *order; 2 in
  * *order: not at all (NaN). -1 and a sentence: the library rounds first.
  */
-int pyelement_compare(struct pyevaluation *evaluation,
-		      const struct pyvalue *element,
+int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *element,
 		      const struct pyvalue *other, int *order);
 
 #endif

@@ -16,9 +16,7 @@ struct pyexpression {
 };
 
 /* Where the process has run since the reader read, all is read afresh. */
-void pyexpression_begin(struct pyevaluation *evaluation,
-			struct pyreader *reader,
-			const struct pyobject_frame *frame,
-			struct error *error);
+void pyexpression_begin(struct pyevaluation *evaluation, struct pyreader *reader,
+			const struct pyobject_frame *frame, struct error *error);
 
 #endif

@@ -18,13 +18,12 @@
 #include "base/error.h"
 #include "protocol/variable.h"
 
-static void describe(struct pyevaluation *evaluation,
-		     const struct pyvalue *value, struct variable *variable)
+static void describe(struct pyevaluation *evaluation, const struct pyvalue *value,
+		     struct variable *variable)
 {
 	struct buffer text = BUFFER_INIT;
 
-	*variable = (struct variable){ .child_count = -1,
-				       .kind = VARIABLE_ITEM };
+	*variable = (struct variable){ .child_count = -1, .kind = VARIABLE_ITEM };
 	if (value->address) {
 		pyobject_describe(evaluation->reader, value->address, variable);
 		return;
@@ -34,8 +33,7 @@ static void describe(struct pyevaluation *evaluation,
 	variable->type = xstrdup(pyvalue_type_name(evaluation, value));
 }
 
-static int read_tensor(struct pyevaluation *evaluation,
-		       const struct pyvalue *from,
+static int read_tensor(struct pyevaluation *evaluation, const struct pyvalue *from,
 		       struct pyexpression_value *value)
 {
 	struct pyreader *reader = evaluation->reader;
@@ -46,27 +44,22 @@ static int read_tensor(struct pyevaluation *evaluation,
 	value->is_unseen = from->is_unseen;
 	value->is_column = from->kind == PYVALUE_SERIES;
 	value->column = from->column;
-	value->has_tensor =
-		from->view || (object && pytensor_is(reader, object));
+	value->has_tensor = from->view || (object && pytensor_is(reader, object));
 	if (!value->has_tensor)
 		return 0;
-	if (value->is_column ? pandas_read_column(reader, object, value->column,
-						  &value->whole)
-	    : value->is_unseen
-		    ? pytensor_read_unseen(reader, object, &value->whole)
-		    : pytensor_read(reader, object, &value->whole,
-				    evaluation->error))
+	if (value->is_column   ? pandas_read_column(reader, object, value->column, &value->whole)
+	    : value->is_unseen ? pytensor_read_unseen(reader, object, &value->whole)
+			       : pytensor_read(reader, object, &value->whole, evaluation->error))
 		return -1;
 	value->tensor = from->view ? *from->view : value->whole;
 	return 0;
 }
 
-int pyexpression_read_again(const struct pyexpression_value *value,
-			    struct pyreader *reader, struct pytensor *whole)
+int pyexpression_read_again(const struct pyexpression_value *value, struct pyreader *reader,
+			    struct pytensor *whole)
 {
 	if (value->is_column)
-		return pandas_read_column(reader, value->source, value->column,
-					  whole);
+		return pandas_read_column(reader, value->source, value->column, whole);
 	if (value->is_unseen)
 		return pytensor_read_unseen(reader, value->source, whole);
 	return pytensor_read(reader, value->source, whole, NULL);
@@ -82,10 +75,8 @@ static int take(struct pyevaluation *evaluation, const struct pyvalue *from,
 	return 0;
 }
 
-int pyexpression_read(const struct pyexpression *expression,
-		      struct pyreader *reader,
-		      const struct pyobject_frame *frame,
-		      struct variable *variable,
+int pyexpression_read(const struct pyexpression *expression, struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct variable *variable,
 		      struct pyexpression_value *value, struct error *error)
 {
 	struct pyevaluation evaluation;
@@ -102,10 +93,8 @@ int pyexpression_read(const struct pyexpression *expression,
 	return result;
 }
 
-int pyexpression_read_object(struct pyreader *reader, uint64_t address,
-			     struct variable *variable,
-			     struct pyexpression_value *value,
-			     struct error *error)
+int pyexpression_read_object(struct pyreader *reader, uint64_t address, struct variable *variable,
+			     struct pyexpression_value *value, struct error *error)
 {
 	const struct pyobject_frame none = { .address = 0 };
 	struct pyevaluation evaluation;
@@ -120,10 +109,9 @@ int pyexpression_read_object(struct pyreader *reader, uint64_t address,
 	return result;
 }
 
-int pyexpression_show(const struct pyexpression *expression,
-		      struct pyreader *reader,
-		      const struct pyobject_frame *frame,
-		      struct variable *variable, struct error *error)
+int pyexpression_show(const struct pyexpression *expression, struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct variable *variable,
+		      struct error *error)
 {
 	struct pyevaluation evaluation;
 	struct pyvalue value;

@@ -13,9 +13,9 @@ struct look {
 	struct pyevaluation evaluation;
 	struct error unused;
 	struct pyexpression_search *search;
-	size_t number; /* of the name that is looked at */
-	bool is_own;   /* names of others do not do */
-	bool is_shared; /* none so far is the frame's own */
+	size_t number;	  /* of the name that is looked at */
+	bool is_own;	  /* names of others do not do */
+	bool is_shared;	  /* none so far is the frame's own */
 	bool is_stranger; /* the frame's function has no such variable */
 };
 
@@ -63,8 +63,8 @@ static bool are_names(struct look *look, const struct pysyntax *syntax)
 	return syntax->kind != PYSYNTAX_NAME || is_name(look, syntax->text);
 }
 
-static bool each_name(const struct pysyntax *syntax,
-		      bool (*each)(const char *name, void *data), void *data)
+static bool each_name(const struct pysyntax *syntax, bool (*each)(const char *name, void *data),
+		      void *data)
 {
 	for (size_t i = 0; i < syntax->count; i++)
 		if (!each_name(syntax->items[i], each, data))
@@ -73,26 +73,20 @@ static bool each_name(const struct pysyntax *syntax,
 }
 
 void pyexpression_each_name(const struct pyexpression *expression,
-			    bool (*each)(const char *name, void *data),
-			    void *data)
+			    bool (*each)(const char *name, void *data), void *data)
 {
 	each_name(expression->syntax, each, data);
 }
 
-static void begin(struct look *look, struct pyreader *reader,
-		  const struct pyobject_frame *frame,
+static void begin(struct look *look, struct pyreader *reader, const struct pyobject_frame *frame,
 		  struct pyexpression_search *search, bool is_own)
 {
-	*look = (struct look){ .search = search,
-			       .is_own = is_own,
-			       .is_shared = true };
-	look->evaluation = (struct pyevaluation){ .reader = reader,
-						  .frame = frame,
-						  .error = &look->unused };
+	*look = (struct look){ .search = search, .is_own = is_own, .is_shared = true };
+	look->evaluation =
+		(struct pyevaluation){ .reader = reader, .frame = frame, .error = &look->unused };
 }
 
-static bool is_stranger(const struct pyexpression_search *search,
-			const struct pyname_code *code)
+static bool is_stranger(const struct pyexpression_search *search, const struct pyname_code *code)
 {
 	for (size_t i = 0; i < search->stranger_count; i++)
 		if (search->strangers[i].code == code->code &&
@@ -101,10 +95,8 @@ static bool is_stranger(const struct pyexpression_search *search,
 	return false;
 }
 
-bool pyexpression_is_own(const struct pyexpression *expression,
-			 struct pyreader *reader,
-			 const struct pyobject_frame *frame,
-			 struct pyexpression_search *search)
+bool pyexpression_is_own(const struct pyexpression *expression, struct pyreader *reader,
+			 const struct pyobject_frame *frame, struct pyexpression_search *search)
 {
 	struct look look;
 	struct pyname_code code;
@@ -116,17 +108,14 @@ bool pyexpression_is_own(const struct pyexpression *expression,
 	if (is_function && is_stranger(search, &code))
 		return false;
 	result = are_names(&look, expression->syntax);
-	if (is_function && look.is_stranger &&
-	    search->stranger_count < PYEXPRESSION_CODES)
+	if (is_function && look.is_stranger && search->stranger_count < PYEXPRESSION_CODES)
 		search->strangers[search->stranger_count++] = code;
 	pyevaluation_clear(&look.evaluation);
 	return result;
 }
 
-bool pyexpression_is_seen(const struct pyexpression *expression,
-			  struct pyreader *reader,
-			  const struct pyobject_frame *frame,
-			  struct pyexpression_search *search)
+bool pyexpression_is_seen(const struct pyexpression *expression, struct pyreader *reader,
+			  const struct pyobject_frame *frame, struct pyexpression_search *search)
 {
 	struct look look;
 	uint64_t globals;
@@ -136,14 +125,12 @@ bool pyexpression_is_seen(const struct pyexpression *expression,
 	if (pyname_globals(&look.evaluation, &globals))
 		globals = 0;
 	for (size_t i = 0; globals && i < search->judged_count; i++)
-		if (search->judged[i].globals == globals &&
-		    !search->judged[i].is_seen)
+		if (search->judged[i].globals == globals && !search->judged[i].is_seen)
 			return false;
 	result = are_names(&look, expression->syntax);
 	pyevaluation_clear(&look.evaluation);
 	/* Where no name is the frame's own, the next one has the same. */
-	if (globals && look.is_shared &&
-	    search->judged_count < PYEXPRESSION_GLOBALS) {
+	if (globals && look.is_shared && search->judged_count < PYEXPRESSION_GLOBALS) {
 		search->judged[search->judged_count].globals = globals;
 		search->judged[search->judged_count++].is_seen = result;
 	}

@@ -31,8 +31,7 @@ struct pyexpression *pyexpression_parse(const char *text, struct error *error)
 	return expression;
 }
 
-struct pyexpression *pyexpression_parse_condition(const char *text,
-						  struct error *error)
+struct pyexpression *pyexpression_parse_condition(const char *text, struct error *error)
 {
 	struct pyexpression *condition = pyexpression_parse(text, error);
 
@@ -56,10 +55,8 @@ bool pyexpression_is_name(const struct pyexpression *expression)
 }
 
 /* Where the process has run since the reader read, all is read afresh. */
-void pyexpression_begin(struct pyevaluation *evaluation,
-			struct pyreader *reader,
-			const struct pyobject_frame *frame,
-			struct error *error)
+void pyexpression_begin(struct pyevaluation *evaluation, struct pyreader *reader,
+			const struct pyobject_frame *frame, struct error *error)
 {
 	if (!reader->is_still)
 		memory_begin(reader->memory, false);
@@ -70,8 +67,7 @@ void pyexpression_begin(struct pyevaluation *evaluation,
 	};
 }
 
-int pyexpression_test(const struct pyexpression *expression,
-		      struct pyreader *reader,
+int pyexpression_test(const struct pyexpression *expression, struct pyreader *reader,
 		      const struct pyobject_frame *frame, struct error *error)
 {
 	struct pyevaluation evaluation;
@@ -86,11 +82,9 @@ int pyexpression_test(const struct pyexpression *expression,
 }
 
 static int set_name_place(struct pyevaluation *evaluation, const char *name,
-			  const struct pyname *found,
-			  struct pyexpression_place *place)
+			  const struct pyname *found, struct pyexpression_place *place)
 {
-	bool is_in_dict = found->owner && pytype_has(evaluation->reader,
-						     found->owner, PYTYPE_DICT);
+	bool is_in_dict = found->owner && pytype_has(evaluation->reader, found->owner, PYTYPE_DICT);
 
 	if (!found->place && found->owner)
 		return error_set(evaluation->error,
@@ -122,34 +116,29 @@ static int place_of_name(struct pyevaluation *evaluation, const char *name,
 	if (result < 0)
 		return -1;
 	if (!result)
-		return error_set(evaluation->error,
-				 "The name %s is not known in this frame.",
+		return error_set(evaluation->error, "The name %s is not known in this frame.",
 				 name);
 	return set_name_place(evaluation, name, &found, place);
 }
 
 /* Of a name that was in this cell or mapping. */
-static int place_in_owner(struct pyevaluation *evaluation, const char *name,
-			  uint64_t owner, struct pyexpression_place *place)
+static int place_in_owner(struct pyevaluation *evaluation, const char *name, uint64_t owner,
+			  struct pyexpression_place *place)
 {
 	struct pyreader *reader = evaluation->reader;
 	struct pyname found = { .owner = owner };
 	struct pytable table;
 
 	if (pytype_is(reader, owner, "cell"))
-		found.place = owner +
-			      (uint64_t)reader->python->offsets.cell_ref;
+		found.place = owner + (uint64_t)reader->python->offsets.cell_ref;
 	else if (pytable_of_dict(reader, owner, &table) ||
 		 pyname_in_table(reader, &table, name, &found))
-		return error_set(evaluation->error,
-				 "The name %s is not there any more.", name);
+		return error_set(evaluation->error, "The name %s is not there any more.", name);
 	return set_name_place(evaluation, name, &found, place);
 }
 
-static int place_of_attribute(struct pyevaluation *evaluation,
-			      const struct pysyntax *syntax,
-			      const struct pyvalue *object,
-			      struct pyexpression_place *place)
+static int place_of_attribute(struct pyevaluation *evaluation, const struct pysyntax *syntax,
+			      const struct pyvalue *object, struct pyexpression_place *place)
 {
 	struct pyvalue value;
 
@@ -163,10 +152,8 @@ static int place_of_attribute(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int place_of_index(struct pyevaluation *evaluation,
-			  const struct pysyntax *syntax,
-			  const struct pyvalue *container,
-			  struct pyexpression_place *place)
+static int place_of_index(struct pyevaluation *evaluation, const struct pysyntax *syntax,
+			  const struct pyvalue *container, struct pyexpression_place *place)
 {
 	struct pyvalue index, value;
 
@@ -181,8 +168,7 @@ static int place_of_index(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int place_of_memory(struct pyevaluation *evaluation,
-			   const struct pysyntax *syntax,
+static int place_of_memory(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			   struct pyexpression_place *place)
 {
 	int length = syntax->length;
@@ -197,16 +183,13 @@ static int place_of_memory(struct pyevaluation *evaluation,
 				 "0x%" PRIx64 " is no multiple of %d: the "
 				 "processor watches only such places.",
 				 syntax->address, length);
-	*place = (struct pyexpression_place){ .address = syntax->address,
-					      .length = length };
+	*place = (struct pyexpression_place){ .address = syntax->address, .length = length };
 	return 0;
 }
 
 /* The part of an object, which is the value of items[0]. */
-static int place_of_part(struct pyevaluation *evaluation,
-			 const struct pysyntax *syntax,
-			 const struct pyvalue *object,
-			 struct pyexpression_place *place)
+static int place_of_part(struct pyevaluation *evaluation, const struct pysyntax *syntax,
+			 const struct pyvalue *object, struct pyexpression_place *place)
 {
 	if (syntax->kind == PYSYNTAX_ATTRIBUTE)
 		return place_of_attribute(evaluation, syntax, object, place);
@@ -215,12 +198,10 @@ static int place_of_part(struct pyevaluation *evaluation,
 
 static bool is_part(const struct pysyntax *syntax)
 {
-	return syntax->kind == PYSYNTAX_ATTRIBUTE ||
-	       syntax->kind == PYSYNTAX_INDEX;
+	return syntax->kind == PYSYNTAX_ATTRIBUTE || syntax->kind == PYSYNTAX_INDEX;
 }
 
-static int refuse_place(const struct pyexpression *expression,
-			struct error *error)
+static int refuse_place(const struct pyexpression *expression, struct error *error)
 {
 	return error_set(error,
 			 "Only a variable, an attribute, an item or a place in "
@@ -228,8 +209,7 @@ static int refuse_place(const struct pyexpression *expression,
 			 expression->text);
 }
 
-static int find_place(struct pyevaluation *evaluation,
-		      const struct pyexpression *expression,
+static int find_place(struct pyevaluation *evaluation, const struct pyexpression *expression,
 		      struct pyexpression_place *place)
 {
 	const struct pysyntax *syntax = expression->syntax;
@@ -246,10 +226,9 @@ static int find_place(struct pyevaluation *evaluation,
 	return place_of_part(evaluation, syntax, &object, place);
 }
 
-int pyexpression_place(const struct pyexpression *expression,
-		       struct pyreader *reader,
-		       const struct pyobject_frame *frame,
-		       struct pyexpression_place *place, struct error *error)
+int pyexpression_place(const struct pyexpression *expression, struct pyreader *reader,
+		       const struct pyobject_frame *frame, struct pyexpression_place *place,
+		       struct error *error)
 {
 	struct pyevaluation evaluation;
 	int result;
@@ -261,10 +240,8 @@ int pyexpression_place(const struct pyexpression *expression,
 	return result;
 }
 
-int pyexpression_place_again(const struct pyexpression *expression,
-			     struct pyreader *reader, uint64_t owner,
-			     struct pyexpression_place *place,
-			     struct error *error)
+int pyexpression_place_again(const struct pyexpression *expression, struct pyreader *reader,
+			     uint64_t owner, struct pyexpression_place *place, struct error *error)
 {
 	const struct pysyntax *syntax = expression->syntax;
 	const struct pyobject_frame none = { .address = 0 };
@@ -277,8 +254,7 @@ int pyexpression_place_again(const struct pyexpression *expression,
 	if (syntax->kind == PYSYNTAX_PLACE)
 		result = place_of_memory(&evaluation, syntax, place);
 	else if (syntax->kind == PYSYNTAX_NAME)
-		result = place_in_owner(&evaluation, syntax->text, owner,
-					place);
+		result = place_in_owner(&evaluation, syntax->text, owner, place);
 	else if (!is_part(syntax))
 		refuse_place(expression, error);
 	else if (!pyvalue_load(&evaluation, owner, &object))

@@ -29,24 +29,20 @@ struct variable;
 /* NULL and a sentence with the column where it is wrong. */
 struct pyexpression *pyexpression_parse(const char *text, struct error *error);
 /* The same; the sentence says that it is the condition. */
-struct pyexpression *pyexpression_parse_condition(const char *text,
-						  struct error *error);
+struct pyexpression *pyexpression_parse_condition(const char *text, struct error *error);
 void pyexpression_free(struct pyexpression *expression);
 /* Whether it is a name and nothing else. */
 bool pyexpression_is_name(const struct pyexpression *expression);
 /* Calls each for every name in it, attributes left out, until that is false. */
 void pyexpression_each_name(const struct pyexpression *expression,
-			    bool (*each)(const char *name, void *data),
-			    void *data);
+			    bool (*each)(const char *name, void *data), void *data);
 /* Its truth in that frame: 1, 0, or -1 and why it cannot be told. */
-int pyexpression_test(const struct pyexpression *expression,
-		      struct pyreader *reader,
+int pyexpression_test(const struct pyexpression *expression, struct pyreader *reader,
 		      const struct pyobject_frame *frame, struct error *error);
 /* Its value, as a variable is shown (name is the expression). */
-int pyexpression_show(const struct pyexpression *expression,
-		      struct pyreader *reader,
-		      const struct pyobject_frame *frame,
-		      struct variable *variable, struct error *error);
+int pyexpression_show(const struct pyexpression *expression, struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct variable *variable,
+		      struct error *error);
 /* The same, and what else there is to it. */
 struct pyexpression_value {
 	uint64_t address; /* of the object; 0: it was computed here */
@@ -59,19 +55,15 @@ struct pyexpression_value {
 	int64_t column;
 	struct pytensor whole;
 };
-int pyexpression_read(const struct pyexpression *expression,
-		      struct pyreader *reader,
-		      const struct pyobject_frame *frame,
-		      struct variable *variable,
+int pyexpression_read(const struct pyexpression *expression, struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct variable *variable,
 		      struct pyexpression_value *value, struct error *error);
 /* Of an object whatever names it; variable's name is not set. */
-int pyexpression_read_object(struct pyreader *reader, uint64_t address,
-			     struct variable *variable,
-			     struct pyexpression_value *value,
-			     struct error *error);
+int pyexpression_read_object(struct pyreader *reader, uint64_t address, struct variable *variable,
+			     struct pyexpression_value *value, struct error *error);
 /* What its whole is now; -1: nothing that it could be. */
-int pyexpression_read_again(const struct pyexpression_value *value,
-			    struct pyreader *reader, struct pytensor *whole);
+int pyexpression_read_again(const struct pyexpression_value *value, struct pyreader *reader,
+			    struct pytensor *whole);
 /* A function, as long as it has a frame. */
 struct pyname_code {
 	uint64_t code;
@@ -98,15 +90,11 @@ struct pyexpression_search {
 	size_t stranger_count;
 };
 /* Whether all names are the frame's variables or cells, and have values. */
-bool pyexpression_is_own(const struct pyexpression *expression,
-			 struct pyreader *reader,
-			 const struct pyobject_frame *frame,
-			 struct pyexpression_search *search);
+bool pyexpression_is_own(const struct pyexpression *expression, struct pyreader *reader,
+			 const struct pyobject_frame *frame, struct pyexpression_search *search);
 /* Whether all names mean something there. */
-bool pyexpression_is_seen(const struct pyexpression *expression,
-			  struct pyreader *reader,
-			  const struct pyobject_frame *frame,
-			  struct pyexpression_search *search);
+bool pyexpression_is_seen(const struct pyexpression *expression, struct pyreader *reader,
+			  const struct pyobject_frame *frame, struct pyexpression_search *search);
 /*
  * Where the value stands that a write would change: a local's or cell's slot,
  * a dict entry's value, a list's item, a slot of an instance, an element of a
@@ -130,18 +118,15 @@ struct pyexpression_place {
 	uint64_t guard;
 	bool is_count; /* that word is how many keys the dict has */
 };
-int pyexpression_place(const struct pyexpression *expression,
-		       struct pyreader *reader,
-		       const struct pyobject_frame *frame,
-		       struct pyexpression_place *place, struct error *error);
+int pyexpression_place(const struct pyexpression *expression, struct pyreader *reader,
+		       const struct pyobject_frame *frame, struct pyexpression_place *place,
+		       struct error *error);
 /*
  * The same without a frame, from the owner that was found before: only the
  * expression's last name or index is looked up again.
  */
-int pyexpression_place_again(const struct pyexpression *expression,
-			     struct pyreader *reader, uint64_t owner,
-			     struct pyexpression_place *place,
-			     struct error *error);
+int pyexpression_place_again(const struct pyexpression *expression, struct pyreader *reader,
+			     uint64_t owner, struct pyexpression_place *place, struct error *error);
 /* Whether the place goes with its frame. */
 bool pyexpression_is_local(const struct pyexpression *expression,
 			   const struct pyexpression_place *place);

@@ -15,14 +15,14 @@
 #define OWNER_GENERATOR 1
 #define OWNER_SHIM 3 /* from here on a frame is none of Python's */
 #define TSTATE_BYTES 160
-#define SIZE_OFFSET 16 /* of ob_size, in every version */
-#define SHIMS_MAXIMUM 64 /* between two frames; there is one at most */
+#define SIZE_OFFSET 16	  /* of ob_size, in every version */
+#define SHIMS_MAXIMUM 64  /* between two frames; there is one at most */
 #define STATE_UNWINDING 2 /* 3.10: enum _framestate */
 #define STATE_RAISED 3
 #define STATE_EXECUTING 0 /* 3.11 on; suspended is below, finished above */
 
-void pyframes_init(struct pyframes *frames, struct memory *memory,
-		   const struct cpython *python, uint64_t tstate)
+void pyframes_init(struct pyframes *frames, struct memory *memory, const struct cpython *python,
+		   uint64_t tstate)
 {
 	*frames = (struct pyframes){
 		.memory = memory,
@@ -62,8 +62,7 @@ static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 static size_t frame_bytes(const struct offsets *offsets)
 {
 	long end = offsets->if_leaving + offsets->if_leaving_size;
-	size_t size = offsets->if_instr >= 0 ? (size_t)offsets->if_localsplus :
-					       (size_t)end;
+	size_t size = offsets->if_instr >= 0 ? (size_t)offsets->if_localsplus : (size_t)end;
 
 	return size < OFFSETS_FRAME_BYTES ? size : OFFSETS_FRAME_BYTES;
 }
@@ -73,34 +72,28 @@ static void parse_frame(const struct cpython *python, const uint8_t *bytes,
 {
 	const struct offsets *offsets = &python->offsets;
 
-	frame->code = pyreader_untag(python->minor,
-				     field(bytes, offsets->if_code, 8));
+	frame->code = pyreader_untag(python->minor, field(bytes, offsets->if_code, 8));
 	frame->previous = field(bytes, offsets->if_previous, 8);
-	frame->instruction = offsets->if_instr >= 0 ?
-				     field(bytes, offsets->if_instr, 8) :
-				     field(bytes, offsets->if_lasti, 4);
+	frame->instruction = offsets->if_instr >= 0 ? field(bytes, offsets->if_instr, 8)
+						    : field(bytes, offsets->if_lasti, 4);
 	frame->frame_object = field(bytes, offsets->if_frame_object, 8);
-	frame->leaving =
-		field(bytes, offsets->if_leaving, offsets->if_leaving_size);
+	frame->leaving = field(bytes, offsets->if_leaving, offsets->if_leaving_size);
 	frame->owner = (uint8_t)field(bytes, offsets->if_owner, 1);
 }
 
-int pyframes_frame(const struct pyframes *frames, uint64_t address,
-		   struct pyframe_now *frame)
+int pyframes_frame(const struct pyframes *frames, uint64_t address, struct pyframe_now *frame)
 {
 	uint8_t bytes[OFFSETS_FRAME_BYTES] = { 0 };
 
 	*frame = (struct pyframe_now){ .address = address };
-	if (memory_look(frames->memory, address, bytes,
-			frame_bytes(&frames->python->offsets)) < 0)
+	if (memory_look(frames->memory, address, bytes, frame_bytes(&frames->python->offsets)) < 0)
 		return -1;
 	parse_frame(frames->python, bytes, frame);
 	return 0;
 }
 
 /* 3.11 has such owners, too, but none of its frames is a shim. */
-static bool is_shim(const struct pyframes *frames,
-		    const struct pyframe_now *frame)
+static bool is_shim(const struct pyframes *frames, const struct pyframe_now *frame)
 {
 	return frames->python->minor >= 12 && frame->owner >= OWNER_SHIM;
 }
@@ -119,8 +112,7 @@ static int skip_shims(const struct pyframes *frames, struct pyframe_now *frame)
 	return 0;
 }
 
-int pyframes_caller(const struct pyframes *frames,
-		    const struct pyframe_now *frame,
+int pyframes_caller(const struct pyframes *frames, const struct pyframe_now *frame,
 		    struct pyframe_now *caller)
 {
 	*caller = (struct pyframe_now){ .address = 0 };
@@ -129,8 +121,7 @@ int pyframes_caller(const struct pyframes *frames,
 	if (pyframes_frame(frames, frame->previous, caller) < 0)
 		return -1;
 	if (!is_shim(frames, caller) &&
-	    pywalk_is_trampoline(frames->python, caller->code,
-				 caller->instruction) &&
+	    pywalk_is_trampoline(frames->python, caller->code, caller->instruction) &&
 	    pyframes_frame(frames, caller->previous, caller) < 0)
 		return -1;
 	return skip_shims(frames, caller);
@@ -144,8 +135,7 @@ struct first_look {
 };
 
 /* The thread state, and with luck all the rest, in one call. */
-static int look(const struct pyframes *frames, uint64_t expected,
-		struct first_look *look)
+static int look(const struct pyframes *frames, uint64_t expected, struct first_look *look)
 {
 	size_t size = frame_bytes(&frames->python->offsets);
 	struct memory_part parts[] = {
@@ -162,8 +152,7 @@ static int look(const struct pyframes *frames, uint64_t expected,
 	return parts[0].done == TSTATE_BYTES ? 0 : -1;
 }
 
-int pyframes_read(struct pyframes *frames, uint64_t expected,
-		  struct pythread_now *now)
+int pyframes_read(struct pyframes *frames, uint64_t expected, struct pythread_now *now)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 	struct first_look first = { .newest = 0 };
@@ -175,8 +164,7 @@ int pyframes_read(struct pyframes *frames, uint64_t expected,
 		now->loop = field(first.tstate, offsets->ts_cframe, 8);
 	if (now->loop != frames->loop) {
 		frames->loop = now->loop;
-		if (memory_look(frames->memory, newest_at(frames, now->loop),
-				&first.newest, 8) < 0)
+		if (memory_look(frames->memory, newest_at(frames, now->loop), &first.newest, 8) < 0)
 			return -1;
 	}
 	now->newest = first.newest;
@@ -194,8 +182,8 @@ int pyframes_read(struct pyframes *frames, uint64_t expected,
 	return skip_shims(frames, &now->frame);
 }
 
-int pyframes_unit(const struct pyframes *frames,
-		  const struct pyframe_now *frame, const struct bytecode *code)
+int pyframes_unit(const struct pyframes *frames, const struct pyframe_now *frame,
+		  const struct bytecode *code)
 {
 	int minor = frames->python->minor;
 	int64_t unit;
@@ -212,8 +200,7 @@ int pyframes_unit(const struct pyframes *frames,
 	return unit >= 0 && unit < code->count ? (int)unit : -1;
 }
 
-bool pyframes_is_unwound(const struct pyframes *frames,
-			 const struct pyframe_now *frame,
+bool pyframes_is_unwound(const struct pyframes *frames, const struct pyframe_now *frame,
 			 const struct bytecode *code)
 {
 	const struct cpython *python = frames->python;
@@ -224,13 +211,11 @@ bool pyframes_is_unwound(const struct pyframes *frames,
 		return frame->leaving == STATE_RAISED;
 	if (python->minor <= 13)
 		return frame->leaving == (uint64_t)code->locals_count;
-	return frame->leaving ==
-	       frame->address + (uint64_t)python->offsets.if_localsplus +
-		       8 * (uint64_t)code->locals_count;
+	return frame->leaving == frame->address + (uint64_t)python->offsets.if_localsplus +
+					 8 * (uint64_t)code->locals_count;
 }
 
-bool pyframes_is_in_generator(const struct pyframes *frames,
-			      const struct pyframe_now *frame)
+bool pyframes_is_in_generator(const struct pyframes *frames, const struct pyframe_now *frame)
 {
 	return frames->python->minor >= 11 && frame->owner == OWNER_GENERATOR;
 }
@@ -247,8 +232,7 @@ bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame)
 	       state > STATE_EXECUTING;
 }
 
-bool pyframes_is_raising(const struct pyframes *frames,
-			 const struct pyframe_now *frame)
+bool pyframes_is_raising(const struct pyframes *frames, const struct pyframe_now *frame)
 {
 	return frames->python->minor == 10 && frame->leaving == STATE_UNWINDING;
 }
@@ -267,36 +251,30 @@ uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 	return pyreader_untag(python->minor, value);
 }
 
-uint64_t pyframes_constant(const struct pyframes *frames,
-			   const struct bytecode *code, int index)
+uint64_t pyframes_constant(const struct pyframes *frames, const struct bytecode *code, int index)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 	uint64_t tuple, value;
 	int64_t size;
 
-	if (memory_fetch(frames->memory,
-			 code->address + (uint64_t)offsets->co_consts, &tuple,
+	if (memory_fetch(frames->memory, code->address + (uint64_t)offsets->co_consts, &tuple,
 			 sizeof(tuple)) < 0 ||
-	    memory_fetch(frames->memory, tuple + SIZE_OFFSET, &size,
-			 sizeof(size)) < 0 ||
+	    memory_fetch(frames->memory, tuple + SIZE_OFFSET, &size, sizeof(size)) < 0 ||
 	    index >= size ||
 	    memory_fetch(frames->memory,
-			 tuple + (uint64_t)offsets->tuple_item +
-				 8 * (uint64_t)index,
-			 &value, sizeof(value)) < 0)
+			 tuple + (uint64_t)offsets->tuple_item + 8 * (uint64_t)index, &value,
+			 sizeof(value)) < 0)
 		return 0;
 	return value;
 }
 
-struct watch pyframes_watch_position(const struct pyframes *frames,
-				     uint64_t frame)
+struct watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 	bool is_pointer = offsets->if_instr >= 0;
 
 	return (struct watch){
-		.address = frame + (uint64_t)(is_pointer ? offsets->if_instr :
-							   offsets->if_lasti),
+		.address = frame + (uint64_t)(is_pointer ? offsets->if_instr : offsets->if_lasti),
 		.length = is_pointer ? 8 : 4,
 		.access = WATCH_WRITE,
 	};
@@ -310,8 +288,7 @@ struct watch pyframes_watch_position(const struct pyframes *frames,
  * 3.12 on read where to go back to (previous).
  * The stack pointer, which is written then, too, is written at each call.
  */
-struct watch pyframes_watch_leaving(const struct pyframes *frames,
-				    uint64_t frame)
+struct watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 
@@ -334,16 +311,14 @@ struct watch pyframes_watch_leaving(const struct pyframes *frames,
 	};
 }
 
-struct watch pyframes_watch_freeing(const struct pyframes *frames,
-				    uint64_t frame)
+struct watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 
 	if (frames->python->minor < 13)
 		return (struct watch){ .access = WATCH_NONE };
 	return (struct watch){
-		.address = frame - (uint64_t)offsets->gen_frame +
-			   (uint64_t)offsets->gen_qualname,
+		.address = frame - (uint64_t)offsets->gen_frame + (uint64_t)offsets->gen_qualname,
 		.length = 8,
 		.access = WATCH_WRITE,
 	};
@@ -363,8 +338,7 @@ struct watch pyframes_watch_loop(const struct pyframes *frames)
 	if (!has_loops(frames))
 		return (struct watch){ .access = WATCH_NONE };
 	return (struct watch){
-		.address = frames->tstate +
-			   (uint64_t)frames->python->offsets.ts_cframe,
+		.address = frames->tstate + (uint64_t)frames->python->offsets.ts_cframe,
 		.length = 8,
 		.access = WATCH_WRITE,
 	};
@@ -374,8 +348,7 @@ struct watch pyframes_watch_loop(const struct pyframes *frames)
  * The code object's pointer to its table of exception handlers (3.11 on): read
  * when, and only when, an exception has been raised in a frame of it.
  */
-struct watch pyframes_watch_handlers(const struct pyframes *frames,
-				     const struct bytecode *code)
+struct watch pyframes_watch_handlers(const struct pyframes *frames, const struct bytecode *code)
 {
 	long offset = frames->python->offsets.co_exceptiontable;
 
@@ -388,8 +361,7 @@ struct watch pyframes_watch_handlers(const struct pyframes *frames,
 	};
 }
 
-struct watch pyframes_watch_handled(const struct pyframes *frames,
-				    const struct bytecode *code,
+struct watch pyframes_watch_handled(const struct pyframes *frames, const struct bytecode *code,
 				    uint64_t handled)
 {
 	if (frames->python->minor > 9)

@@ -18,8 +18,7 @@
 #include "banned.h"
 #include "base/error.h"
 
-static int refuse_container(struct pyevaluation *evaluation,
-			    const struct pyvalue *container)
+static int refuse_container(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
 	return error_set(evaluation->error,
 			 "Items of %s are not looked up from outside: that "
@@ -28,27 +27,23 @@ static int refuse_container(struct pyevaluation *evaluation,
 }
 
 /* The number that an index comes to in so many items; -1 and a sentence. */
-static int64_t settle_index(struct pyevaluation *evaluation,
-			    const struct pyvalue *index, int64_t count)
+static int64_t settle_index(struct pyevaluation *evaluation, const struct pyvalue *index,
+			    int64_t count)
 {
 	int64_t at;
 
 	if (!pyvalue_is_integer(index))
-		return error_set(evaluation->error,
-				 "An index is a whole number, not %s.",
+		return error_set(evaluation->error, "An index is a whole number, not %s.",
 				 pyvalue_type_name(evaluation, index));
 	if (count < 0)
 		return -1;
 	if (pybig_get(&index->integer, &at) || at >= count || at < -count)
 		return error_set(evaluation->error,
-				 "The index is out of range: there are %" PRId64
-				 " items.",
-				 count);
+				 "The index is out of range: there are %" PRId64 " items.", count);
 	return at < 0 ? at + count : at;
 }
 
-static int index_string(struct pyevaluation *evaluation,
-			const struct pyvalue *string, int64_t at,
+static int index_string(struct pyevaluation *evaluation, const struct pyvalue *string, int64_t at,
 			struct pyvalue *value)
 {
 	const uint32_t *characters;
@@ -67,8 +62,7 @@ static int index_string(struct pyevaluation *evaluation,
 }
 
 /* A list's items lie in a row; those of a tuple do not change. */
-static void set_list_place(struct pyevaluation *evaluation,
-			   const struct pyvalue *list, int64_t at,
+static void set_list_place(struct pyevaluation *evaluation, const struct pyvalue *list, int64_t at,
 			   struct pyexpression_place *place)
 {
 	const struct offsets *offsets = &evaluation->reader->python->offsets;
@@ -86,27 +80,23 @@ static void set_list_place(struct pyevaluation *evaluation,
 	place->is_object = true;
 }
 
-static int index_sequence(struct pyevaluation *evaluation,
-			  const struct pyvalue *container,
+static int index_sequence(struct pyevaluation *evaluation, const struct pyvalue *container,
 			  const struct pyvalue *index, struct pyvalue *value,
 			  struct pyexpression_place *place)
 {
-	int64_t at = settle_index(evaluation, index,
-				  pyvalue_length(evaluation, container));
+	int64_t at = settle_index(evaluation, index, pyvalue_length(evaluation, container));
 
 	set_list_place(evaluation, container, at, place);
 	if (at < 0)
 		return -1;
-	if (container->kind == PYVALUE_STRING ||
-	    container->kind == PYVALUE_BYTES)
+	if (container->kind == PYVALUE_STRING || container->kind == PYVALUE_BYTES)
 		return index_string(evaluation, container, at, value);
 	return pyvalue_item(evaluation, container, at, value);
 }
 
-static int load_element(struct pyevaluation *evaluation,
-			const struct pyvalue *owner,
-			const struct pyelement *element, uint64_t address,
-			struct pyvalue *value, struct pyexpression_place *place)
+static int load_element(struct pyevaluation *evaluation, const struct pyvalue *owner,
+			const struct pyelement *element, uint64_t address, struct pyvalue *value,
+			struct pyexpression_place *place)
 {
 	if (place)
 		*place = (struct pyexpression_place){
@@ -115,23 +105,19 @@ static int load_element(struct pyevaluation *evaluation,
 			.format = element->format,
 			.owner = owner->address,
 		};
-	*value = (struct pyvalue){ .kind = PYVALUE_ELEMENT,
-				   .element = *element };
+	*value = (struct pyvalue){ .kind = PYVALUE_ELEMENT, .element = *element };
 	return pyelement_load(evaluation, address, value);
 }
 
-static int index_buffer(struct pyevaluation *evaluation,
-			const struct pyvalue *buffer,
+static int index_buffer(struct pyevaluation *evaluation, const struct pyvalue *buffer,
 			const struct pyvalue *index, struct pyvalue *value,
 			struct pyexpression_place *place)
 {
-	int64_t at = settle_index(evaluation, index,
-				  pyvalue_length(evaluation, buffer));
+	int64_t at = settle_index(evaluation, index, pyvalue_length(evaluation, buffer));
 	struct pyelement element;
 	uint64_t address;
 
-	if (at < 0 || pyelement_of_buffer(evaluation, buffer, at, &element,
-					  &address))
+	if (at < 0 || pyelement_of_buffer(evaluation, buffer, at, &element, &address))
 		return -1;
 	if (load_element(evaluation, buffer, &element, address, value, place))
 		return -1;
@@ -139,9 +125,9 @@ static int index_buffer(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int index_dict(struct pyevaluation *evaluation,
-		      const struct pyvalue *dict, const struct pyvalue *key,
-		      struct pyvalue *value, struct pyexpression_place *place)
+static int index_dict(struct pyevaluation *evaluation, const struct pyvalue *dict,
+		      const struct pyvalue *key, struct pyvalue *value,
+		      struct pyexpression_place *place)
 {
 	uint64_t address, at;
 	int found = pykey_find(evaluation, dict, key, &at);
@@ -154,11 +140,9 @@ static int index_dict(struct pyevaluation *evaluation,
 	if (found < 0)
 		return -1;
 	if (!found)
-		return error_set(evaluation->error,
-				 "The dict has no such key.");
+		return error_set(evaluation->error, "The dict has no such key.");
 	if (pyreader_pointer(evaluation->reader, at, &address))
-		return error_set(evaluation->error,
-				 "A value of a dict cannot be read.");
+		return error_set(evaluation->error, "A value of a dict cannot be read.");
 	if (place) {
 		place->address = at;
 		place->length = 8;
@@ -167,8 +151,7 @@ static int index_dict(struct pyevaluation *evaluation,
 	return pyvalue_load(evaluation, address, value);
 }
 
-static int index_tensor(struct pyevaluation *evaluation,
-			const struct pyvalue *tensor,
+static int index_tensor(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 			const struct pyvalue *index, struct pyvalue *value,
 			struct pyexpression_place *place)
 {
@@ -183,50 +166,41 @@ static int index_tensor(struct pyevaluation *evaluation,
 	}
 	if (!count)
 		return refuse_container(evaluation, tensor);
-	if (pyelement_place(evaluation, tensor, indices, count, &element,
-			    &address))
+	if (pyelement_place(evaluation, tensor, indices, count, &element, &address))
 		return -1;
-	return load_element(evaluation, tensor, &element, address, value,
-			    place);
+	return load_element(evaluation, tensor, &element, address, value, place);
 }
 
 /* obj[i] asks the mapping's function first; deque has only the other. */
-static bool is_as_base(struct pyevaluation *evaluation,
-		       const struct pyvalue *container)
+static bool is_as_base(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
 	uint64_t function;
 
 	if (!container->address)
 		return true;
-	if (pyslot_read(evaluation->reader, container->base, PYSLOT_SUBSCRIPT,
-			&function))
+	if (pyslot_read(evaluation->reader, container->base, PYSLOT_SUBSCRIPT, &function))
 		return false;
-	return pyslot_is_kept(evaluation->reader, container->type,
-			      container->base, PYSLOT_SUBSCRIPT) &&
+	return pyslot_is_kept(evaluation->reader, container->type, container->base,
+			      PYSLOT_SUBSCRIPT) &&
 	       (function ||
-		pyslot_is_kept(evaluation->reader, container->type,
-			       container->base, PYSLOT_ITEM));
+		pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_ITEM));
 }
 
-int pyindex_get(struct pyevaluation *evaluation,
-		const struct pyvalue *container, const struct pyvalue *index,
-		struct pyvalue *value, struct pyexpression_place *place)
+int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container,
+		const struct pyvalue *index, struct pyvalue *value,
+		struct pyexpression_place *place)
 {
-	if (container->kind == PYVALUE_TENSOR ||
-	    container->kind == PYVALUE_ARRAY)
+	if (container->kind == PYVALUE_TENSOR || container->kind == PYVALUE_ARRAY)
 		return index_tensor(evaluation, container, index, value, place);
 	if (container->kind == PYVALUE_OBJECT) {
-		int result =
-			pymodule_index(evaluation, container, index, value);
+		int result = pymodule_index(evaluation, container, index, value);
 
 		if (!result)
-			result = pyseries_index(evaluation, container, index,
-						value);
+			result = pyseries_index(evaluation, container, index, value);
 		if (result)
 			return result < 0 ? -1 : 0;
 	}
-	if (container->kind != PYVALUE_OBJECT &&
-	    !is_as_base(evaluation, container))
+	if (container->kind != PYVALUE_OBJECT && !is_as_base(evaluation, container))
 		return error_set(evaluation->error,
 				 "%s has a __getitem__ of its own, which would "
 				 "have to run in the process.",
@@ -242,8 +216,7 @@ int pyindex_get(struct pyevaluation *evaluation,
 	case PYVALUE_LIST:
 	case PYVALUE_RANGE:
 	case PYVALUE_DEQUE:
-		return index_sequence(evaluation, container, index, value,
-				      place);
+		return index_sequence(evaluation, container, index, value, place);
 	case PYVALUE_OBJECT:
 	case PYVALUE_NONE:
 	case PYVALUE_BOOLEAN:

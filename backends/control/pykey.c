@@ -39,8 +39,8 @@
 /* In PyASCIIObject: the hash that is kept, -1: none yet. */
 #define STRING_HASH 24
 
-static int hash_value(struct pyevaluation *evaluation,
-		      const struct pyvalue *value, int depth, uint64_t *hash);
+static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
+		      uint64_t *hash);
 
 /* As many bytes a character as the widest takes, as the object has it. */
 static unsigned width_of(const uint32_t *characters, size_t count)
@@ -54,8 +54,8 @@ static unsigned width_of(const uint32_t *characters, size_t count)
 	return all > UINT8_MAX ? 2 : 1;
 }
 
-static int hash_characters(struct pyevaluation *evaluation,
-			   const struct pyvalue *value, uint64_t *hash)
+static int hash_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
+			   uint64_t *hash)
 {
 	const uint32_t *characters;
 	size_t count;
@@ -69,23 +69,21 @@ static int hash_characters(struct pyevaluation *evaluation,
 	for (size_t i = 0; i < count; i++)
 		memcpy(bytes + i * width, &characters[i], width);
 	if (pyhash_bytes(evaluation->reader, bytes, count * width, hash))
-		return error_set(evaluation->error,
-				 "The key that this process hashes with cannot "
-				 "be read: keys that are text are not looked "
-				 "up.");
+		return error_set(evaluation->error, "The key that this process hashes with cannot "
+						    "be read: keys that are text are not looked "
+						    "up.");
 	return 0;
 }
 
-static int hash_tuple(struct pyevaluation *evaluation,
-		      const struct pyvalue *value, int depth, uint64_t *hash)
+static int hash_tuple(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
+		      uint64_t *hash)
 {
 	int64_t count = pyvalue_length(evaluation, value);
 	uint64_t sum = XX_PRIME_5;
 
 	if (count > TUPLE_ITEMS || depth >= TUPLE_DEPTH)
-		return error_set(evaluation->error,
-				 "A tuple this large is not looked up as a "
-				 "key.");
+		return error_set(evaluation->error, "A tuple this large is not looked up as a "
+						    "key.");
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue item;
 		uint64_t lane;
@@ -115,20 +113,17 @@ static int hash_none(struct pyevaluation *evaluation, uint64_t *hash)
 	if (evaluation->reader->python->minor >= 12)
 		return 0;
 	if (pyevaluation_module(evaluation, "builtins", "None", &address))
-		return error_set(evaluation->error,
-				 "The object None cannot be found.");
+		return error_set(evaluation->error, "The object None cannot be found.");
 	*hash = hash_address(address);
 	return 0;
 }
 
 /* As object.__hash__ does. */
-static int hash_object(struct pyevaluation *evaluation,
-		       const struct pyvalue *value, uint64_t *hash)
+static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *value, uint64_t *hash)
 {
 	if (!value->address ||
 	    !pyslot_is_kept(evaluation->reader, value->type,
-			    pyslot_root(evaluation->reader, value->type),
-			    PYSLOT_HASH))
+			    pyslot_root(evaluation->reader, value->type), PYSLOT_HASH))
 		return error_set(evaluation->error,
 				 "A key of %s is not looked up from outside: "
 				 "its hash is not known.",
@@ -137,8 +132,8 @@ static int hash_object(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int hash_value(struct pyevaluation *evaluation,
-		      const struct pyvalue *value, int depth, uint64_t *hash)
+static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
+		      uint64_t *hash)
 {
 	/* torch.Tensor's own __hash__ gives its id(). */
 	if (value->kind == PYVALUE_TENSOR && value->address &&
@@ -147,8 +142,7 @@ static int hash_value(struct pyevaluation *evaluation,
 		return 0;
 	}
 	if (value->address && value->kind != PYVALUE_OBJECT &&
-	    !pyslot_is_kept(evaluation->reader, value->type, value->base,
-			    PYSLOT_HASH))
+	    !pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_HASH))
 		return error_set(evaluation->error,
 				 "%s has a __hash__ of its own, which would "
 				 "have to run in the process.",
@@ -189,8 +183,7 @@ static bool is_wanted(uint64_t key, void *data)
 		return false;
 	search->result = pyvalue_load(search->evaluation, key, &other)
 				 ? -1
-				 : pyvalue_is_equal(search->evaluation, &other,
-						    search->key);
+				 : pyvalue_is_equal(search->evaluation, &other, search->key);
 	/* What cannot be compared ends the search, too. */
 	return search->result != 0;
 }
@@ -209,10 +202,8 @@ static bool take_witness(uint64_t key, uint64_t value, void *data)
 	uint64_t kept, hash;
 
 	(void)value;
-	if (pyvalue_load(witness->evaluation, key, &string) ||
-	    string.kind != PYVALUE_STRING ||
-	    pyreader_pointer(reader, key + STRING_HASH, &kept) ||
-	    kept == UINT64_MAX ||
+	if (pyvalue_load(witness->evaluation, key, &string) || string.kind != PYVALUE_STRING ||
+	    pyreader_pointer(reader, key + STRING_HASH, &kept) || kept == UINT64_MAX ||
 	    hash_characters(witness->evaluation, &string, &hash))
 		return true;
 	witness->is_other = hash != kept;
@@ -220,15 +211,13 @@ static bool take_witness(uint64_t key, uint64_t value, void *data)
 }
 
 /* That the key is not found by its hash says nothing if this is false. */
-static bool is_our_hash(struct pyevaluation *evaluation,
-			const struct pytable *table)
+static bool is_our_hash(struct pyevaluation *evaluation, const struct pytable *table)
 {
 	struct witness witness = { .evaluation = evaluation };
 	struct error *error = evaluation->error;
 
 	evaluation->error = NULL;
-	pytable_each(evaluation->reader, table, 0, WITNESSES, take_witness,
-		     &witness);
+	pytable_each(evaluation->reader, table, 0, WITNESSES, take_witness, &witness);
 	evaluation->error = error;
 	return !witness.is_other;
 }
@@ -247,22 +236,18 @@ int pykey_find(struct pyevaluation *evaluation, const struct pyvalue *dict,
 	uint64_t hash, value;
 
 	if (pytable_of_dict(evaluation->reader, dict->address, &table))
-		return error_set(evaluation->error,
-				 "The dict at 0x%" PRIx64 " cannot be read.",
+		return error_set(evaluation->error, "The dict at 0x%" PRIx64 " cannot be read.",
 				 dict->address);
 	if (hash_value(evaluation, key, 0, &hash))
 		return -1;
-	if (!pytable_locate(evaluation->reader, &table, hash, is_wanted,
-			    &search, place)) {
+	if (!pytable_locate(evaluation->reader, &table, hash, is_wanted, &search, place)) {
 		if (search.result < 0)
 			return -1;
-		return !pyreader_pointer(evaluation->reader, *place, &value) &&
-		       value;
+		return !pyreader_pointer(evaluation->reader, *place, &value) && value;
 	}
 	if (is_hashed_text(key) && !is_our_hash(evaluation, &table))
-		return error_set(evaluation->error,
-				 "This interpreter hashes text in a way that "
-				 "is not known: keys are not looked up.");
+		return error_set(evaluation->error, "This interpreter hashes text in a way that "
+						    "is not known: keys are not looked up.");
 	return 0;
 }
 
@@ -275,8 +260,7 @@ static bool take_key(uint64_t key, int64_t hash, void *data)
 {
 	struct set_search *search = data;
 
-	return (uint64_t)hash != search->hash ||
-	       !is_wanted(key, &search->search);
+	return (uint64_t)hash != search->hash || !is_wanted(key, &search->search);
 }
 
 int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,

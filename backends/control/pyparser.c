@@ -32,8 +32,7 @@ int parser_accept(struct parser *parser, const char *text, bool *is_taken)
 	return *is_taken ? parser_advance(parser) : 0;
 }
 
-struct pysyntax *parser_node(const struct parser *parser,
-			     enum pysyntax_kind kind)
+struct pysyntax *parser_node(const struct parser *parser, enum pysyntax_kind kind)
 {
 	struct pysyntax *node = xcalloc(1, sizeof(*node));
 
@@ -43,8 +42,7 @@ struct pysyntax *parser_node(const struct parser *parser,
 	return node;
 }
 
-int parser_add(struct parser *parser, struct pysyntax *node,
-	       struct pysyntax *owned_item)
+int parser_add(struct parser *parser, struct pysyntax *node, struct pysyntax *owned_item)
 {
 	if (!owned_item)
 		return -1;
@@ -53,8 +51,7 @@ int parser_add(struct parser *parser, struct pysyntax *node,
 	if (node->depth <= owned_item->depth)
 		node->depth = owned_item->depth + 1;
 	if (node->depth > PYSYNTAX_DEPTH)
-		return parser_refuse(parser,
-				     "the expression is nested too deep.");
+		return parser_refuse(parser, "the expression is nested too deep.");
 	return 0;
 }
 
@@ -73,8 +70,7 @@ struct pysyntax *parser_wrap(struct parser *parser, enum pysyntax_kind kind,
 /* "+=", and not "==" or "<=" */
 static bool is_assignment(const struct pytoken *is)
 {
-	return is->kind == PYTOKEN_SYMBOL && is->length > 1 &&
-	       !strchr("=!<>", is->start[0]) &&
+	return is->kind == PYTOKEN_SYMBOL && is->length > 1 && !strchr("=!<>", is->start[0]) &&
 	       is->start[is->length - 1] == '=';
 }
 
@@ -105,8 +101,8 @@ int parser_refuse_token(struct parser *parser)
 			return parser_refuse(parser, "%s", reasons[i].why);
 	if (is_assignment(token(parser)))
 		return parser_refuse(parser, "%s", reasons[0].why);
-	return parser_refuse(parser, "\"%.*s\" does not belong there.",
-			     shown_length(token(parser)), token(parser)->start);
+	return parser_refuse(parser, "\"%.*s\" does not belong there.", shown_length(token(parser)),
+			     token(parser)->start);
 }
 
 int parser_expect(struct parser *parser, const char *text)

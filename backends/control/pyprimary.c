@@ -14,8 +14,8 @@ static const struct pytoken *token(const struct parser *parser)
 }
 
 /* Expressions with commas between, up to the bracket that closes them. */
-static int parse_items(struct parser *parser, struct pysyntax *node,
-		       const char *close, bool *has_comma)
+static int parse_items(struct parser *parser, struct pysyntax *node, const char *close,
+		       bool *has_comma)
 {
 	bool is_taken;
 
@@ -32,8 +32,7 @@ static int parse_items(struct parser *parser, struct pysyntax *node,
 }
 
 /* Behind an opening bracket. */
-static struct pysyntax *parse_display(struct parser *parser,
-				      enum pysyntax_kind kind,
+static struct pysyntax *parse_display(struct parser *parser, enum pysyntax_kind kind,
 				      const char *close)
 {
 	struct pysyntax *node = parser_node(parser, kind);
@@ -78,14 +77,12 @@ static struct pysyntax *parse_constant(struct parser *parser)
 		parser_refuse(parser,
 			      "\"%.*s\" does not belong into an expression that "
 			      "is compared from outside.",
-			      (int)token(parser)->length,
-			      token(parser)->start);
+			      (int)token(parser)->length, token(parser)->start);
 		return NULL;
 	}
 	if (!node) {
 		node = parser_node(parser, PYSYNTAX_NAME);
-		node->text = xstrndup(token(parser)->start,
-				      token(parser)->length);
+		node->text = xstrndup(token(parser)->start, token(parser)->length);
 	}
 	if (!parser_advance(parser))
 		return node;
@@ -96,9 +93,8 @@ static struct pysyntax *parse_constant(struct parser *parser)
 static struct pysyntax *parse_number(struct parser *parser)
 {
 	struct pytoken *taken = &parser->tokens.token;
-	struct pysyntax *node = parser_node(parser, taken->kind == PYTOKEN_FLOAT
-							 ? PYSYNTAX_FLOAT
-							 : PYSYNTAX_INTEGER);
+	struct pysyntax *node = parser_node(
+		parser, taken->kind == PYTOKEN_FLOAT ? PYSYNTAX_FLOAT : PYSYNTAX_INTEGER);
 
 	node->text = taken->text;
 	taken->text = NULL;
@@ -114,20 +110,18 @@ static struct pysyntax *parse_number(struct parser *parser)
 static struct pysyntax *parse_string(struct parser *parser)
 {
 	enum pytoken_kind kind = token(parser)->kind;
-	struct pysyntax *node = parser_node(
-		parser, kind == PYTOKEN_BYTES ? PYSYNTAX_BYTES
-					      : PYSYNTAX_STRING);
+	struct pysyntax *node =
+		parser_node(parser, kind == PYTOKEN_BYTES ? PYSYNTAX_BYTES : PYSYNTAX_STRING);
 
 	while (token(parser)->kind == kind) {
 		size_t more = token(parser)->character_count;
 		size_t size = sizeof(*node->characters);
 
-		node->characters = xrealloc(
-			node->characters, (node->character_count + more + 1) *
-						  size);
+		node->characters =
+			xrealloc(node->characters, (node->character_count + more + 1) * size);
 		if (more)
-			memcpy(node->characters + node->character_count,
-			       token(parser)->characters, more * size);
+			memcpy(node->characters + node->character_count, token(parser)->characters,
+			       more * size);
 		node->character_count += more;
 		if (parser_advance(parser)) {
 			pysyntax_free(node);
@@ -164,31 +158,27 @@ static struct pysyntax *parse_atom(struct parser *parser)
 }
 
 /* len(x) and x.item(): behind the bracket that opens. */
-static struct pysyntax *parse_call(struct parser *parser,
-				   struct pysyntax *owned_called)
+static struct pysyntax *parse_call(struct parser *parser, struct pysyntax *owned_called)
 {
 	struct pysyntax *node = parser_node(parser, PYSYNTAX_LEN);
-	bool is_len = owned_called->kind == PYSYNTAX_NAME &&
-		      strcmp(owned_called->text, "len") == 0;
-	bool is_item = owned_called->kind == PYSYNTAX_ATTRIBUTE &&
-		       strcmp(owned_called->text, "item") == 0;
+	bool is_len = owned_called->kind == PYSYNTAX_NAME && strcmp(owned_called->text, "len") == 0;
+	bool is_item =
+		owned_called->kind == PYSYNTAX_ATTRIBUTE && strcmp(owned_called->text, "item") == 0;
 	bool has_comma;
 
 	node->column = owned_called->column;
 	if (!is_len && !is_item) {
-		parser_refuse(parser,
-			      "a call would run code in the process; from "
-			      "outside only len(x) and x.item() are answered, "
-			      "by reading.");
+		parser_refuse(parser, "a call would run code in the process; from "
+				      "outside only len(x) and x.item() are answered, "
+				      "by reading.");
 		goto fail;
 	}
-	if (parser_advance(parser) ||
-	    parse_items(parser, node, ")", &has_comma))
+	if (parser_advance(parser) || parse_items(parser, node, ")", &has_comma))
 		goto fail;
 	if (node->count != (size_t)is_len) {
 		parser_refuse(parser, "%s",
-		       is_len ? "len() takes one argument."
-			      : "item() is answered without arguments.");
+			      is_len ? "len() takes one argument."
+				     : "item() is answered without arguments.");
 		goto fail;
 	}
 	if (is_item) {
@@ -207,18 +197,15 @@ fail:
 	return NULL;
 }
 
-static struct pysyntax *parse_attribute(struct parser *parser,
-					struct pysyntax *owned_left)
+static struct pysyntax *parse_attribute(struct parser *parser, struct pysyntax *owned_left)
 {
-	struct pysyntax *node =
-		parser_wrap(parser, PYSYNTAX_ATTRIBUTE, owned_left);
+	struct pysyntax *node = parser_wrap(parser, PYSYNTAX_ATTRIBUTE, owned_left);
 
 	if (!node)
 		return NULL;
 	if (parser_advance(parser))
 		goto fail;
-	if (token(parser)->kind != PYTOKEN_NAME ||
-	    pytoken_is_keyword(token(parser))) {
+	if (token(parser)->kind != PYTOKEN_NAME || pytoken_is_keyword(token(parser))) {
 		parser_refuse(parser, "the name of an attribute is missing.");
 		goto fail;
 	}
@@ -233,8 +220,7 @@ fail:
 /* Of a slice; one that is not there is as good as None. */
 static struct pysyntax *parse_bound(struct parser *parser)
 {
-	if (parser_is_at(parser, ":") || parser_is_at(parser, ",") ||
-	    parser_is_at(parser, "]"))
+	if (parser_is_at(parser, ":") || parser_is_at(parser, ",") || parser_is_at(parser, "]"))
 		return parser_node(parser, PYSYNTAX_NONE);
 	return parser_expression(parser);
 }
@@ -248,8 +234,7 @@ static struct pysyntax *parse_subscript(struct parser *parser)
 	if (parser_is_at(parser, "..."))
 		node = parser_node(parser, PYSYNTAX_ELLIPSIS);
 	else
-		node = is_slice ? parse_bound(parser)
-				: parser_expression(parser);
+		node = is_slice ? parse_bound(parser) : parser_expression(parser);
 	if (node && node->kind == PYSYNTAX_ELLIPSIS && parser_advance(parser)) {
 		pysyntax_free(node);
 		return NULL;
@@ -258,8 +243,7 @@ static struct pysyntax *parse_subscript(struct parser *parser)
 		return node;
 	node = parser_wrap(parser, PYSYNTAX_SLICE, node);
 	while (node && node->count < 3 && parser_is_at(parser, ":")) {
-		if (!parser_advance(parser) &&
-		    !parser_add(parser, node, parse_bound(parser)))
+		if (!parser_advance(parser) && !parser_add(parser, node, parse_bound(parser)))
 			continue;
 		pysyntax_free(node);
 		return NULL;
@@ -267,8 +251,7 @@ static struct pysyntax *parse_subscript(struct parser *parser)
 	return node;
 }
 
-static int parse_subscripts(struct parser *parser, struct pysyntax *node,
-			    bool *has_comma)
+static int parse_subscripts(struct parser *parser, struct pysyntax *node, bool *has_comma)
 {
 	bool is_taken;
 
@@ -284,8 +267,7 @@ static int parse_subscripts(struct parser *parser, struct pysyntax *node,
 	return parser_expect(parser, "]");
 }
 
-static struct pysyntax *parse_index(struct parser *parser,
-				    struct pysyntax *owned_left)
+static struct pysyntax *parse_index(struct parser *parser, struct pysyntax *owned_left)
 {
 	struct pysyntax *node = parser_wrap(parser, PYSYNTAX_INDEX, owned_left);
 	struct pysyntax *index;
@@ -294,8 +276,7 @@ static struct pysyntax *parse_index(struct parser *parser,
 	if (!node)
 		return NULL;
 	index = parser_node(parser, PYSYNTAX_TUPLE);
-	if (parser_advance(parser) ||
-	    parse_subscripts(parser, index, &has_comma))
+	if (parser_advance(parser) || parse_subscripts(parser, index, &has_comma))
 		goto fail;
 	if (!index->count) {
 		parser_refuse(parser, "an index is missing.");

@@ -27,8 +27,7 @@ static bool is_frame(struct pyreader *reader, const struct pyvalue *object)
 	struct pytype type;
 
 	return object->address && !pytype_read(reader, object->type, &type) &&
-	       pandas_is_plain(reader, &type) &&
-	       pandas_is_frame(reader, &type);
+	       pandas_is_plain(reader, &type) && pandas_is_frame(reader, &type);
 }
 
 static bool is_series(struct pyreader *reader, const struct pyvalue *object)
@@ -36,26 +35,21 @@ static bool is_series(struct pyreader *reader, const struct pyvalue *object)
 	struct pytype type;
 
 	return object->address && !pytype_read(reader, object->type, &type) &&
-	       pandas_is_plain(reader, &type) &&
-	       pandas_is_series(reader, &type);
+	       pandas_is_plain(reader, &type) && pandas_is_series(reader, &type);
 }
 
-static int get_column(struct pyevaluation *evaluation,
-		      const struct pyvalue *frame, const char *text,
-		      int64_t number, struct pyvalue *value)
+static int get_column(struct pyevaluation *evaluation, const struct pyvalue *frame,
+		      const char *text, int64_t number, struct pyvalue *value)
 {
-	struct pytensor *view =
-		pyevaluation_allocate(evaluation, sizeof(*view));
+	struct pytensor *view = pyevaluation_allocate(evaluation, sizeof(*view));
 	int64_t column;
 
-	if (pandas_find_column(evaluation->reader, frame->address, text, number,
-			       &column, evaluation->error))
+	if (pandas_find_column(evaluation->reader, frame->address, text, number, &column,
+			       evaluation->error))
 		return -1;
-	if (pandas_read_column(evaluation->reader, frame->address, column,
-			       view))
-		return error_set(evaluation->error,
-				 "What the DataFrame has this column in is not "
-				 "known, or it changed while it was read.");
+	if (pandas_read_column(evaluation->reader, frame->address, column, view))
+		return error_set(evaluation->error, "What the DataFrame has this column in is not "
+						    "known, or it changed while it was read.");
 	*value = (struct pyvalue){
 		.kind = PYVALUE_SERIES,
 		.view = view,
@@ -65,8 +59,8 @@ static int get_column(struct pyevaluation *evaluation,
 	return 1;
 }
 
-static int append_text(struct pyevaluation *evaluation,
-		       const struct pyvalue *string, struct buffer *out)
+static int append_text(struct pyevaluation *evaluation, const struct pyvalue *string,
+		       struct buffer *out)
 {
 	const uint32_t *characters;
 	size_t count;
@@ -78,9 +72,8 @@ static int append_text(struct pyevaluation *evaluation,
 	return 0;
 }
 
-int pyseries_index(struct pyevaluation *evaluation,
-		   const struct pyvalue *object, const struct pyvalue *index,
-		   struct pyvalue *value)
+int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object,
+		   const struct pyvalue *index, struct pyvalue *value)
 {
 	struct buffer name = BUFFER_INIT;
 	int64_t number = 0;
@@ -88,46 +81,39 @@ int pyseries_index(struct pyevaluation *evaluation,
 
 	if (!is_frame(evaluation->reader, object))
 		return 0;
-	if (index->kind == PYVALUE_INTEGER &&
-	    !pybig_get(&index->integer, &number))
+	if (index->kind == PYVALUE_INTEGER && !pybig_get(&index->integer, &number))
 		return get_column(evaluation, object, NULL, number, value);
 	if (index->kind != PYVALUE_STRING)
-		return error_set(evaluation->error,
-				 "A column is found from outside by a name that "
-				 "is text or a whole number; all else would run "
-				 "code in the process.");
+		return error_set(evaluation->error, "A column is found from outside by a name that "
+						    "is text or a whole number; all else would run "
+						    "code in the process.");
 	result = append_text(evaluation, index, &name);
 	if (!result && name.data && strlen(name.data) != name.length)
-		result = error_set(evaluation->error,
-				   "A column is found from outside by a name "
-				   "without the character \\0.");
+		result = error_set(evaluation->error, "A column is found from outside by a name "
+						      "without the character \\0.");
 	if (!result)
-		result = get_column(evaluation, object,
-				    name.data ? name.data : "", 0, value);
+		result = get_column(evaluation, object, name.data ? name.data : "", 0, value);
 	buffer_clear(&name);
 	return result;
 }
 
 /* The array that a Series has its values in, where that is one of numpy. */
-static int get_values(struct pyevaluation *evaluation,
-		      const struct pyvalue *series, struct pyvalue *value)
+static int get_values(struct pyevaluation *evaluation, const struct pyvalue *series,
+		      struct pyvalue *value)
 {
-	struct pytensor *view =
-		pyevaluation_allocate(evaluation, sizeof(*view));
+	struct pytensor *view = pyevaluation_allocate(evaluation, sizeof(*view));
 	struct pyvalue array;
 
 	if (series->view)
 		*view = *series->view;
 	else if (pandas_read_series(evaluation->reader, series->address, view))
-		return error_set(evaluation->error,
-				 "What the Series has its values in is not "
-				 "known, or it changed while it was read.");
+		return error_set(evaluation->error, "What the Series has its values in is not "
+						    "known, or it changed while it was read.");
 	if (pyvalue_load(evaluation, view->local, &array))
 		return -1;
 	if (array.kind != PYVALUE_ARRAY)
-		return error_set(evaluation->error,
-				 "The values of this Series are an array of "
-				 "pandas: ask for the Series itself.");
+		return error_set(evaluation->error, "The values of this Series are an array of "
+						    "pandas: ask for the Series itself.");
 	if (!series->view) {
 		*value = array;
 		return 1;
@@ -142,13 +128,11 @@ static int get_values(struct pyevaluation *evaluation,
 	return 1;
 }
 
-int pyseries_attribute(struct pyevaluation *evaluation,
-		       const struct pyvalue *object, const char *name,
-		       bool is_unknown, struct pyvalue *value)
+int pyseries_attribute(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, bool is_unknown, struct pyvalue *value)
 {
 	if (strcmp(name, "values") == 0 &&
-	    (object->kind == PYVALUE_SERIES ||
-	     is_series(evaluation->reader, object)))
+	    (object->kind == PYVALUE_SERIES || is_series(evaluation->reader, object)))
 		return get_values(evaluation, object, value);
 	if (!is_unknown || !is_frame(evaluation->reader, object))
 		return 0;

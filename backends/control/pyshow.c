@@ -19,14 +19,13 @@
 #define ITEMS_MAXIMUM 100
 #define TEXT_MAXIMUM (VARIABLE_VALUE_MAXIMUM - 64)
 
-static void write_characters(struct pyevaluation *evaluation,
-			     const struct pyvalue *value, struct buffer *text)
+static void write_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
+			     struct buffer *text)
 {
 	struct pywriter writer;
 
 	pywriter_init(&writer, evaluation->reader, text);
-	pystring_put(&writer, value->characters, value->count,
-		     value->kind == PYVALUE_BYTES);
+	pystring_put(&writer, value->characters, value->count, value->kind == PYVALUE_BYTES);
 }
 
 /* True, False, None, int, float. */
@@ -35,19 +34,16 @@ static void write_plain(const struct pyvalue *value, struct buffer *text)
 	if (value->kind == PYVALUE_NONE)
 		buffer_append_string(text, "None");
 	else if (value->kind == PYVALUE_BOOLEAN)
-		buffer_append_string(text,
-				     value->integer.count ? "True" : "False");
+		buffer_append_string(text, value->integer.count ? "True" : "False");
 	else if (value->kind == PYVALUE_INTEGER)
-		pyinteger_put(text, value->integer.is_negative,
-			      value->integer.digits,
+		pyinteger_put(text, value->integer.is_negative, value->integer.digits,
 			      (int64_t)value->integer.count);
 	else
 		pyfloat_put(text, value->number, PYFLOAT_DOUBLE);
 }
 
-static void write_items(struct pyevaluation *evaluation,
-			const struct pyvalue *value, const char *brackets,
-			struct buffer *text)
+static void write_items(struct pyevaluation *evaluation, const struct pyvalue *value,
+			const char *brackets, struct buffer *text)
 {
 	size_t before = text->length;
 
@@ -65,8 +61,8 @@ static void write_items(struct pyevaluation *evaluation,
 	buffer_append_char(text, brackets[1]);
 }
 
-void pyvalue_write(struct pyevaluation *evaluation,
-		   const struct pyvalue *value, struct buffer *text)
+void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
+		   struct buffer *text)
 {
 	if (value->address) {
 		pyobject_repr(evaluation->reader, value->address, text);

@@ -33,14 +33,12 @@ static bool is_text(const struct pyvalue *value)
 
 static bool is_sliced(const struct pyvalue *value)
 {
-	return is_text(value) || value->kind == PYVALUE_LIST ||
-	       value->kind == PYVALUE_TUPLE;
+	return is_text(value) || value->kind == PYVALUE_LIST || value->kind == PYVALUE_TUPLE;
 }
 
 /* None gives fallback; what passes 64 bits is as good as the largest. */
-static int read_number(struct pyevaluation *evaluation,
-		       const struct pysyntax *syntax, int64_t fallback,
-		       int64_t *number)
+static int read_number(struct pyevaluation *evaluation, const struct pysyntax *syntax,
+		       int64_t fallback, int64_t *number)
 {
 	struct pyvalue value;
 
@@ -72,27 +70,22 @@ static int64_t clip(int64_t bound, int64_t length, bool is_back)
 }
 
 /* As PySlice_Unpack and PySlice_AdjustIndices. */
-static int read_slice(struct pyevaluation *evaluation,
-		      const struct pysyntax *slice, int64_t length,
+static int read_slice(struct pyevaluation *evaluation, const struct pysyntax *slice, int64_t length,
 		      struct part *part)
 {
 	int64_t stop;
 	bool is_back;
 
 	part->step = 1;
-	if (slice->count > 2 &&
-	    read_number(evaluation, slice->items[2], 1, &part->step))
+	if (slice->count > 2 && read_number(evaluation, slice->items[2], 1, &part->step))
 		return -1;
 	if (part->step == 0)
-		return error_set(evaluation->error,
-				 "slice step cannot be zero");
+		return error_set(evaluation->error, "slice step cannot be zero");
 	if (part->step < -INT64_MAX)
 		part->step = -INT64_MAX;
 	is_back = part->step < 0;
-	if (read_number(evaluation, slice->items[0],
-			is_back ? INT64_MAX : 0, &part->start) ||
-	    read_number(evaluation, slice->items[1],
-			is_back ? INT64_MIN : INT64_MAX, &stop))
+	if (read_number(evaluation, slice->items[0], is_back ? INT64_MAX : 0, &part->start) ||
+	    read_number(evaluation, slice->items[1], is_back ? INT64_MIN : INT64_MAX, &stop))
 		return -1;
 	part->start = clip(part->start, length, is_back);
 	stop = clip(stop, length, is_back);
@@ -104,8 +97,8 @@ static int read_slice(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int refuse_size(struct pyevaluation *evaluation,
-		       const struct pyvalue *container, int64_t count)
+static int refuse_size(struct pyevaluation *evaluation, const struct pyvalue *container,
+		       int64_t count)
 {
 	return error_set(evaluation->error,
 			 "A slice over %" PRId64 " items of a %s is larger than "
@@ -114,8 +107,7 @@ static int refuse_size(struct pyevaluation *evaluation,
 }
 
 /* Characters from first on; those of the process are read. */
-static const uint32_t *read_characters(struct pyevaluation *evaluation,
-				       const struct pyvalue *text,
+static const uint32_t *read_characters(struct pyevaluation *evaluation, const struct pyvalue *text,
 				       int64_t first, size_t count)
 {
 	struct pyreader *reader = evaluation->reader;
@@ -127,20 +119,17 @@ static const uint32_t *read_characters(struct pyevaluation *evaluation,
 		return text->characters + first;
 	result = text->kind == PYVALUE_STRING
 			 ? pystring_read(reader, text->address, &string)
-			 : pybytes_read(reader, text->address, &string.data,
-					&string.length);
+			 : pybytes_read(reader, text->address, &string.data, &string.length);
 	read = pyevaluation_allocate(evaluation, count * sizeof(*read));
 	if (!result && first + (int64_t)count <= string.length &&
 	    !pystring_characters(reader, &string, first, count, read))
 		return read;
-	error_set(evaluation->error, "A %s cannot be read.",
-		  pyvalue_type_name(evaluation, text));
+	error_set(evaluation->error, "A %s cannot be read.", pyvalue_type_name(evaluation, text));
 	return NULL;
 }
 
-static int slice_text(struct pyevaluation *evaluation,
-		      const struct pyvalue *text, const struct part *part,
-		      struct pyvalue *value)
+static int slice_text(struct pyevaluation *evaluation, const struct pyvalue *text,
+		      const struct part *part, struct pyvalue *value)
 {
 	int64_t last, first, span;
 	const uint32_t *from;
@@ -154,47 +143,39 @@ static int slice_text(struct pyevaluation *evaluation,
 	span = (part->start < last ? last : part->start) - first + 1;
 	if (span > CHARACTERS_MAXIMUM)
 		return refuse_size(evaluation, text, span);
-	if (pyevaluation_check_room(evaluation, (size_t)(span + part->count) *
-							sizeof(*characters)))
+	if (pyevaluation_check_room(evaluation, (size_t)(span + part->count) * sizeof(*characters)))
 		return -1;
 	from = read_characters(evaluation, text, first, (size_t)span);
 	if (!from)
 		return -1;
 	value->count = (size_t)part->count;
-	characters = pyevaluation_allocate(
-		evaluation, value->count * sizeof(*characters));
+	characters = pyevaluation_allocate(evaluation, value->count * sizeof(*characters));
 	for (int64_t i = 0; i < part->count; i++)
 		characters[i] = from[part->start + i * part->step - first];
 	value->characters = characters;
 	return 0;
 }
 
-static int slice_items(struct pyevaluation *evaluation,
-		       const struct pyvalue *container, const struct part *part,
-		       struct pyvalue *value)
+static int slice_items(struct pyevaluation *evaluation, const struct pyvalue *container,
+		       const struct part *part, struct pyvalue *value)
 {
 	struct pyvalue *items;
 
 	if (part->count > ITEMS_MAXIMUM)
 		return refuse_size(evaluation, container, part->count);
-	if (pyevaluation_check_room(evaluation,
-				    (size_t)part->count * sizeof(*items)))
+	if (pyevaluation_check_room(evaluation, (size_t)part->count * sizeof(*items)))
 		return -1;
-	*value = (struct pyvalue){ .kind = container->kind,
-				   .count = (size_t)part->count };
-	items = pyevaluation_allocate(evaluation,
-				      value->count * sizeof(*items));
+	*value = (struct pyvalue){ .kind = container->kind, .count = (size_t)part->count };
+	items = pyevaluation_allocate(evaluation, value->count * sizeof(*items));
 	for (int64_t i = 0; i < part->count; i++)
-		if (pyvalue_item(evaluation, container,
-				 part->start + i * part->step, &items[i]))
+		if (pyvalue_item(evaluation, container, part->start + i * part->step, &items[i]))
 			return -1;
 	value->items = items;
 	return 0;
 }
 
-int pyslice_get(struct pyevaluation *evaluation,
-		const struct pyvalue *container, const struct pysyntax *slice,
-		struct pyvalue *value)
+int pyslice_get(struct pyevaluation *evaluation, const struct pyvalue *container,
+		const struct pysyntax *slice, struct pyvalue *value)
 {
 	struct part part;
 	int64_t length;
@@ -206,8 +187,7 @@ int pyslice_get(struct pyevaluation *evaluation,
 				 "arrays.",
 				 pyvalue_type_name(evaluation, container));
 	if (container->address &&
-	    !pyslot_is_kept(evaluation->reader, container->type,
-			    container->base, PYSLOT_SUBSCRIPT))
+	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_SUBSCRIPT))
 		return error_set(evaluation->error,
 				 "%s has a __getitem__ of its own, which would "
 				 "have to run in the process.",
@@ -215,7 +195,6 @@ int pyslice_get(struct pyevaluation *evaluation,
 	length = pyvalue_length(evaluation, container);
 	if (length < 0 || read_slice(evaluation, slice, length, &part))
 		return -1;
-	return is_text(container)
-		       ? slice_text(evaluation, container, &part, value)
-		       : slice_items(evaluation, container, &part, value);
+	return is_text(container) ? slice_text(evaluation, container, &part, value)
+				  : slice_items(evaluation, container, &part, value);
 }

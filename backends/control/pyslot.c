@@ -23,12 +23,13 @@
 #define NAME_MAXIMUM 32
 
 static const struct {
-	int table;    /* where the pointer to it is; HERE: in the type itself */
-	int distance; /* from tp_flags, or in the table */
+	int table;	     /* where the pointer to it is; HERE: in the type itself */
+	int distance;	     /* from tp_flags, or in the table */
 	const char *methods; /* that a class may have in its place */
 } slots[] = {
-	[PYSLOT_COMPARE] = { HERE, 32, "__eq__ __ne__ __lt__ __le__ __gt__ "
-				       "__ge__" },
+	[PYSLOT_COMPARE] = { HERE, 32,
+			     "__eq__ __ne__ __lt__ __le__ __gt__ "
+			     "__ge__" },
 	[PYSLOT_HASH] = { HERE, -48, "__hash__ __eq__" },
 	[PYSLOT_TRUTH] = { NUMBER, 72, "__bool__" },
 	[PYSLOT_LENGTH] = { SEQUENCE, 0, "__len__" },
@@ -57,37 +58,29 @@ static const struct {
 	[PYSLOT_DIVIDE] = { NUMBER, 240, "__truediv__ __rtruediv__" },
 };
 
-int pyslot_read(struct pyreader *reader, uint64_t type, enum pyslot slot,
-		uint64_t *function)
+int pyslot_read(struct pyreader *reader, uint64_t type, enum pyslot slot, uint64_t *function)
 {
 	uint64_t flags = type + (uint64_t)reader->python->offsets.tp_flags;
 	uint64_t table = flags;
 
 	if (slots[slot].table != HERE &&
-	    pyreader_pointer(reader,
-			     flags + (uint64_t)(int64_t)slots[slot].table,
-			     &table))
+	    pyreader_pointer(reader, flags + (uint64_t)(int64_t)slots[slot].table, &table))
 		return -1;
 	*function = 0;
 	if (!table)
 		return 0;
-	return pyreader_pointer(
-		reader, table + (uint64_t)(int64_t)slots[slot].distance,
-		function);
+	return pyreader_pointer(reader, table + (uint64_t)(int64_t)slots[slot].distance, function);
 }
 
-bool pyslot_is_same(struct pyreader *reader, uint64_t type, uint64_t base,
-		    enum pyslot slot)
+bool pyslot_is_same(struct pyreader *reader, uint64_t type, uint64_t base, enum pyslot slot)
 {
 	uint64_t left, right;
 
 	return type == base || (!pyslot_read(reader, type, slot, &left) &&
-				!pyslot_read(reader, base, slot, &right) &&
-				left == right);
+				!pyslot_read(reader, base, slot, &right) && left == right);
 }
 
-static bool has_method(struct pyreader *reader, const struct pytype *type,
-		       const char *methods)
+static bool has_method(struct pyreader *reader, const struct pytype *type, const char *methods)
 {
 	char name[NAME_MAXIMUM];
 	uint64_t value;
@@ -103,8 +96,7 @@ static bool has_method(struct pyreader *reader, const struct pytype *type,
 	return false;
 }
 
-bool pyslot_is_kept(struct pyreader *reader, uint64_t type, uint64_t base,
-		    enum pyslot slot)
+bool pyslot_is_kept(struct pyreader *reader, uint64_t type, uint64_t base, enum pyslot slot)
 {
 	struct pytype is, class;
 	int64_t count;
@@ -122,9 +114,8 @@ bool pyslot_is_kept(struct pyreader *reader, uint64_t type, uint64_t base,
 		if (address == base)
 			return true;
 		if (pytype_read(reader, address, &class) ||
-		    (class.flags & PYTYPE_HEAP
-			     ? has_method(reader, &class, slots[slot].methods)
-			     : !pyslot_is_same(reader, address, base, slot)))
+		    (class.flags & PYTYPE_HEAP ? has_method(reader, &class, slots[slot].methods)
+					       : !pyslot_is_same(reader, address, base, slot)))
 			return false;
 	}
 	return false;

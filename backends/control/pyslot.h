@@ -42,18 +42,15 @@ enum pyslot {
 };
 
 /* The address of the function, 0: there is none. -1: unreadable. */
-int pyslot_read(struct pyreader *reader, uint64_t type, enum pyslot slot,
-		uint64_t *function);
+int pyslot_read(struct pyreader *reader, uint64_t type, enum pyslot slot, uint64_t *function);
 /* Whether both have the same, or neither has one. */
-bool pyslot_is_same(struct pyreader *reader, uint64_t type, uint64_t base,
-		    enum pyslot slot);
+bool pyslot_is_same(struct pyreader *reader, uint64_t type, uint64_t base, enum pyslot slot);
 /*
  * Whether the type does as its base does. A class of the program may have
  * another function than its base without having changed anything: then no
  * class from the type to the base has such a method.
  */
-bool pyslot_is_kept(struct pyreader *reader, uint64_t type, uint64_t base,
-		    enum pyslot slot);
+bool pyslot_is_kept(struct pyreader *reader, uint64_t type, uint64_t base, enum pyslot slot);
 /* The last base, which is object; 0: unreadable. */
 uint64_t pyslot_root(struct pyreader *reader, uint64_t type);
 

@@ -20,9 +20,9 @@ struct parser {
 };
 
 /* Always -1. */
-#define parser_refuse(parser, ...)                                             \
-	pytokens_refuse(&(parser)->tokens, (parser)->tokens.token.start,       \
-			(parser)->error, __VA_ARGS__)
+#define parser_refuse(parser, ...)                                                                 \
+	pytokens_refuse(&(parser)->tokens, (parser)->tokens.token.start, (parser)->error,          \
+			__VA_ARGS__)
 
 /* Whether the token is this word or symbol. */
 bool parser_is_at(const struct parser *parser, const char *text);
@@ -38,14 +38,12 @@ int parser_refuse_token(struct parser *parser);
 int parser_enter(struct parser *parser);
 
 /* A leaf at the token. */
-struct pysyntax *parser_node(const struct parser *parser,
-			     enum pysyntax_kind kind);
+struct pysyntax *parser_node(const struct parser *parser, enum pysyntax_kind kind);
 /*
  * Appends to node; -1 if owned_item is NULL (who made it has said why), or
  * the tree grows too deep.
  */
-int parser_add(struct parser *parser, struct pysyntax *node,
-	       struct pysyntax *owned_item);
+int parser_add(struct parser *parser, struct pysyntax *node, struct pysyntax *owned_item);
 /* A node of this kind around owned_item; frees it and gives NULL on failure. */
 struct pysyntax *parser_wrap(struct parser *parser, enum pysyntax_kind kind,
 			     struct pysyntax *owned_item);

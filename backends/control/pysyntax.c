@@ -52,7 +52,7 @@ static const struct {
 const char *pyoperator_name(enum pyoperator operator)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++)
-		if (operators[i].operator == operator)
+		if (operators[i].operator== operator)
 			return operators[i].text;
 	return "?";
 }
@@ -83,9 +83,8 @@ static struct pysyntax *parse_power(struct parser *parser)
 	node = parser_wrap(parser, PYSYNTAX_BINARY, node);
 	if (!node)
 		return NULL;
-	node->operator = PYOPERATOR_POWER;
-	if (!parser_advance(parser) &&
-	    !parser_add(parser, node, parse_unary(parser)))
+	node->operator= PYOPERATOR_POWER;
+	if (!parser_advance(parser) && !parser_add(parser, node, parse_unary(parser)))
 		return node;
 	pysyntax_free(node);
 	return NULL;
@@ -105,15 +104,14 @@ static struct pysyntax *parse_unary(struct parser *parser)
 		if (!parser_is_at(parser, signs[i].text))
 			continue;
 		node = parser_node(parser, PYSYNTAX_UNARY);
-		node->operator = signs[i].operator;
+		node->operator= signs[i].operator;
 		break;
 	}
 	if (parser_enter(parser))
 		goto fail;
 	if (!node)
 		node = parse_power(parser);
-	else if (parser_advance(parser) ||
-		 parser_add(parser, node, parse_unary(parser)))
+	else if (parser_advance(parser) || parser_add(parser, node, parse_unary(parser)))
 		goto fail;
 	parser->depth--;
 	return node;
@@ -126,8 +124,7 @@ fail:
 static int next_operator(const struct parser *parser, int level)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++)
-		if (operators[i].level >= level &&
-		    parser_is_at(parser, operators[i].text))
+		if (operators[i].level >= level && parser_is_at(parser, operators[i].text))
 			return (int)i;
 	return -1;
 }
@@ -141,10 +138,9 @@ static struct pysyntax *parse_binary(struct parser *parser, int level)
 		left = parser_wrap(parser, PYSYNTAX_BINARY, left);
 		if (!left)
 			return NULL;
-		left->operator = operators[i].operator;
+		left->operator= operators[i].operator;
 		if (parser_advance(parser) ||
-		    parser_add(parser, left,
-			       parse_binary(parser, operators[i].level + 1))) {
+		    parser_add(parser, left, parse_binary(parser, operators[i].level + 1))) {
 			pysyntax_free(left);
 			return NULL;
 		}
@@ -159,21 +155,20 @@ static int take_comparison(struct parser *parser, enum pyoperator *operator)
 	int i = next_operator(parser, 0);
 
 	if (parser_is_at(parser, "not")) {
-		*operator = PYOPERATOR_NOT_IN;
+		*operator= PYOPERATOR_NOT_IN;
 		if (parser_advance(parser) || parser_expect(parser, "in"))
 			return -1;
 		return 1;
 	}
 	if (i < 0 || operators[i].level != 0)
 		return 0;
-	*operator = operators[i].operator;
+	*operator= operators[i].operator;
 	if (parser_advance(parser))
 		return -1;
-	if (*operator == PYOPERATOR_IS &&
-	    parser_accept(parser, "not", &is_negated))
+	if (*operator== PYOPERATOR_IS && parser_accept(parser, "not", &is_negated))
 		return -1;
 	if (is_negated)
-		*operator = PYOPERATOR_IS_NOT;
+		*operator= PYOPERATOR_IS_NOT;
 	return 1;
 }
 
@@ -222,9 +217,9 @@ static struct pysyntax *parse_not(struct parser *parser)
 }
 
 /* One or more operands with the same word between. */
-static struct pysyntax *
-parse_words(struct parser *parser, const char *word, enum pysyntax_kind kind,
-	    struct pysyntax *(*parse)(struct parser *parser))
+static struct pysyntax *parse_words(struct parser *parser, const char *word,
+				    enum pysyntax_kind kind,
+				    struct pysyntax *(*parse)(struct parser *parser))
 {
 	struct pysyntax *node = parse(parser);
 
@@ -232,8 +227,7 @@ parse_words(struct parser *parser, const char *word, enum pysyntax_kind kind,
 		return node;
 	node = parser_wrap(parser, kind, node);
 	while (node && parser_is_at(parser, word)) {
-		if (parser_advance(parser) ||
-		    parser_add(parser, node, parse(parser))) {
+		if (parser_advance(parser) || parser_add(parser, node, parse(parser))) {
 			pysyntax_free(node);
 			return NULL;
 		}
@@ -252,8 +246,7 @@ static struct pysyntax *parse_or(struct parser *parser)
 }
 
 /* Behind the value of "value if condition else other". */
-static struct pysyntax *parse_choice(struct parser *parser,
-				     struct pysyntax *owned_value)
+static struct pysyntax *parse_choice(struct parser *parser, struct pysyntax *owned_value)
 {
 	struct pysyntax *node = NULL;
 	struct pysyntax *condition;
@@ -272,8 +265,7 @@ static struct pysyntax *parse_choice(struct parser *parser,
 		goto fail;
 	}
 	owned_value = NULL;
-	if (parser_expect(parser, "else") ||
-	    parser_add(parser, node, parser_expression(parser)))
+	if (parser_expect(parser, "else") || parser_add(parser, node, parser_expression(parser)))
 		goto fail;
 	parser->depth--;
 	return node;
@@ -303,8 +295,8 @@ static struct pysyntax *parse_place(const char *text, struct error *error)
 	errno = 0;
 	address = strtoull(text + 1, &end, 16);
 	length = *end == ':' ? strtoul(end + 1, &last, 10) : 0;
-	if (strncmp(text + 1, "0x", 2) != 0 || errno || *end != ':' ||
-	    end[1] < '0' || end[1] > '9' || *last) {
+	if (strncmp(text + 1, "0x", 2) != 0 || errno || *end != ':' || end[1] < '0' ||
+	    end[1] > '9' || *last) {
 		error_set(error, "A place in memory is written as "
 				 "*0xADDRESS:LENGTH, as in *0x7f0000001000:8.");
 		return NULL;
@@ -347,9 +339,7 @@ struct pysyntax *pysyntax_parse(const char *text, struct error *error)
 	size_t length = strlen(text);
 
 	if (length > PYSYNTAX_LENGTH) {
-		error_set(error,
-			  "The expression is longer than %d bytes.",
-			  PYSYNTAX_LENGTH);
+		error_set(error, "The expression is longer than %d bytes.", PYSYNTAX_LENGTH);
 		return NULL;
 	}
 	if (!text_is_utf8(text, length)) {

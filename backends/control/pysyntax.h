@@ -40,7 +40,7 @@ enum pysyntax_kind {
 	PYSYNTAX_AND,	    /* items */
 	PYSYNTAX_OR,
 	PYSYNTAX_CHOICE, /* items: condition, value if true, value if false */
-	PYSYNTAX_PLACE, /* *0xADDRESS:LENGTH, alone */
+	PYSYNTAX_PLACE,	 /* *0xADDRESS:LENGTH, alone */
 };
 
 enum pyoperator {

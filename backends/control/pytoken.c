@@ -14,20 +14,18 @@
 #include "base/text.h"
 
 static const char *const keywords[] = {
-	"False",  "None",     "True",	"and",	  "as",	    "assert", "async",
-	"await",  "break",    "class",	"continue", "def",  "del",    "elif",
-	"else",	  "except",   "finally", "for",	  "from",   "global", "if",
-	"import", "in",	      "is",	"lambda", "nonlocal", "not",  "or",
-	"pass",	  "raise",    "return", "try",	  "while",  "with",   "yield",
+	"False", "None",     "True",  "and",	"as",	"assert", "async",  "await",	"break",
+	"class", "continue", "def",   "del",	"elif", "else",	  "except", "finally",	"for",
+	"from",	 "global",   "if",    "import", "in",	"is",	  "lambda", "nonlocal", "not",
+	"or",	 "pass",     "raise", "return", "try",	"while",  "with",   "yield",
 };
 
 /* The longer ones first. */
 static const char *const symbols[] = {
-	"...", "**=", "//=", "<<=", ">>=", "==", "!=", "<=", ">=", "<<", ">>",
-	"//",  "**",  ":=",  "->",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=",
-	"^=",  "@=",  "<",   ">",   "(",   ")",	 "[",  "]",  "{",  "}",	 "+",
-	"-",   "*",   "/",   "%",   ".",   ",",	 ":",  "&",  "|",  "^",	 "~",
-	"@",   "=",   ";",   "!",   "?",   "$",	 "`",  "\\", "#",
+	"...", "**=", "//=", "<<=", ">>=", "==", "!=", "<=", ">=", "<<", ">>", "//", "**", ":=",
+	"->",  "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "@=", "<",  ">",  "(",  ")",
+	"[",   "]",   "{",   "}",   "+",   "-",	 "*",  "/",  "%",  ".",	 ",",  ":",  "&",  "|",
+	"^",   "~",   "@",   "=",   ";",   "!",	 "?",  "$",  "`",  "\\", "#",
 };
 
 static bool is_digit(char c)
@@ -67,8 +65,8 @@ int pytokens_column(const struct pytokens *tokens, const char *at)
 	return column;
 }
 
-int pytokens_refuse(const struct pytokens *tokens, const char *at,
-		    struct error *error, const char *format, ...)
+int pytokens_refuse(const struct pytokens *tokens, const char *at, struct error *error,
+		    const char *format, ...)
 {
 	char text[400];
 	va_list values;
@@ -76,22 +74,19 @@ int pytokens_refuse(const struct pytokens *tokens, const char *at,
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	return error_set(error, "At column %d: %s",
-			 pytokens_column(tokens, at), text);
+	return error_set(error, "At column %d: %s", pytokens_column(tokens, at), text);
 }
 
 bool pytoken_is(const struct pytoken *token, const char *text)
 {
 	return (token->kind == PYTOKEN_SYMBOL || token->kind == PYTOKEN_NAME) &&
-	       strlen(text) == token->length &&
-	       memcmp(token->start, text, token->length) == 0;
+	       strlen(text) == token->length && memcmp(token->start, text, token->length) == 0;
 }
 
 bool pytoken_is_keyword(const struct pytoken *token)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(keywords); i++)
-		if (token->kind == PYTOKEN_NAME &&
-		    pytoken_is(token, keywords[i]))
+		if (token->kind == PYTOKEN_NAME && pytoken_is(token, keywords[i]))
 			return true;
 	return false;
 }
@@ -175,31 +170,26 @@ static int take_number(struct pytokens *tokens, struct error *error)
 	struct pytoken *token = &tokens->token;
 	const char *start = token->start;
 	const char *digits = find_prefix(start, &token->base);
-	size_t length = scan_digits(digits ? digits : start, token->base,
-				    digits != NULL);
+	size_t length = scan_digits(digits ? digits : start, token->base, digits != NULL);
 	size_t fraction = digits ? 0 : scan_fraction(start, length);
 
 	token->kind = fraction ? PYTOKEN_FLOAT : PYTOKEN_INTEGER;
 	if (digits && !length)
-		return pytokens_refuse(tokens, start, error,
-				       "digits are missing behind %.2s.",
+		return pytokens_refuse(tokens, start, error, "digits are missing behind %.2s.",
 				       start);
-	token->text = without_underscores(digits ? digits : start,
-					  length + fraction);
+	token->text = without_underscores(digits ? digits : start, length + fraction);
 	if (!digits)
 		digits = start;
 	tokens->next = digits + length + fraction;
 	if (!fraction && token->base == 10 && token->text[0] == '0' &&
 	    strspn(token->text, "0") != strlen(token->text))
-		return pytokens_refuse(tokens, start, error,
-				       "a number does not begin with 0.");
+		return pytokens_refuse(tokens, start, error, "a number does not begin with 0.");
 	if ((*tokens->next | 0x20) == 'j')
 		return pytokens_refuse(tokens, start, error,
 				       "complex numbers are not compared from "
 				       "outside.");
 	if (is_name(*tokens->next))
-		return pytokens_refuse(tokens, start, error,
-				       "the number is followed by a letter.");
+		return pytokens_refuse(tokens, start, error, "the number is followed by a letter.");
 	if (fraction)
 		token->number = strtod(token->text, NULL);
 	return 0;
@@ -282,8 +272,7 @@ static int take_escape(struct quoted *quoted)
 	return -1; /* \N{name} */
 }
 
-static int take_characters(struct pytokens *tokens, struct quoted *quoted,
-			   struct error *error)
+static int take_characters(struct pytokens *tokens, struct quoted *quoted, struct error *error)
 {
 	const char *start = tokens->token.start;
 
@@ -292,11 +281,9 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted,
 		uint32_t character = (uint32_t)text_next(&quoted->at);
 
 		if (!character)
-			return pytokens_refuse(tokens, start, error,
-					       "the string is not closed.");
+			return pytokens_refuse(tokens, start, error, "the string is not closed.");
 		if (quoted->is_bytes && character > 0x7f)
-			return pytokens_refuse(tokens, at, error,
-					       "bytes hold ASCII only.");
+			return pytokens_refuse(tokens, at, error, "bytes hold ASCII only.");
 		if (character != '\\' || !*quoted->at) {
 			put(quoted, character);
 		} else if (quoted->is_raw) {
@@ -330,13 +317,10 @@ static bool is_prefix(const char *start, int length)
 	char first = (char)(start[0] | 0x20);
 	char second = (char)(start[1] | 0x20);
 
-	return length < 2 ||
-	       (length == 2 && first != second && first != 'u' &&
-		second != 'u');
+	return length < 2 || (length == 2 && first != second && first != 'u' && second != 'u');
 }
 
-static int take_string(struct pytokens *tokens, int prefix,
-		       struct error *error)
+static int take_string(struct pytokens *tokens, int prefix, struct error *error)
 {
 	struct pytoken *token = &tokens->token;
 	struct quoted quoted = {

@@ -28,8 +28,8 @@ struct pytoken {
 	enum pytoken_kind kind;
 	const char *start; /* in the text */
 	size_t length;
-	char *text;   /* of PYTOKEN_INTEGER: its digits, without the prefix */
-	int base;     /* of them */
+	char *text; /* of PYTOKEN_INTEGER: its digits, without the prefix */
+	int base;   /* of them */
 	double number;
 	uint32_t *characters; /* of a string or bytes */
 	size_t character_count;
@@ -48,9 +48,8 @@ void pytokens_clear(struct pytokens *tokens);
 /* The column of a place in the text. */
 int pytokens_column(const struct pytokens *tokens, const char *at);
 /* "At column 5: " and the rest; always -1. */
-int pytokens_refuse(const struct pytokens *tokens, const char *at,
-		    struct error *error, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+int pytokens_refuse(const struct pytokens *tokens, const char *at, struct error *error,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Whether the token is this symbol or word. */
 bool pytoken_is(const struct pytoken *token, const char *text);
 bool pytoken_is_keyword(const struct pytoken *token);

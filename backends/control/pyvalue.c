@@ -38,8 +38,7 @@ void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size)
 {
 	void *memory = xcalloc(1, size ? size : 1);
 
-	ARRAY_GROW(evaluation->owned, evaluation->owned_count,
-		   evaluation->owned_capacity);
+	ARRAY_GROW(evaluation->owned, evaluation->owned_count, evaluation->owned_capacity);
 	evaluation->owned[evaluation->owned_count++] = memory;
 	evaluation->owned_bytes += size;
 	return memory;
@@ -47,25 +46,21 @@ void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size)
 
 int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size)
 {
-	if (size <= OWNED_MAXIMUM &&
-	    evaluation->owned_bytes <= OWNED_MAXIMUM - size)
+	if (size <= OWNED_MAXIMUM && evaluation->owned_bytes <= OWNED_MAXIMUM - size)
 		return 0;
 	return error_set(evaluation->error, "An expression copies at most "
 					    "64 MiB from outside.");
 }
 
-void pyvalue_set_integer(struct pyevaluation *evaluation,
-			 struct pyvalue *value, int64_t integer)
+void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer)
 {
-	uint32_t *digits = pyevaluation_allocate(
-		evaluation, PYBIG_SMALL * sizeof(*digits));
+	uint32_t *digits = pyevaluation_allocate(evaluation, PYBIG_SMALL * sizeof(*digits));
 
 	*value = (struct pyvalue){ .kind = PYVALUE_INTEGER };
 	pybig_set(&value->integer, digits, integer);
 }
 
-void pyvalue_set_boolean(struct pyevaluation *evaluation,
-			 struct pyvalue *value, bool truth)
+void pyvalue_set_boolean(struct pyevaluation *evaluation, struct pyvalue *value, bool truth)
 {
 	pyvalue_set_integer(evaluation, value, truth);
 	value->kind = PYVALUE_BOOLEAN;
@@ -78,8 +73,7 @@ void pyvalue_set_float(struct pyvalue *value, double number)
 
 bool pyvalue_is_integer(const struct pyvalue *value)
 {
-	return value->kind == PYVALUE_INTEGER ||
-	       value->kind == PYVALUE_BOOLEAN;
+	return value->kind == PYVALUE_INTEGER || value->kind == PYVALUE_BOOLEAN;
 }
 
 /* Builtin types whose objects are more than their identity. */
@@ -108,8 +102,7 @@ static const struct {
 };
 
 /* Whether this is one of them; value's kind is set then. */
-static bool is_base(struct pyreader *reader, const struct pytype *type,
-		    struct pyvalue *value)
+static bool is_base(struct pyreader *reader, const struct pytype *type, struct pyvalue *value)
 {
 	char name[NAME_MAXIMUM];
 
@@ -128,8 +121,7 @@ static bool is_base(struct pyreader *reader, const struct pytype *type,
 	return false;
 }
 
-static void find_base(struct pyreader *reader, const struct pytype *type,
-		      struct pyvalue *value)
+static void find_base(struct pyreader *reader, const struct pytype *type, struct pyvalue *value)
 {
 	struct pytype base = *type;
 
@@ -147,17 +139,14 @@ static int load_integer(struct pyevaluation *evaluation, struct pyvalue *value)
 	struct pyreader *reader = evaluation->reader;
 	uint32_t few[PYBIG_SMALL];
 	uint32_t *digits = few;
-	int64_t count = pyinteger_digits(
-		reader, value->address, &value->integer.is_negative, few,
-		PYBIG_SMALL);
-	size_t size = (count < 0 ? PYBIG_DIGITS : PYBIG_SMALL) *
-		      sizeof(*digits);
+	int64_t count = pyinteger_digits(reader, value->address, &value->integer.is_negative, few,
+					 PYBIG_SMALL);
+	size_t size = (count < 0 ? PYBIG_DIGITS : PYBIG_SMALL) * sizeof(*digits);
 
 	digits = pyevaluation_allocate(evaluation, size);
 	if (count < 0)
-		count = pyinteger_digits(reader, value->address,
-					 &value->integer.is_negative, digits,
-					 PYBIG_DIGITS);
+		count = pyinteger_digits(reader, value->address, &value->integer.is_negative,
+					 digits, PYBIG_DIGITS);
 	else
 		memcpy(digits, few, (size_t)count * sizeof(*few));
 	if (count < 0)
@@ -170,8 +159,7 @@ static int load_integer(struct pyevaluation *evaluation, struct pyvalue *value)
 	return 0;
 }
 
-int pyvalue_load(struct pyevaluation *evaluation, uint64_t address,
-		 struct pyvalue *value)
+int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value)
 {
 	struct pyreader *reader = evaluation->reader;
 	const struct offsets *at = &reader->python->offsets;
@@ -187,25 +175,28 @@ int pyvalue_load(struct pyevaluation *evaluation, uint64_t address,
 	find_base(reader, &type, value);
 	if (pyvalue_is_integer(value))
 		return load_integer(evaluation, value);
-	if (value->kind == PYVALUE_FLOAT &&
-	    pyreader_read(reader, address + (uint64_t)at->float_val,
-			  &value->number, sizeof(value->number)))
-		return error_set(evaluation->error,
-				 "A float at 0x%" PRIx64 " cannot be read.",
+	if (value->kind == PYVALUE_FLOAT && pyreader_read(reader, address + (uint64_t)at->float_val,
+							  &value->number, sizeof(value->number)))
+		return error_set(evaluation->error, "A float at 0x%" PRIx64 " cannot be read.",
 				 address);
 	if (value->kind == PYVALUE_ELEMENT)
-		return pyelement_load(evaluation, address + PYREADER_HEAD,
-				      value);
+		return pyelement_load(evaluation, address + PYREADER_HEAD, value);
 	return 0;
 }
 
 static const char *const computed_names[] = {
-	[PYVALUE_NONE] = "NoneType", [PYVALUE_BOOLEAN] = "bool",
-	[PYVALUE_INTEGER] = "int",   [PYVALUE_FLOAT] = "float",
-	[PYVALUE_STRING] = "str",    [PYVALUE_BYTES] = "bytes",
-	[PYVALUE_TUPLE] = "tuple",   [PYVALUE_LIST] = "list",
-	[PYVALUE_SET] = "set",	     [PYVALUE_TENSOR] = "torch.Tensor",
-	[PYVALUE_ARRAY] = "numpy.ndarray", [PYVALUE_SERIES] = "pandas.Series",
+	[PYVALUE_NONE] = "NoneType",
+	[PYVALUE_BOOLEAN] = "bool",
+	[PYVALUE_INTEGER] = "int",
+	[PYVALUE_FLOAT] = "float",
+	[PYVALUE_STRING] = "str",
+	[PYVALUE_BYTES] = "bytes",
+	[PYVALUE_TUPLE] = "tuple",
+	[PYVALUE_LIST] = "list",
+	[PYVALUE_SET] = "set",
+	[PYVALUE_TENSOR] = "torch.Tensor",
+	[PYVALUE_ARRAY] = "numpy.ndarray",
+	[PYVALUE_SERIES] = "pandas.Series",
 };
 
 static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
@@ -223,8 +214,7 @@ static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
 	return copy;
 }
 
-const char *pyvalue_type_name(struct pyevaluation *evaluation,
-			      const struct pyvalue *value)
+const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	if (value->address)
 		return name_type(evaluation, value->type);
@@ -233,16 +223,15 @@ const char *pyvalue_type_name(struct pyevaluation *evaluation,
 	return computed_names[value->kind];
 }
 
-const char *pyvalue_base_name(struct pyevaluation *evaluation,
-			      const struct pyvalue *value)
+const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	return value->address ? name_type(evaluation, value->base)
 			      : pyvalue_type_name(evaluation, value);
 }
 
 /* The class of value does not do this as its base does. */
-static int refuse_own(struct pyevaluation *evaluation,
-		      const struct pyvalue *value, const char *method)
+static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
+		      const char *method)
 {
 	return error_set(evaluation->error,
 			 "%s has %s of its own, which would have to run in "
@@ -250,24 +239,21 @@ static int refuse_own(struct pyevaluation *evaluation,
 			 pyvalue_type_name(evaluation, value), method);
 }
 
-static bool is_as_base(struct pyevaluation *evaluation,
-		       const struct pyvalue *value, enum pyslot slot)
+static bool is_as_base(struct pyevaluation *evaluation, const struct pyvalue *value,
+		       enum pyslot slot)
 {
-	return !value->address || pyslot_is_kept(evaluation->reader,
-						 value->type, value->base,
-						 slot);
+	return !value->address ||
+	       pyslot_is_kept(evaluation->reader, value->type, value->base, slot);
 }
 
-static int64_t refuse_length(struct pyevaluation *evaluation,
-			     const struct pyvalue *value)
+static int64_t refuse_length(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	struct pyreader *reader = evaluation->reader;
 	uint64_t length = 0, map_length = 0;
 
 	if (value->address) {
 		pyslot_read(reader, value->type, PYSLOT_LENGTH, &length);
-		pyslot_read(reader, value->type, PYSLOT_MAP_LENGTH,
-			    &map_length);
+		pyslot_read(reader, value->type, PYSLOT_MAP_LENGTH, &map_length);
 	}
 	if (length || map_length)
 		return refuse_own(evaluation, value, "a __len__");
@@ -281,15 +267,13 @@ static int64_t read_range_length(struct pyreader *reader, uint64_t address)
 	int64_t length;
 
 	/* rangeobject: start, stop, step, length. */
-	if (pyreader_read(reader, address + PYREADER_HEAD, held,
-			  sizeof(held)) ||
+	if (pyreader_read(reader, address + PYREADER_HEAD, held, sizeof(held)) ||
 	    pyobject_integer(reader, held[3], &length))
 		return -1;
 	return length;
 }
 
-static int64_t read_length(struct pyreader *reader,
-			   const struct pyvalue *value)
+static int64_t read_length(struct pyreader *reader, const struct pyvalue *value)
 {
 	struct pystring string;
 	uint64_t data;
@@ -297,13 +281,9 @@ static int64_t read_length(struct pyreader *reader,
 
 	switch (value->kind) {
 	case PYVALUE_STRING:
-		return pystring_read(reader, value->address, &string)
-			       ? -1
-			       : string.length;
+		return pystring_read(reader, value->address, &string) ? -1 : string.length;
 	case PYVALUE_BYTES:
-		return pybytes_read(reader, value->address, &data, &length)
-			       ? -1
-			       : length;
+		return pybytes_read(reader, value->address, &data, &length) ? -1 : length;
 	case PYVALUE_TUPLE:
 		return pytuple_count(reader, value->address);
 	case PYVALUE_LIST:
@@ -317,9 +297,7 @@ static int64_t read_length(struct pyreader *reader,
 	case PYVALUE_DEQUE:
 		return pydeque_count(reader, value->address);
 	case PYVALUE_BUFFER:
-		return pyreader_size(reader, value->address, &length)
-			       ? -1
-			       : length;
+		return pyreader_size(reader, value->address, &length) ? -1 : length;
 	case PYVALUE_TENSOR:
 	case PYVALUE_ARRAY:
 	case PYVALUE_SERIES:
@@ -340,8 +318,7 @@ static bool has_length(const struct pyvalue *value)
 	return value->kind >= PYVALUE_STRING && value->kind < PYVALUE_ELEMENT;
 }
 
-int64_t pyvalue_length(struct pyevaluation *evaluation,
-		       const struct pyvalue *value)
+int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	int64_t length;
 
@@ -349,12 +326,10 @@ int64_t pyvalue_length(struct pyevaluation *evaluation,
 	    (value->kind == PYVALUE_TENSOR
 		     ? !pyelement_is_plain(evaluation->reader, value)
 		     : !is_as_base(evaluation, value, PYSLOT_LENGTH) ||
-			       !is_as_base(evaluation, value,
-					   PYSLOT_MAP_LENGTH)))
+			       !is_as_base(evaluation, value, PYSLOT_MAP_LENGTH)))
 		return refuse_length(evaluation, value);
-	length = value->address || value->view
-			 ? read_length(evaluation->reader, value)
-				: (int64_t)value->count;
+	length = value->address || value->view ? read_length(evaluation->reader, value)
+					       : (int64_t)value->count;
 	if (length < 0)
 		return error_set(evaluation->error,
 				 "The length of an object of %s cannot be "
@@ -364,27 +339,20 @@ int64_t pyvalue_length(struct pyevaluation *evaluation,
 }
 
 /* An instance is true unless its class says how to tell. */
-static int object_truth(struct pyevaluation *evaluation,
-			const struct pyvalue *value)
+static int object_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
-	static const enum pyslot asked[] = { PYSLOT_TRUTH, PYSLOT_MAP_LENGTH,
-					     PYSLOT_LENGTH };
+	static const enum pyslot asked[] = { PYSLOT_TRUTH, PYSLOT_MAP_LENGTH, PYSLOT_LENGTH };
 	uint64_t function = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(asked); i++) {
-		if (pyslot_read(evaluation->reader, value->type, asked[i],
-				&function) ||
-		    function)
+		if (pyslot_read(evaluation->reader, value->type, asked[i], &function) || function)
 			return refuse_own(evaluation, value,
-					  asked[i] == PYSLOT_TRUTH
-						  ? "a __bool__"
-						  : "a __len__");
+					  asked[i] == PYSLOT_TRUTH ? "a __bool__" : "a __len__");
 	}
 	return 1;
 }
 
-int pyvalue_truth(struct pyevaluation *evaluation,
-		  const struct pyvalue *value)
+int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	int64_t length;
 
@@ -410,17 +378,15 @@ int pyvalue_truth(struct pyevaluation *evaluation,
 	return length < 0 ? -1 : length > 0;
 }
 
-static int read_bytes(struct pyreader *reader, uint64_t data,
-		      uint32_t *characters, size_t count)
+static int read_bytes(struct pyreader *reader, uint64_t data, uint32_t *characters, size_t count)
 {
 	const struct pystring string = { .data = data, .width = 1 };
 
 	return pystring_characters(reader, &string, 0, count, characters);
 }
 
-static int read_characters(struct pyreader *reader,
-			   const struct pyvalue *value, uint32_t *characters,
-			   size_t count)
+static int read_characters(struct pyreader *reader, const struct pyvalue *value,
+			   uint32_t *characters, size_t count)
 {
 	struct pystring string;
 	uint64_t data;
@@ -428,8 +394,7 @@ static int read_characters(struct pyreader *reader,
 
 	if (value->kind == PYVALUE_STRING)
 		return pystring_read(reader, value->address, &string) ||
-				       pystring_characters(reader, &string, 0,
-							   count, characters)
+				       pystring_characters(reader, &string, 0, count, characters)
 			       ? -1
 			       : 0;
 	return pybytes_read(reader, value->address, &data, &length) ||
@@ -438,8 +403,7 @@ static int read_characters(struct pyreader *reader,
 		       : 0;
 }
 
-int pyvalue_characters(struct pyevaluation *evaluation,
-		       const struct pyvalue *value,
+int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
 		       const uint32_t **characters, size_t *count)
 {
 	int64_t length;
@@ -458,8 +422,7 @@ int pyvalue_characters(struct pyevaluation *evaluation,
 	*count = length < 0 ? 0 : (size_t)length;
 	read = pyevaluation_allocate(evaluation, (*count + 1) * sizeof(*read));
 	*characters = read;
-	if (length < 0 ||
-	    read_characters(evaluation->reader, value, read, *count))
+	if (length < 0 || read_characters(evaluation->reader, value, read, *count))
 		return error_set(evaluation->error,
 				 "A %s cannot be read, or takes more reading "
 				 "than one comparison may do.",
@@ -467,25 +430,23 @@ int pyvalue_characters(struct pyevaluation *evaluation,
 	return 0;
 }
 
-static int read_range_item(struct pyevaluation *evaluation, uint64_t address,
-			   int64_t number, struct pyvalue *item)
+static int read_range_item(struct pyevaluation *evaluation, uint64_t address, int64_t number,
+			   struct pyvalue *item)
 {
 	uint64_t held[3];
 	int64_t start, step, offset, result;
 
-	if (pyreader_read(evaluation->reader, address + PYREADER_HEAD, held,
-			  sizeof(held)) ||
+	if (pyreader_read(evaluation->reader, address + PYREADER_HEAD, held, sizeof(held)) ||
 	    pyobject_integer(evaluation->reader, held[0], &start) ||
 	    pyobject_integer(evaluation->reader, held[2], &step) ||
-	    pychecked_multiply(number, step, &offset) ||
-	    pychecked_add(start, offset, &result))
+	    pychecked_multiply(number, step, &offset) || pychecked_add(start, offset, &result))
 		return -1;
 	pyvalue_set_integer(evaluation, item, result);
 	return 0;
 }
 
-int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value,
-		 int64_t number, struct pyvalue *item)
+int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value, int64_t number,
+		 struct pyvalue *item)
 {
 	struct pyreader *reader = evaluation->reader;
 	uint64_t address = 0;
@@ -505,8 +466,7 @@ int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value,
 		 !read_range_item(evaluation, value->address, number, item))
 		return 0;
 	if (result < 0)
-		return error_set(evaluation->error,
-				 "Item %" PRId64 " of a %s cannot be read.",
+		return error_set(evaluation->error, "Item %" PRId64 " of a %s cannot be read.",
 				 number, pyvalue_type_name(evaluation, value));
 	return pyvalue_load(evaluation, address, item);
 }

@@ -57,15 +57,15 @@ struct pyvalue {
 	uint64_t type;	  /* of the object */
 	uint64_t base;	  /* the builtin type that gave it its kind */
 	struct pybig integer;
-	double number; /* of a float, or an element that is one */
+	double number;		    /* of a float, or an element that is one */
 	const uint32_t *characters; /* of a computed str or bytes */
 	const struct pyvalue *items;
 	size_t count; /* of characters or items */
 	struct pyelement element;
 	const struct pytensor *view; /* of a tensor that is made here; NULL */
 	uint64_t whole;		     /* the object that it is a part of */
-	bool is_unseen; /* of its gradient, which Python never saw */
-	int64_t column; /* of a Series, in the whole */
+	bool is_unseen;		     /* of its gradient, which Python never saw */
+	int64_t column;		     /* of a Series, in the whole */
 };
 
 /* One evaluation: what it reads, and what it has allocated. */
@@ -88,36 +88,28 @@ void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size);
 int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size);
 
 /* The object at address as a value; -1 and a sentence. */
-int pyvalue_load(struct pyevaluation *evaluation, uint64_t address,
-		 struct pyvalue *value);
-void pyvalue_set_integer(struct pyevaluation *evaluation,
-			 struct pyvalue *value, int64_t integer);
+int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value);
+void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer);
 void pyvalue_set_float(struct pyvalue *value, double number);
-void pyvalue_set_boolean(struct pyevaluation *evaluation,
-			 struct pyvalue *value, bool truth);
+void pyvalue_set_boolean(struct pyevaluation *evaluation, struct pyvalue *value, bool truth);
 /* int or bool: the integer counts. */
 bool pyvalue_is_integer(const struct pyvalue *value);
 /* "int", "train.Net": for a sentence; lives with the evaluation. */
-const char *pyvalue_type_name(struct pyevaluation *evaluation,
-			      const struct pyvalue *value);
+const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyvalue *value);
 /* The same of the builtin type that gave it its kind. */
-const char *pyvalue_base_name(struct pyevaluation *evaluation,
-			      const struct pyvalue *value);
+const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyvalue *value);
 /* What bool() would say: 1, 0, or -1 and a sentence. */
-int pyvalue_truth(struct pyevaluation *evaluation,
-		  const struct pyvalue *value);
+int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value);
 /* What len() would say; -1 and a sentence. */
-int64_t pyvalue_length(struct pyevaluation *evaluation,
-		       const struct pyvalue *value);
+int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *value);
 /* The characters of any str, or the bytes; 0, or -1 and a sentence. */
-int pyvalue_characters(struct pyevaluation *evaluation,
-		       const struct pyvalue *value,
+int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
 		       const uint32_t **characters, size_t *count);
 /* Item number (from 0 on) of a tuple, list, deque or range that has it. */
-int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value,
-		 int64_t number, struct pyvalue *item);
+int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value, int64_t number,
+		 struct pyvalue *item);
 /* As a variable shows it: appends its text and the name of its type. */
-void pyvalue_write(struct pyevaluation *evaluation,
-		   const struct pyvalue *value, struct buffer *text);
+void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
+		   struct buffer *text);
 
 #endif

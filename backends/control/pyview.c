@@ -29,16 +29,14 @@ struct view {
 
 static int refuse_index(struct pyevaluation *evaluation)
 {
-	return error_set(evaluation->error,
-			 "A tensor is indexed from outside by whole numbers, "
-			 "slices, ... and None; other indices would run code "
-			 "in the process.");
+	return error_set(evaluation->error, "A tensor is indexed from outside by whole numbers, "
+					    "slices, ... and None; other indices would run code "
+					    "in the process.");
 }
 
 static int refuse_strides(struct pyevaluation *evaluation)
 {
-	return error_set(evaluation->error,
-			 "The tensor's strides make no sense.");
+	return error_set(evaluation->error, "The tensor's strides make no sense.");
 }
 
 static int add_dimension(struct view *view, int64_t size, int64_t stride)
@@ -63,8 +61,7 @@ static int move(struct view *view, int64_t steps)
 		tensor->data += (uint64_t)distance;
 		return 0;
 	}
-	if (pychecked_add(tensor->offset, distance, &tensor->offset) ||
-	    tensor->offset < 0)
+	if (pychecked_add(tensor->offset, distance, &tensor->offset) || tensor->offset < 0)
 		return refuse_strides(view->evaluation);
 	return 0;
 }
@@ -86,9 +83,8 @@ static int take_number(struct view *view, const struct pyvalue *index)
 }
 
 /* A bound of a slice, cut to what there is. */
-static int read_bound(struct view *view, const struct pysyntax *syntax,
-		      int64_t fallback, int64_t least, int64_t most,
-		      int64_t *bound)
+static int read_bound(struct view *view, const struct pysyntax *syntax, int64_t fallback,
+		      int64_t least, int64_t most, int64_t *bound)
 {
 	int64_t size = view->tensor->shape[view->taken];
 	struct pyvalue value;
@@ -101,8 +97,7 @@ static int read_bound(struct view *view, const struct pysyntax *syntax,
 	if (!pyvalue_is_integer(&value))
 		return refuse_index(view->evaluation);
 	if (pybig_get(&value.integer, bound))
-		*bound = value.integer.is_negative ? INT64_MIN / 2
-						   : INT64_MAX / 2;
+		*bound = value.integer.is_negative ? INT64_MIN / 2 : INT64_MAX / 2;
 	if (*bound < 0 && *bound >= INT64_MIN / 2)
 		*bound += size;
 	if (*bound < least)
@@ -112,8 +107,7 @@ static int read_bound(struct view *view, const struct pysyntax *syntax,
 	return 0;
 }
 
-static int read_step(struct view *view, const struct pysyntax *slice,
-		     int64_t *step)
+static int read_step(struct view *view, const struct pysyntax *slice, int64_t *step)
 {
 	struct pyvalue value;
 
@@ -124,12 +118,11 @@ static int read_step(struct view *view, const struct pysyntax *slice,
 		return -1;
 	if (value.kind == PYVALUE_NONE)
 		return 0;
-	if (!pyvalue_is_integer(&value) || pybig_get(&value.integer, step) ||
-	    *step > INT32_MAX || *step < -INT32_MAX)
+	if (!pyvalue_is_integer(&value) || pybig_get(&value.integer, step) || *step > INT32_MAX ||
+	    *step < -INT32_MAX)
 		return refuse_index(view->evaluation);
 	if (*step == 0)
-		return error_set(view->evaluation->error,
-				 "The step of a slice is not 0.");
+		return error_set(view->evaluation->error, "The step of a slice is not 0.");
 	if (*step < 0 && view->is_torch)
 		return error_set(view->evaluation->error,
 				 "torch has no slices with a negative step.");
@@ -145,24 +138,21 @@ static int take_slice(struct view *view, const struct pysyntax *slice)
 	if (read_step(view, slice, &step))
 		return -1;
 	is_back = step < 0;
-	if (read_bound(view, slice->items[0], is_back ? size - 1 : 0,
-		       is_back ? -1 : 0, is_back ? size - 1 : size, &start) ||
-	    read_bound(view, slice->items[1], is_back ? -1 : size,
-		       is_back ? -1 : 0, is_back ? size - 1 : size, &stop))
+	if (read_bound(view, slice->items[0], is_back ? size - 1 : 0, is_back ? -1 : 0,
+		       is_back ? size - 1 : size, &start) ||
+	    read_bound(view, slice->items[1], is_back ? -1 : size, is_back ? -1 : 0,
+		       is_back ? size - 1 : size, &stop))
 		return -1;
-	count = is_back ? (start - stop - step - 1) / -step
-			: (stop - start + step - 1) / step;
+	count = is_back ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;
 	if (count <= 0) {
 		/* numpy begins an empty one anew, torch does not. */
 		count = 0;
 		if (!view->is_torch)
 			step = 1;
 	}
-	if (pychecked_multiply(view->tensor->strides[view->taken], step,
-			       &stride))
+	if (pychecked_multiply(view->tensor->strides[view->taken], step, &stride))
 		return refuse_strides(view->evaluation);
-	if (((count || view->is_torch) && move(view, start)) ||
-	    add_dimension(view, count, stride))
+	if (((count || view->is_torch) && move(view, start)) || add_dimension(view, count, stride))
 		return -1;
 	view->taken++;
 	return 0;
@@ -172,8 +162,7 @@ static int take_whole(struct view *view)
 {
 	const struct pytensor *tensor = view->tensor;
 
-	if (add_dimension(view, tensor->shape[view->taken],
-			  tensor->strides[view->taken]))
+	if (add_dimension(view, tensor->shape[view->taken], tensor->strides[view->taken]))
 		return -1;
 	view->taken++;
 	return 0;
@@ -186,8 +175,7 @@ static int add_axis(struct view *view)
 	int64_t stride = view->is_torch ? 1 : 0;
 
 	if (view->is_torch && view->taken < tensor->dimension_count &&
-	    pychecked_multiply(tensor->shape[view->taken],
-			       tensor->strides[view->taken], &stride))
+	    pychecked_multiply(tensor->shape[view->taken], tensor->strides[view->taken], &stride))
 		return refuse_strides(view->evaluation);
 	return add_dimension(view, 1, stride);
 }
@@ -215,8 +203,7 @@ static int take_part(struct view *view, const struct pysyntax *part)
 }
 
 /* Those of a tuple, or the only one. */
-static size_t list_parts(const struct pysyntax *index,
-			 const struct pysyntax *const **parts,
+static size_t list_parts(const struct pysyntax *index, const struct pysyntax *const **parts,
 			 const struct pysyntax *const *only)
 {
 	if (index->kind != PYSYNTAX_TUPLE) {
@@ -233,13 +220,11 @@ static int count_taken(const struct pysyntax *const *parts, size_t count)
 	int taken = 0;
 
 	for (size_t i = 0; i < count; i++)
-		taken += parts[i]->kind != PYSYNTAX_NONE &&
-			 parts[i]->kind != PYSYNTAX_ELLIPSIS;
+		taken += parts[i]->kind != PYSYNTAX_NONE && parts[i]->kind != PYSYNTAX_ELLIPSIS;
 	return taken;
 }
 
-static int take_parts(struct view *view, const struct pysyntax *const *parts,
-		      size_t count)
+static int take_parts(struct view *view, const struct pysyntax *const *parts, size_t count)
 {
 	bool has_ellipsis = false;
 
@@ -292,8 +277,7 @@ static int settle(struct view *view)
 	return 0;
 }
 
-static void set_value(const struct pyvalue *of, const struct pytensor *view,
-		      struct pyvalue *value)
+static void set_value(const struct pyvalue *of, const struct pytensor *view, struct pyvalue *value)
 {
 	*value = (struct pyvalue){
 		.kind = of->kind,
@@ -306,8 +290,8 @@ static void set_value(const struct pyvalue *of, const struct pytensor *view,
 }
 
 /* Its only element as a number, where its type is one that is read. */
-static int set_element(struct pyevaluation *evaluation,
-		       const struct pyvalue *view, struct pyvalue *value)
+static int set_element(struct pyevaluation *evaluation, const struct pyvalue *view,
+		       struct pyvalue *value)
 {
 	struct pyelement element;
 
@@ -335,8 +319,8 @@ int pyview_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 
 	view.tensor = pyevaluation_allocate(evaluation, sizeof(*view.tensor));
 	view.is_torch = tensor->kind == PYVALUE_TENSOR;
-	if (pyelement_open(evaluation, tensor, view.tensor) ||
-	    take_parts(&view, parts, count) || settle(&view))
+	if (pyelement_open(evaluation, tensor, view.tensor) || take_parts(&view, parts, count) ||
+	    settle(&view))
 		return -1;
 	set_value(tensor, view.tensor, &made);
 	if (view.count == 0)
@@ -357,15 +341,14 @@ static void swap(int64_t *one, int64_t *other)
 	*other = kept;
 }
 
-static int get_transposed(struct pyevaluation *evaluation,
-			  struct pytensor *tensor, const char *name)
+static int get_transposed(struct pyevaluation *evaluation, struct pytensor *tensor,
+			  const char *name)
 {
 	int last = tensor->dimension_count - 1;
 
 	if (strcmp(name, "mT") == 0) {
 		if (last < 1)
-			return error_set(evaluation->error,
-					 "mT is of two dimensions or more.");
+			return error_set(evaluation->error, "mT is of two dimensions or more.");
 		swap(&tensor->shape[last], &tensor->shape[last - 1]);
 		swap(&tensor->strides[last], &tensor->strides[last - 1]);
 	} else {
@@ -378,8 +361,7 @@ static int get_transposed(struct pyevaluation *evaluation,
 	return 1;
 }
 
-static int get_data(struct pyevaluation *evaluation, struct pytensor *tensor,
-		    const char *name)
+static int get_data(struct pyevaluation *evaluation, struct pytensor *tensor, const char *name)
 {
 	(void)evaluation;
 	(void)name;
@@ -388,9 +370,8 @@ static int get_data(struct pyevaluation *evaluation, struct pytensor *tensor,
 	return 1;
 }
 
-static int get_number(struct pyevaluation *evaluation,
-		      const struct pytensor *tensor, const char *name,
-		      struct pyvalue *value)
+static int get_number(struct pyevaluation *evaluation, const struct pytensor *tensor,
+		      const char *name, struct pyvalue *value)
 {
 	bool is_size = strcmp(name, "size") == 0;
 	int64_t number = tensor->item_size;
@@ -399,9 +380,8 @@ static int get_number(struct pyevaluation *evaluation,
 		if (tensor->family != PYTENSOR_TORCH)
 			return 0;
 		if (tensor->requires_grad < 0)
-			return error_set(evaluation->error,
-					 "Whether it requires a gradient is "
-					 "not known.");
+			return error_set(evaluation->error, "Whether it requires a gradient is "
+							    "not known.");
 		pyvalue_set_boolean(evaluation, value, tensor->requires_grad);
 		return 1;
 	}
@@ -418,8 +398,7 @@ static int get_number(struct pyevaluation *evaluation,
 
 static bool is_number(const char *name)
 {
-	static const char *const numbers[] = { "requires_grad", "size",
-					       "nbytes", "itemsize" };
+	static const char *const numbers[] = { "requires_grad", "size", "nbytes", "itemsize" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		if (strcmp(numbers[i], name) == 0)
@@ -427,25 +406,22 @@ static bool is_number(const char *name)
 	return false;
 }
 
-int pyview_attribute(struct pyevaluation *evaluation,
-		     const struct pyvalue *tensor, const char *name,
-		     struct pyvalue *value)
+int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tensor,
+		     const char *name, struct pyvalue *value)
 {
 	static const struct {
 		const char *name;
 		bool is_torch; /* numpy has another one */
-		int (*get)(struct pyevaluation *evaluation,
-			   struct pytensor *tensor, const char *name);
+		int (*get)(struct pyevaluation *evaluation, struct pytensor *tensor,
+			   const char *name);
 	} views[] = { { "T", false, get_transposed },
 		      { "mT", true, get_transposed },
 		      { "data", true, get_data } };
 	bool is_torch = tensor->kind == PYVALUE_TENSOR;
-	struct pytensor *raw =
-		pyevaluation_allocate(evaluation, sizeof(*raw));
+	struct pytensor *raw = pyevaluation_allocate(evaluation, sizeof(*raw));
 
 	for (size_t i = 0; i < ARRAY_LENGTH(views); i++) {
-		if (strcmp(views[i].name, name) != 0 ||
-		    (views[i].is_torch && !is_torch))
+		if (strcmp(views[i].name, name) != 0 || (views[i].is_torch && !is_torch))
 			continue;
 		if (pyelement_open(evaluation, tensor, raw) ||
 		    views[i].get(evaluation, raw, name) < 0)
@@ -463,14 +439,12 @@ int pyview_attribute(struct pyevaluation *evaluation,
 void pyview_write(const struct pytensor *view, struct buffer *text)
 {
 	buffer_printf(text, "%s %s [",
-		      view->family == PYTENSOR_TORCH ? "tensor"
-		      : strcmp(view->type, "pandas.Series") == 0
-			      ? "Series"
-			      : "ndarray",
+		      view->family == PYTENSOR_TORCH		 ? "tensor"
+		      : strcmp(view->type, "pandas.Series") == 0 ? "Series"
+								 : "ndarray",
 		      pytensor_dtype(view));
 	for (int i = 0; i < view->dimension_count; i++)
-		buffer_printf(text, "%s%" PRId64, i ? ", " : "",
-			      view->shape[i]);
+		buffer_printf(text, "%s%" PRId64, i ? ", " : "", view->shape[i]);
 	buffer_append_char(text, ']');
 	if (view->device)
 		buffer_printf(text, " %s", view->device);

@@ -22,9 +22,8 @@ int pyview_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
  * T, mT, data and what is told of a tensor in numbers; 1: value is set, 0: not
  * one of these, -1 and a sentence.
  */
-int pyview_attribute(struct pyevaluation *evaluation,
-		     const struct pyvalue *tensor, const char *name,
-		     struct pyvalue *value);
+int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tensor,
+		     const char *name, struct pyvalue *value);
 /* Appends "tensor float32 [3, 4] cpu". */
 void pyview_write(const struct pytensor *view, struct buffer *text);
 

@@ -49,8 +49,7 @@ static bool has_jit(struct node *node, pid_t pid, int minor)
 }
 
 /* A trace function of its own (pdb, coverage) is at work in some thread. */
-static bool is_traced_within(struct memory *memory,
-			     const struct cpython *python)
+static bool is_traced_within(struct memory *memory, const struct cpython *python)
 {
 	struct pytstate_list list = { .items = NULL };
 	long offset = python->offsets.ts_tracefunc;
@@ -62,9 +61,8 @@ static bool is_traced_within(struct memory *memory,
 	for (size_t i = 0; i < list.count && !result; i++) {
 		uint64_t function = 0;
 
-		result = memory_fetch(memory,
-				      list.items[i].address + (uint64_t)offset,
-				      &function, sizeof(function)) == 0 &&
+		result = memory_fetch(memory, list.items[i].address + (uint64_t)offset, &function,
+				      sizeof(function)) == 0 &&
 			 function != 0;
 	}
 	pytstate_list_clear(&list);
@@ -84,8 +82,8 @@ static bool has_agent(struct node *node, pid_t pid)
 	return way_exists(pid, uid);
 }
 
-static bool can_follow(struct node *node, struct memory *memory,
-		       const struct cpython *python, struct reason *reason)
+static bool can_follow(struct node *node, struct memory *memory, const struct cpython *python,
+		       struct reason *reason)
 {
 	if (has_jit(node, memory_pid(memory), python->minor))
 		return explain(reason,
@@ -112,12 +110,10 @@ static bool can_follow(struct node *node, struct memory *memory,
 bool control_can_step(const struct control *control, struct reason *reason)
 {
 	return !control->is_python ||
-	       can_follow(control->base.node, control->memory, &control->python,
-			  reason);
+	       can_follow(control->base.node, control->memory, &control->python, reason);
 }
 
-static bool can_follow_process(struct node *node, pid_t pid,
-			       struct reason *reason)
+static bool can_follow_process(struct node *node, pid_t pid, struct reason *reason)
 {
 	struct memory *memory = memory_new(pid);
 	struct error error = ERROR_INIT;
@@ -143,8 +139,7 @@ static void tell_anew(pid_t pid, struct reason *reason)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *folder = opendir(path);
 	while (folder && !name && (entry = readdir(folder)) != NULL)
-		name = restart_anew(pid, (pid_t)strtol(entry->d_name, NULL,
-						       10));
+		name = restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
 	if (name)
 		snprintf(reason->why + length, sizeof(reason->why) - length,
 			 " Thread %s waits in %s: a stop restarts the time-out "
@@ -158,8 +153,7 @@ bool control_probe(struct node *node, pid_t pid, struct reason *reason)
 {
 	bool is_ours = tracee_find(node_waits(node), pid) != NULL;
 
-	if ((!is_ours && !attachable(pid, reason)) ||
-	    !can_follow_process(node, pid, reason))
+	if ((!is_ours && !attachable(pid, reason)) || !can_follow_process(node, pid, reason))
 		return false;
 	explain(reason,
 		"The process ignores SIGTRAP while a breakpoint or a step is "

@@ -25,8 +25,7 @@ static bool is_complete(const struct arch_places *places)
 	return places->call && places->come_back;
 }
 
-static void look_into(pid_t pid, const struct mapping *mapping,
-		      struct arch_places *places)
+static void look_into(pid_t pid, const struct mapping *mapping, struct arch_places *places)
 {
 	size_t length = mapping->end - mapping->start;
 	struct arch_places found = { .call = 0 };
@@ -36,8 +35,7 @@ static void look_into(pid_t pid, const struct mapping *mapping,
 	uint8_t *code = xmalloc(length);
 	ssize_t got = standing_read(pid, mapping->start, code, length);
 	if (got > 0)
-		arch_find_places(code, (size_t)got, mapping->start,
-				 !mapping->is_vdso, &found);
+		arch_find_places(code, (size_t)got, mapping->start, !mapping->is_vdso, &found);
 	free(code);
 	if (is_complete(&found) || (mapping->is_vdso && !places->call))
 		*places = found;
@@ -48,13 +46,11 @@ static bool is_likely(const struct mapping *mapping)
 {
 	const char *name = strrchr(mapping->path, '/');
 
-	return name && (strncmp(name, "/libc.", 6) == 0 ||
-			strncmp(name, "/libc-", 6) == 0 ||
+	return name && (strncmp(name, "/libc.", 6) == 0 || strncmp(name, "/libc-", 6) == 0 ||
 			strncmp(name, "/ld-musl", 8) == 0);
 }
 
-static void look_everywhere(pid_t pid, const struct maps *maps,
-			    struct arch_places *places)
+static void look_everywhere(pid_t pid, const struct maps *maps, struct arch_places *places)
 {
 	int left = CODE_FILES;
 
@@ -75,17 +71,13 @@ int remote_find(pid_t pid, struct arch_places *places, struct error *error)
 
 	*places = (struct arch_places){ .call = 0 };
 	if (maps_read(&maps, pid, 0) < 0)
-		return error_set_errno(error, errno,
-				       "pid %d: its maps cannot be read",
-				       (int)pid);
+		return error_set_errno(error, errno, "pid %d: its maps cannot be read", (int)pid);
 	look_everywhere(pid, &maps, places);
 	arch_measure_floats(places);
 	maps_clear(&maps);
 	if (places->call)
 		return 0;
-	return error_set(error,
-			 "pid %d has no place from which the kernel is called",
-			 (int)pid);
+	return error_set(error, "pid %d has no place from which the kernel is called", (int)pid);
 }
 
 /*
@@ -96,8 +88,7 @@ static int keep(struct remote *remote, struct error *error)
 {
 	if (standing_registers(remote->tid, &remote->registers) < 0 ||
 	    standing_mask(remote->tid, &remote->mask) < 0)
-		return error_set_errno(error, errno,
-				       "thread %d: its registers cannot be had",
+		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)remote->tid);
 	if (!arch_is_known(&remote->registers))
 		return error_set(error,
@@ -107,29 +98,24 @@ static int keep(struct remote *remote, struct error *error)
 	return 0;
 }
 
-static int put_frame(const struct remote *remote,
-		     const struct arch_frame *frame)
+static int put_frame(const struct remote *remote, const struct arch_frame *frame)
 {
-	return standing_write(remote->tid, frame->address, frame->bytes,
-			      frame->length);
+	return standing_write(remote->tid, frame->address, frame->bytes, frame->length);
 }
 
 /* The long one first: a short one fits below more stacks, but is one-way. */
 static int make_frame(struct remote *remote, struct arch_frame *frame,
-		      const struct arch_places *places,
-		      const struct arch_action *action)
+		      const struct arch_places *places, const struct arch_action *action)
 {
 	struct arch_floats *floats = xmalloc(sizeof(*floats));
 	int result = -1;
 
 	if (standing_floats(remote->tid, floats) == 0) {
-		arch_make_frame(frame, &remote->registers, floats, remote->mask,
-				places, action);
+		arch_make_frame(frame, &remote->registers, floats, remote->mask, places, action);
 		result = put_frame(remote, frame);
 	}
 	if (result < 0) {
-		arch_make_frame(frame, &remote->registers, NULL, remote->mask,
-				places, action);
+		arch_make_frame(frame, &remote->registers, NULL, remote->mask, places, action);
 		result = put_frame(remote, frame);
 	}
 	free(floats);
@@ -162,8 +148,7 @@ static int start(struct remote *remote, const struct arch_frame *frame,
 	return 0;
 }
 
-int remote_begin(struct remote *remote, pid_t tid,
-		 const struct arch_places *places,
+int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *places,
 		 const struct arch_action *action, struct error *error)
 {
 	struct arch_frame *frame;
@@ -194,9 +179,8 @@ static void take_result(struct remote *remote)
 	remote->result = -EIO;
 	if (standing_registers(remote->tid, &registers) == 0)
 		remote->result = arch_result(&registers);
-	if (remote->result == 0 &&
-	    standing_read(remote->tid, remote->place, &remote->old,
-			  sizeof(remote->old)) != sizeof(remote->old))
+	if (remote->result == 0 && standing_read(remote->tid, remote->place, &remote->old,
+						 sizeof(remote->old)) != sizeof(remote->old))
 		remote->result = -EFAULT;
 }
 
@@ -260,8 +244,7 @@ bool remote_changed(struct remote *remote, int status)
 	return true;
 }
 
-int remote_result(const struct remote *remote, struct arch_action *old,
-		  struct error *error)
+int remote_result(const struct remote *remote, struct arch_action *old, struct error *error)
 {
 	if (remote->result < 0)
 		return error_set_errno(error, (int)-remote->result,

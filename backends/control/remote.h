@@ -50,8 +50,7 @@ int remote_find(pid_t pid, struct arch_places *places, struct error *error);
  * Begins it in a thread that is in an event stop. -1 and a sentence: it stands
  * as before.
  */
-int remote_begin(struct remote *remote, pid_t tid,
-		 const struct arch_places *places,
+int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *places,
 		 const struct arch_action *action, struct error *error);
 /*
  * Takes the next status of the thread. True: it is over (phase REMOTE_IDLE),
@@ -60,7 +59,6 @@ int remote_begin(struct remote *remote, pid_t tid,
  */
 bool remote_changed(struct remote *remote, int status);
 /* The action that was. -1 and a sentence: nothing was changed. */
-int remote_result(const struct remote *remote, struct arch_action *old,
-		  struct error *error);
+int remote_result(const struct remote *remote, struct arch_action *old, struct error *error);
 
 #endif

@@ -42,10 +42,10 @@
 enum limit {
 	LIMIT_NONE,
 	LIMIT_MILLISECONDS, /* an int in a register; less than 0: none */
-	LIMIT_TIMESPEC, /* a pointer to one; NULL: none */
-	LIMIT_OF_INPUT, /* the socket's SO_RCVTIMEO */
-	LIMIT_OF_OUTPUT, /* SO_SNDTIMEO */
-	LIMIT_OF_RING, /* somewhere in what the argument points to */
+	LIMIT_TIMESPEC,	    /* a pointer to one; NULL: none */
+	LIMIT_OF_INPUT,	    /* the socket's SO_RCVTIMEO */
+	LIMIT_OF_OUTPUT,    /* SO_SNDTIMEO */
+	LIMIT_OF_RING,	    /* somewhere in what the argument points to */
 };
 
 struct call {
@@ -96,15 +96,13 @@ static const struct call *find_call(long number)
 }
 
 /* A text of /proc/PID/task/TID; false: it cannot be read. */
-static bool read_text(pid_t pid, pid_t tid, const char *name,
-		      char text[FILE_BYTES])
+static bool read_text(pid_t pid, pid_t tid, const char *name, char text[FILE_BYTES])
 {
 	char path[64];
 	FILE *file;
 	size_t got;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid,
-		 name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
@@ -124,11 +122,9 @@ static bool has_socket_limit(pid_t pid, int fd, int option)
 	struct timeval limit = { .tv_sec = 0 };
 	socklen_t length = sizeof(limit);
 	int process = (int)syscall(SYS_pidfd_open, pid, 0);
-	int copy = process < 0 ? -1
-			       : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
 
-	if (copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit,
-				    &length) < 0)
+	if (copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit, &length) < 0)
 		limit = (struct timeval){ .tv_sec = 0 };
 	if (copy >= 0)
 		close(copy);
@@ -137,8 +133,7 @@ static bool has_socket_limit(pid_t pid, int fd, int option)
 	return limit.tv_sec > 0 || limit.tv_usec > 0;
 }
 
-static enum restart_harm harm_of(pid_t pid, const struct call *call,
-				 const uint64_t *arguments)
+static enum restart_harm harm_of(pid_t pid, const struct call *call, const uint64_t *arguments)
 {
 	bool is_limited = false;
 
@@ -149,17 +144,13 @@ static enum restart_harm harm_of(pid_t pid, const struct call *call,
 	case LIMIT_TIMESPEC:
 		return arguments[call->argument] ? RESTART_ANEW : RESTART_REST;
 	case LIMIT_OF_INPUT:
-		is_limited = has_socket_limit(pid, (int)arguments[0],
-					      SO_RCVTIMEO);
+		is_limited = has_socket_limit(pid, (int)arguments[0], SO_RCVTIMEO);
 		break;
 	case LIMIT_OF_OUTPUT:
-		is_limited = has_socket_limit(pid, (int)arguments[0],
-					      SO_SNDTIMEO);
+		is_limited = has_socket_limit(pid, (int)arguments[0], SO_SNDTIMEO);
 		break;
 	case LIMIT_OF_RING:
-		return arguments[call->argument] & RING_HAS_ARGUMENT
-			       ? RESTART_ANEW
-			       : RESTART_REST;
+		return arguments[call->argument] & RING_HAS_ARGUMENT ? RESTART_ANEW : RESTART_REST;
 	}
 	/* Without a limit the kernel itself begins it again. */
 	return is_limited ? RESTART_ANEW : RESTART_NONE;
@@ -182,14 +173,12 @@ const char *restart_anew(pid_t pid, pid_t tid)
 
 	task_syscall_read(&now, pid, tid);
 	call = find_call(now.number);
-	return call && harm_of(pid, call, now.arguments) == RESTART_ANEW
-		       ? call->name
-		       : NULL;
+	return call && harm_of(pid, call, now.arguments) == RESTART_ANEW ? call->name : NULL;
 }
 
 /* Reads the limit of a thread that stands. False: it has none that counts. */
-static bool read_limit(pid_t tid, const struct call *call,
-		       const uint64_t *arguments, uint64_t *nanoseconds)
+static bool read_limit(pid_t tid, const struct call *call, const uint64_t *arguments,
+		       uint64_t *nanoseconds)
 {
 	int milliseconds = (int)arguments[call->argument];
 	int64_t time[2];
@@ -199,10 +188,8 @@ static bool read_limit(pid_t tid, const struct call *call,
 		return true;
 	}
 	if (call->limit != LIMIT_TIMESPEC || !arguments[call->argument] ||
-	    standing_read(tid, arguments[call->argument], time,
-			  sizeof(time)) != sizeof(time) ||
-	    time[0] < 0 || time[0] > SECONDS_MOST || time[1] < 0 ||
-	    time[1] >= (int64_t)SECOND_NS)
+	    standing_read(tid, arguments[call->argument], time, sizeof(time)) != sizeof(time) ||
+	    time[0] < 0 || time[0] > SECONDS_MOST || time[1] < 0 || time[1] >= (int64_t)SECOND_NS)
 		return false;
 	*nanoseconds = (uint64_t)time[0] * SECOND_NS + (uint64_t)time[1];
 	return true;
@@ -280,8 +267,7 @@ void restart_note(struct restart *restart, pid_t pid, pid_t tid)
 	restart->number = now.number;
 	restart->slept_ns = 0;
 	call = find_call(restart->number);
-	if (!call || (call->limit != LIMIT_MILLISECONDS &&
-		      call->limit != LIMIT_TIMESPEC))
+	if (!call || (call->limit != LIMIT_MILLISECONDS && call->limit != LIMIT_TIMESPEC))
 		return;
 	restart->processor = read_processor(pid, tid);
 	if (!read_clock(pid, tid, &restart->slept_ns))
@@ -289,8 +275,7 @@ void restart_note(struct restart *restart, pid_t pid, pid_t tid)
 }
 
 /* For how long it had slept when it was stopped. */
-static bool read_slept(const struct restart *restart, pid_t pid, pid_t tid,
-		       uint64_t *slept_ns)
+static bool read_slept(const struct restart *restart, pid_t pid, pid_t tid, uint64_t *slept_ns)
 {
 	int processor = read_processor(pid, tid);
 	int64_t offset, before_offset;
@@ -305,8 +290,7 @@ static bool read_slept(const struct restart *restart, pid_t pid, pid_t tid,
 			return false;
 		now += (uint64_t)(offset - before_offset);
 	}
-	*slept_ns = now > restart->slept_ns &&
-				    now - restart->slept_ns < INT64_MAX
+	*slept_ns = now > restart->slept_ns && now - restart->slept_ns < INT64_MAX
 			    ? now - restart->slept_ns
 			    : 0;
 	return true;
@@ -326,8 +310,8 @@ static const struct call *look(pid_t tid, struct arch_dump *dump,
 	return find_call(arch_current_call(dump, arguments));
 }
 
-static void count(struct restart *restart, pid_t pid, pid_t tid,
-		  const struct call *call, const uint64_t *arguments)
+static void count(struct restart *restart, pid_t pid, pid_t tid, const struct call *call,
+		  const uint64_t *arguments)
 {
 	uint64_t now = loop_now_ns();
 	uint64_t limit_ns, slept_ns;
@@ -336,8 +320,7 @@ static void count(struct restart *restart, pid_t pid, pid_t tid,
 			      read_limit(tid, call, arguments, &limit_ns) &&
 			      read_slept(restart, pid, tid, &slept_ns);
 	if (restart->is_counted)
-		restart->until_ns =
-			now + limit_ns - (slept_ns < now ? slept_ns : now);
+		restart->until_ns = now + limit_ns - (slept_ns < now ? slept_ns : now);
 }
 
 /* It was stopped on its way back to the call that is to begin again. */
@@ -345,14 +328,12 @@ static bool is_on_its_way(const struct restart *restart, pid_t tid)
 {
 	struct arch_dump dump;
 
-	return restart->is_due && standing_registers(tid, &dump) == 0 &&
-	       arch_is_known(&dump) &&
+	return restart->is_due && standing_registers(tid, &dump) == 0 && arch_is_known(&dump) &&
 	       arch_is_before_call(&dump, restart->instruction) &&
 	       arch_below_stack(&dump) == restart->stack;
 }
 
-static bool is_same(const struct restart *restart,
-		    const struct arch_dump *dump)
+static bool is_same(const struct restart *restart, const struct arch_dump *dump)
 {
 	return restart->instruction == arch_instruction(dump) &&
 	       restart->stack == arch_below_stack(dump);
@@ -360,13 +341,11 @@ static bool is_same(const struct restart *restart,
 
 static bool is_job_control(int signal_number)
 {
-	return signal_number == SIGSTOP || signal_number == SIGTSTP ||
-	       signal_number == SIGTTIN || signal_number == SIGTTOU ||
-	       signal_number == SIGCONT;
+	return signal_number == SIGSTOP || signal_number == SIGTSTP || signal_number == SIGTTIN ||
+	       signal_number == SIGTTOU || signal_number == SIGCONT;
 }
 
-void restart_stood(struct restart *restart, pid_t pid, pid_t tid,
-		   int signal_number)
+void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_number)
 {
 	uint64_t arguments[ARCH_ARGUMENTS];
 	struct arch_dump dump;
@@ -379,8 +358,7 @@ void restart_stood(struct restart *restart, pid_t pid, pid_t tid,
 		restart->is_counted = false;
 		return;
 	}
-	if (!restart->is_counted || !restart->is_same ||
-	    !is_same(restart, &dump))
+	if (!restart->is_counted || !restart->is_same || !is_same(restart, &dump))
 		count(restart, pid, tid, call, arguments);
 	restart->is_same = true;
 	restart->instruction = arch_instruction(&dump);
@@ -441,8 +419,7 @@ static void change(struct restart *restart, pid_t tid, struct arch_dump *dump,
 		   const struct call *call, const uint64_t *arguments)
 {
 	uint64_t left = left_of(restart);
-	int64_t time[2] = { (int64_t)(left / SECOND_NS),
-			    (int64_t)(left % SECOND_NS) };
+	int64_t time[2] = { (int64_t)(left / SECOND_NS), (int64_t)(left % SECOND_NS) };
 	uint64_t value = left_milliseconds(restart);
 
 	if (call->limit == LIMIT_TIMESPEC) {

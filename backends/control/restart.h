@@ -27,16 +27,16 @@
 
 /* Of one thread that is traced; zeros at first. */
 struct restart {
-	long number; /* of the call before the stop, */
-	uint64_t slept_ns; /* since when, by the scheduler's clock; 0: unknown */
-	int processor; /* whose clock that is */
-	bool is_counted; /* until_ns is known */
-	uint64_t until_ns; /* loop_now_ns() at which the call times out */
+	long number;	      /* of the call before the stop, */
+	uint64_t slept_ns;    /* since when, by the scheduler's clock; 0: unknown */
+	int processor;	      /* whose clock that is */
+	bool is_counted;      /* until_ns is known */
+	uint64_t until_ns;    /* loop_now_ns() at which the call times out */
 	uint64_t instruction; /* where that call returns to, */
-	uint64_t stack; /* and of which activation it is */
-	bool is_same; /* that call was interrupted once more */
-	bool is_due; /* the argument is to be changed at the entry */
-	bool is_changed; /* and is put back at the exit */
+	uint64_t stack;	      /* and of which activation it is */
+	bool is_same;	      /* that call was interrupted once more */
+	bool is_due;	      /* the argument is to be changed at the entry */
+	bool is_changed;      /* and is put back at the exit */
 	uint64_t argument;
 };
 
@@ -58,8 +58,7 @@ void restart_note(struct restart *restart, pid_t pid, pid_t tid);
  * WSTOPSIG() of its status. A group-stop changes nothing: SIGSTOP, SIGTSTP,
  * SIGTTIN, SIGTTOU and SIGCONT end the call with EINTR without a tracer, too.
  */
-void restart_stood(struct restart *restart, pid_t pid, pid_t tid,
-		   int signal_number);
+void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_number);
 /*
  * The thread is about to run. True: by standing_go_to_call(), and each stop
  * at a call is for restart_at_call(), until that says false.

@@ -35,8 +35,7 @@ static uint64_t taken_by_any(const struct control *control, uint64_t set)
 	for (size_t i = 0; i < count && blocked; i++) {
 		struct signals signals;
 
-		if (signals_read(&signals, procfs,
-				 tracee_thread(control->tracee, i)))
+		if (signals_read(&signals, procfs, tracee_thread(control->tracee, i)))
 			blocked &= signals.blocked;
 	}
 	return set & ~blocked;
@@ -72,26 +71,22 @@ static uint64_t find(struct control *control, struct signals *signals)
 	if (!signals_read(signals, procfs, control->base.pid))
 		return 0;
 	shared = signals_that_count(signals, signals->shared);
-	return signals_that_count(signals,
-				  control->delivered |
-					  (signals->pending &
-					   ~signals->blocked) |
-					  of_next_thread(control)) |
+	return signals_that_count(signals, control->delivered |
+						   (signals->pending & ~signals->blocked) |
+						   of_next_thread(control)) |
 	       taken_by_any(control, shared);
 }
 
 /* "rank 2 was sent SIGTERM" */
-static void append_sent(struct buffer *out, const struct control *control,
-			uint64_t set)
+static void append_sent(struct buffer *out, const struct control *control, uint64_t set)
 {
-	const struct process *process = roster_find(
-		node_roster(control->base.node), control->base.pid);
+	const struct process *process =
+		roster_find(node_roster(control->base.node), control->base.pid);
 
 	if (process && process->rank >= 0)
 		buffer_printf(out, "rank %d was sent ", process->rank);
 	else
-		buffer_printf(out, "process %d was sent ",
-			      (int)control->base.pid);
+		buffer_printf(out, "process %d was sent ", (int)control->base.pid);
 	signals_append(out, set);
 }
 
@@ -136,10 +131,9 @@ static void resume(struct control *control, uint64_t set, uint64_t caught)
 	struct buffer out = BUFFER_INIT;
 
 	append_sent(&out, control, set);
-	buffer_append_string(&out, set & caught
-					   ? ": resumed so that it can handle "
-					     "it"
-					   : ", which ends it: resumed");
+	buffer_append_string(&out, set & caught ? ": resumed so that it can handle "
+						  "it"
+						: ", which ends it: resumed");
 	if (set & caught && control_has_wishes(control))
 		buffer_append_string(&out, " (breakpoints off)");
 	control->is_disarmed = true;
@@ -182,9 +176,8 @@ static void on_look(void *data)
 void control_look_for_signals(struct control *control)
 {
 	if (!control->signals_look)
-		control->signals_look =
-			loop_timer(node_loop(control->base.node), LOOK_SECONDS,
-				   LOOK_SECONDS, on_look, control);
+		control->signals_look = loop_timer(node_loop(control->base.node), LOOK_SECONDS,
+						   LOOK_SECONDS, on_look, control);
 }
 
 void control_forget_signals(struct control *control)

@@ -66,12 +66,10 @@ bool slots_are_set(const struct slots *slots)
 
 static bool is_same(const struct watch *a, const struct watch *b)
 {
-	return (a->access == WATCH_NONE && b->access == WATCH_NONE) ||
-	       watch_is_same(a, b);
+	return (a->access == WATCH_NONE && b->access == WATCH_NONE) || watch_is_same(a, b);
 }
 
-static int explain(pid_t tid, int number, const struct watch *watch,
-		   struct error *error)
+static int explain(pid_t tid, int number, const struct watch *watch, struct error *error)
 {
 	if (number == ENOSPC)
 		return error_set(error,
@@ -85,22 +83,19 @@ static int explain(pid_t tid, int number, const struct watch *watch,
 				 "raise the limit (ulimit -n)",
 				 (int)tid);
 	return error_set_errno(error, number,
-			       "thread %d: %d bytes at 0x%" PRIx64
-			       " cannot be watched",
-			       (int)tid, watch->length, watch->address);
+			       "thread %d: %d bytes at 0x%" PRIx64 " cannot be watched", (int)tid,
+			       watch->length, watch->address);
 }
 
-static int set_slot(struct slots *slots, int i, pid_t tid,
-		    const struct watch *watch, struct error *error)
+static int set_slot(struct slots *slots, int i, pid_t tid, const struct watch *watch,
+		    struct error *error)
 {
 	struct perf_event_attr attributes;
 
-	perfwatch_fill(&attributes, watch->address, watch->length,
-		       types[watch->access]);
+	perfwatch_fill(&attributes, watch->address, watch->length, types[watch->access]);
 	attributes.sig_data = OURS | (uint64_t)i;
 	if (slots->fds[i] >= 0 &&
-	    ioctl(slots->fds[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-		  &attributes) == 0) {
+	    ioctl(slots->fds[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0) {
 		slots->watches[i] = *watch;
 		return 0;
 	}
@@ -112,9 +107,8 @@ static int set_slot(struct slots *slots, int i, pid_t tid,
 	return 0;
 }
 
-int slots_set(struct slots *slots, pid_t tid,
-	      const struct watch watches[WATCH_SLOTS], size_t *changes,
-	      struct error *error)
+int slots_set(struct slots *slots, pid_t tid, const struct watch watches[WATCH_SLOTS],
+	      size_t *changes, struct error *error)
 {
 	int result = 0;
 
@@ -124,8 +118,7 @@ int slots_set(struct slots *slots, pid_t tid,
 		++*changes;
 		if (watches[i].access == WATCH_NONE)
 			switch_off(slots, i);
-		else if (set_slot(slots, i, tid, &watches[i],
-				  result < 0 ? NULL : error) < 0)
+		else if (set_slot(slots, i, tid, &watches[i], result < 0 ? NULL : error) < 0)
 			result = -1;
 	}
 	return result;
@@ -133,8 +126,7 @@ int slots_set(struct slots *slots, pid_t tid,
 
 static bool is_at(const struct watch *watch, const siginfo_t *info)
 {
-	return watch->access != WATCH_NONE &&
-	       watch->address == (uint64_t)(uintptr_t)info->si_addr;
+	return watch->access != WATCH_NONE && watch->address == (uint64_t)(uintptr_t)info->si_addr;
 }
 
 static bool is_before_watched(const struct slots *slots, uint64_t address)
@@ -151,8 +143,7 @@ static bool is_before_watched(const struct slots *slots, uint64_t address)
  * kernel takes it for an int1 of the program, which would die of it. Under KVM
  * one in some 100,000 came so.
  */
-static bool is_unexplained(const struct slots *slots, pid_t tid,
-			   const siginfo_t *info)
+static bool is_unexplained(const struct slots *slots, pid_t tid, const siginfo_t *info)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
 	uint8_t before;
@@ -160,8 +151,7 @@ static bool is_unexplained(const struct slots *slots, pid_t tid,
 	if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT)
 		return false;
 	return is_before_watched(slots, address) ||
-	       standing_read(tid, address - 1, &before, 1) != 1 ||
-	       !arch_ends_trap(before);
+	       standing_read(tid, address - 1, &before, 1) != 1 || !arch_ends_trap(before);
 }
 
 /*
@@ -169,8 +159,7 @@ static bool is_unexplained(const struct slots *slots, pid_t tid,
  * trap is dropped; a watch of an instruction fires again when the thread
  * continues.
  */
-static void find_only(const struct slots *slots, const siginfo_t *info,
-		      int *slot)
+static void find_only(const struct slots *slots, const siginfo_t *info, int *slot)
 {
 	int count = 0;
 
@@ -190,8 +179,7 @@ static void find_only(const struct slots *slots, const siginfo_t *info,
 }
 
 /* A watch may have moved to another slot while its signal was on its way. */
-enum slots_trap slots_trap(const struct slots *slots, pid_t tid,
-			   const siginfo_t *info, int *slot)
+enum slots_trap slots_trap(const struct slots *slots, pid_t tid, const siginfo_t *info, int *slot)
 {
 	uint64_t data;
 
@@ -200,8 +188,7 @@ enum slots_trap slots_trap(const struct slots *slots, pid_t tid,
 		find_only(slots, info, slot);
 		return SLOTS_FORCED;
 	}
-	if (info->si_signo != SIGTRAP || info->si_code != TRAP_PERF ||
-	    (data & ~SLOT_MASK) != OURS)
+	if (info->si_signo != SIGTRAP || info->si_code != TRAP_PERF || (data & ~SLOT_MASK) != OURS)
 		return SLOTS_NOT_OURS;
 	*slot = (int)(data & SLOT_MASK);
 	if (*slot < WATCH_SLOTS && is_at(&slots->watches[*slot], info))

@@ -30,9 +30,8 @@ bool slots_are_set(const struct slots *slots);
  * same are left alone. *changes grows by those made. -1 and a sentence: not
  * all of them are set.
  */
-int slots_set(struct slots *slots, pid_t tid,
-	      const struct watch watches[WATCH_SLOTS], size_t *changes,
-	      struct error *error);
+int slots_set(struct slots *slots, pid_t tid, const struct watch watches[WATCH_SLOTS],
+	      size_t *changes, struct error *error);
 
 enum slots_trap {
 	SLOTS_NOT_OURS, /* the program's own signal */
@@ -50,7 +49,6 @@ enum slots_trap {
  * What the signal SIGTRAP means that the thread stands for; *slot: which watch
  * fired. Of several that one instruction sets off only one is told of.
  */
-enum slots_trap slots_trap(const struct slots *slots, pid_t tid,
-			   const siginfo_t *info, int *slot);
+enum slots_trap slots_trap(const struct slots *slots, pid_t tid, const siginfo_t *info, int *slot);
 
 #endif

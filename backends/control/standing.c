@@ -24,8 +24,8 @@ static int to_result(long result)
 
 int standing_tell_calls(pid_t tid)
 {
-	return to_result(ptrace(PTRACE_SETOPTIONS, tid, 0,
-				(void *)(uintptr_t)PTRACE_O_TRACESYSGOOD));
+	return to_result(
+		ptrace(PTRACE_SETOPTIONS, tid, 0, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD));
 }
 
 /*
@@ -46,14 +46,12 @@ static int put(pid_t tid, int set, const void *bytes, size_t length)
 {
 	struct iovec in = { (void *)(uintptr_t)bytes, length };
 
-	return to_result(
-		ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)set, &in));
+	return to_result(ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)set, &in));
 }
 
 int standing_registers(pid_t tid, struct arch_dump *dump)
 {
-	return get(tid, NT_PRSTATUS, dump->words, sizeof(dump->words),
-		   &dump->length);
+	return get(tid, NT_PRSTATUS, dump->words, sizeof(dump->words), &dump->length);
 }
 
 int standing_set_registers(pid_t tid, const struct arch_dump *dump)
@@ -63,8 +61,7 @@ int standing_set_registers(pid_t tid, const struct arch_dump *dump)
 
 int standing_floats(pid_t tid, struct arch_floats *floats)
 {
-	return get(tid, arch_floats_set(), floats->bytes,
-		   sizeof(floats->bytes), &floats->length);
+	return get(tid, arch_floats_set(), floats->bytes, sizeof(floats->bytes), &floats->length);
 }
 
 int standing_set_floats(pid_t tid, const struct arch_floats *floats)
@@ -74,14 +71,12 @@ int standing_set_floats(pid_t tid, const struct arch_floats *floats)
 
 int standing_mask(pid_t tid, uint64_t *mask)
 {
-	return to_result(ptrace(PTRACE_GETSIGMASK, tid, (void *)MASK_BYTES,
-				mask));
+	return to_result(ptrace(PTRACE_GETSIGMASK, tid, (void *)MASK_BYTES, mask));
 }
 
 int standing_set_mask(pid_t tid, uint64_t mask)
 {
-	return to_result(ptrace(PTRACE_SETSIGMASK, tid, (void *)MASK_BYTES,
-				&mask));
+	return to_result(ptrace(PTRACE_SETSIGMASK, tid, (void *)MASK_BYTES, &mask));
 }
 
 ssize_t standing_read(pid_t tid, uint64_t address, void *bytes, size_t length)
@@ -92,14 +87,12 @@ ssize_t standing_read(pid_t tid, uint64_t address, void *bytes, size_t length)
 	return process_vm_readv(tid, &to, 1, &from, 1, 0);
 }
 
-int standing_write(pid_t tid, uint64_t address, const void *bytes,
-		   size_t length)
+int standing_write(pid_t tid, uint64_t address, const void *bytes, size_t length)
 {
 	struct iovec from = { (void *)(uintptr_t)bytes, length };
 	struct iovec to = { (void *)(uintptr_t)address, length };
 
-	return to_result(process_vm_writev(tid, &from, 1, &to, 1, 0) -
-			 (ssize_t)length);
+	return to_result(process_vm_writev(tid, &from, 1, &to, 1, 0) - (ssize_t)length);
 }
 
 /*
@@ -125,8 +118,7 @@ pid_t standing_sender(pid_t tid)
 {
 	siginfo_t info;
 
-	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 ||
-	    info.si_code != SI_TKILL)
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code != SI_TKILL)
 		return 0;
 	return info.si_pid;
 }

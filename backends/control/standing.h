@@ -30,8 +30,7 @@ int standing_mask(pid_t tid, uint64_t *mask);
 int standing_set_mask(pid_t tid, uint64_t mask);
 /* What the process may read and write itself. read: how many bytes, or -1. */
 ssize_t standing_read(pid_t tid, uint64_t address, void *bytes, size_t length);
-int standing_write(pid_t tid, uint64_t address, const void *bytes,
-		   size_t length);
+int standing_write(pid_t tid, uint64_t address, const void *bytes, size_t length);
 
 /* 0: with no signal. */
 void standing_go(pid_t tid, int signal_number);

@@ -17,8 +17,7 @@ void control_starts(struct control *control, pid_t tid)
 	struct registers registers;
 	int argument = arch_first_argument();
 
-	if (!control->is_python ||
-	    tracee_registers(control->tracee, tid, &registers) < 0 ||
+	if (!control->is_python || tracee_registers(control->tracee, tid, &registers) < 0 ||
 	    !registers_has(&registers, argument))
 		return;
 	/* It may lie where another one was, which is gone. */

@@ -33,11 +33,11 @@ struct follow {
 	int pointer_due; /* fetched, then stored */
 	int due_from;	 /* where the pointer was when it was fetched */
 	int fetch_due;	 /* stored, then fetched, perhaps (up to 3.10) */
-	int raised_at; /* a RERAISE that has put the pointer back; -1 */
-	int shown_line; /* of the last line event, or of at */
+	int raised_at;	 /* a RERAISE that has put the pointer back; -1 */
+	int shown_line;	 /* of the last line event, or of at */
 	bool is_unwound; /* an exception leaves the frame, and it was told */
-	int store_due; /* unit fetched last, whose pointer is watched and not
-			* stored yet; -1 */
+	int store_due;	 /* unit fetched last, whose pointer is watched and not
+			  * stored yet; -1 */
 };
 
 struct event {
@@ -65,9 +65,9 @@ struct stepper {
 	enum aim aim;
 	struct follow here;
 	struct follow other; /* of the event that happens, if not here */
-	uint64_t ended; /* a frame whose last return was told; 0 */
-	uint64_t newest; /* the frame that ran when it was last aimed */
-	uint64_t called; /* of AIM_CALLED; 0: none */
+	uint64_t ended;	     /* a frame whose last return was told; 0 */
+	uint64_t newest;     /* the frame that ran when it was last aimed */
+	uint64_t called;     /* of AIM_CALLED; 0: none */
 	/* here of the command, while there is called; until the next plan what
 	 * was here before. */
 	struct follow waiting;
@@ -82,23 +82,22 @@ struct stepper {
 	bool is_standing;  /* since the last plan */
 	bool is_commanded; /* since then, too */
 	bool is_stepping_off;
-	bool is_watched;   /* the frame's pointer is (PLAN_POSITION) */
-	bool is_crowded;   /* breakpoints find no room otherwise (crowd.c) */
-	bool is_entering;  /* a call that is to be followed is not there yet */
-	uint64_t bare;	   /* code whose own units are watched all the same */
-	int stray_count;   /* traps that made no sense, on end */
-	int walked;	   /* positions since the last stop */
-	int walk_limit;	   /* so many, then it looks ahead */
-	int walk_first;	   /* walk_limit of a new command */
-	struct plan plan;  /* the last one */
+	bool is_watched;  /* the frame's pointer is (PLAN_POSITION) */
+	bool is_crowded;  /* breakpoints find no room otherwise (crowd.c) */
+	bool is_entering; /* a call that is to be followed is not there yet */
+	uint64_t bare;	  /* code whose own units are watched all the same */
+	int stray_count;  /* traps that made no sense, on end */
+	int walked;	  /* positions since the last stop */
+	int walk_limit;	  /* so many, then it looks ahead */
+	int walk_first;	  /* walk_limit of a new command */
+	struct plan plan; /* the last one */
 	struct error lost;
 };
 
 /* follow.c */
 
 /* Follows a frame from where it is. -1: its code makes no sense. */
-int follow_start(struct stepper *stepper, struct follow *follow,
-		 const struct pyframe_now *frame);
+int follow_start(struct stepper *stepper, struct follow *follow, const struct pyframe_now *frame);
 /* The instruction at unit is about to run, or has just begun. */
 void follow_position(struct stepper *stepper, struct follow *follow, int unit);
 /* The frame's pointer is now there (by PLAN_POSITION). */
@@ -106,16 +105,13 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit);
 /* A function or generator begins or continues whose RESUME does not say so. */
 void follow_call(struct stepper *stepper, struct follow *follow);
 /* The frame is about to be unlinked, at unit. */
-void follow_return(struct stepper *stepper, struct follow *follow, int unit,
-		   bool is_last);
+void follow_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last);
 void follow_unwinding(struct stepper *stepper, struct follow *follow);
 
 /* Whether it is a generator's that is still being made, on the stack (3.11). */
-bool follow_is_unborn(const struct stepper *stepper,
-		      const struct follow *follow);
+bool follow_is_unborn(const struct stepper *stepper, const struct follow *follow);
 /* Whether a line event may begin at the unit, on any way to it. */
-bool follow_is_line_unit(const struct stepper *stepper,
-			 const struct follow *follow, int unit);
+bool follow_is_line_unit(const struct stepper *stepper, const struct follow *follow, int unit);
 
 /* crowd.c */
 
@@ -125,18 +121,15 @@ bool follow_is_line_unit(const struct stepper *stepper,
  */
 void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes);
 /* What to watch for the sake of a wish. */
-struct planned crowd_stand_in(const struct stepper *stepper,
-			      const struct plan_wishes *wishes,
+struct planned crowd_stand_in(const struct stepper *stepper, const struct plan_wishes *wishes,
 			      const struct planned *wish);
 /* How many watches the wishes take, up to WATCH_SLOTS. */
-size_t crowd_count(const struct stepper *stepper,
-		   const struct plan_wishes *wishes);
+size_t crowd_count(const struct stepper *stepper, const struct plan_wishes *wishes);
 /*
  * Of each unit of here.code: whether there is a breakpoint that has no watch
  * of its own. NULL: there are none; else to be freed.
  */
-bool *crowd_units(const struct stepper *stepper,
-		  const struct plan_wishes *wishes);
+bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishes);
 
 /* stepper.c */
 

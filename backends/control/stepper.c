@@ -81,8 +81,7 @@ static struct bdb_event bdb_event(const struct event *event)
 	return (struct bdb_event){
 		.frame = stop->frame,
 		.line = stop->line,
-		.is_generator = stop->code &&
-				(stop->code->flags & BYTECODE_GENERATOR) != 0,
+		.is_generator = stop->code && (stop->code->flags & BYTECODE_GENERATOR) != 0,
 		.is_last = event->is_last,
 	};
 }
@@ -94,10 +93,8 @@ static bool is_stop(struct stepper *stepper, struct event *event)
 
 	switch (event->stop.at) {
 	case STOP_AT_LINE:
-		is_break = stepper->calls.is_break(event->stop.code,
-						   event->stop.line,
-						   event->stop.frame,
-						   stepper->calls.data);
+		is_break = stepper->calls.is_break(event->stop.code, event->stop.line,
+						   event->stop.frame, stepper->calls.data);
 		if (is_break)
 			event->stop.reason = STOP_BREAKPOINT;
 		return bdb_line(&stepper->bdb, &about, is_break);
@@ -123,17 +120,13 @@ static void forget_ended(struct stepper *stepper, const struct event *event)
 static void fill_value(struct stepper *stepper, struct event *event)
 {
 	struct stepper_stop *stop = &event->stop;
-	bool is_return = stop->at == STOP_AT_RETURN && event->is_last &&
-			 stop->unit >= 0;
+	bool is_return = stop->at == STOP_AT_RETURN && event->is_last && stop->unit >= 0;
 
 	if (!is_return || stop->code->units[stop->unit].kind != UNIT_RETURN)
 		return;
 	int constant = stop->code->units[stop->unit].constant;
-	stop->value = constant < 0
-			      ? pyframes_returned(&stepper->frames, stop->frame,
-						  stop->code)
-			      : pyframes_constant(&stepper->frames, stop->code,
-						  constant);
+	stop->value = constant < 0 ? pyframes_returned(&stepper->frames, stop->frame, stop->code)
+				   : pyframes_constant(&stepper->frames, stop->code, constant);
 }
 
 bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop)
@@ -141,8 +134,7 @@ bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop)
 	while (stepper->event_count > 0) {
 		struct event event = stepper->events[0];
 		stepper->event_count--;
-		memmove(stepper->events, stepper->events + 1,
-			stepper->event_count * sizeof(event));
+		memmove(stepper->events, stepper->events + 1, stepper->event_count * sizeof(event));
 		if (is_stop(stepper, &event)) {
 			fill_value(stepper, &event);
 			stepper->last = event;
@@ -181,8 +173,8 @@ struct about {
 	bool is_unborn;
 };
 
-static int find_about(struct stepper *stepper, uint64_t frame,
-		      struct about *about, struct error *error)
+static int find_about(struct stepper *stepper, uint64_t frame, struct about *about,
+		      struct error *error)
 {
 	struct pythread_now now;
 	struct follow follow;
@@ -191,10 +183,9 @@ static int find_about(struct stepper *stepper, uint64_t frame,
 	if (pyframes_read(&stepper->frames, stepper->here.frame, &now) < 0)
 		return error_set(error, "The thread's frames cannot be read.");
 	if (now.is_traced)
-		return error_set(error,
-				 "The thread is traced from within "
-				 "(sys.settrace): another debugger, or a "
-				 "coverage tool; step with that one.");
+		return error_set(error, "The thread is traced from within "
+					"(sys.settrace): another debugger, or a "
+					"coverage tool; step with that one.");
 	about->frame = now.frame;
 	if (frame && frame != now.frame.address &&
 	    pyframes_frame(&stepper->frames, frame, &about->frame) < 0)
@@ -210,14 +201,14 @@ static int find_about(struct stepper *stepper, uint64_t frame,
 	about->event = (struct bdb_event){
 		.frame = about->frame.address,
 		.line = follow.shown_line,
-		.is_generator =
-			(follow.code->flags & BYTECODE_GENERATOR) != 0,
+		.is_generator = (follow.code->flags & BYTECODE_GENERATOR) != 0,
 	};
 	about->is_unborn = follow_is_unborn(stepper, &follow);
 	if (follow.code->has_executors)
-		return error_set(error, "Python has compiled %s to native "
-					"code (JIT), which cannot be stepped "
-					"from outside.",
+		return error_set(error,
+				 "Python has compiled %s to native "
+				 "code (JIT), which cannot be stepped "
+				 "from outside.",
 				 follow.code->name);
 	if (stepper->last.stop.frame == about->frame.address)
 		about->event = bdb_event(&stepper->last);
@@ -255,8 +246,8 @@ static void set_command(struct stepper *stepper, enum stepper_command command,
 	}
 }
 
-int stepper_command(struct stepper *stepper, enum stepper_command command,
-		    uint64_t frame, int line, struct error *error)
+int stepper_command(struct stepper *stepper, enum stepper_command command, uint64_t frame, int line,
+		    struct error *error)
 {
 	struct about about = { .caller = 0 };
 
@@ -269,16 +260,14 @@ int stepper_command(struct stepper *stepper, enum stepper_command command,
 	stepper->walk_limit = stepper->walk_first;
 	if (command == STEPPER_CONTINUE)
 		return 0;
-	if (find_about(stepper, command == STEPPER_STEP ? 0 : frame, &about,
-		       error) < 0)
+	if (find_about(stepper, command == STEPPER_STEP ? 0 : frame, &about, error) < 0)
 		return -1;
 	set_command(stepper, command, &about, line);
 	stepper->doing = command;
 	return 0;
 }
 
-int stepper_where(struct stepper *stepper, struct stepper_stop *stop,
-		  struct error *error)
+int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct error *error)
 {
 	struct pythread_now now;
 	struct follow follow;
@@ -295,8 +284,7 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop,
 		.reason = STOP_PAUSE,
 		.frame = follow.frame,
 		.code = follow.code,
-		.line = follow.shown_line > 0 ? follow.shown_line :
-						follow.code->first_line,
+		.line = follow.shown_line > 0 ? follow.shown_line : follow.code->first_line,
 		.unit = follow.at,
 	};
 	return 0;
@@ -335,19 +323,16 @@ static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)
 }
 
 /* The outermost frame has returned: nothing is left to be stepped in. */
-static bool is_at_end(const struct stepper *stepper,
-		      const struct pythread_now *now)
+static bool is_at_end(const struct stepper *stepper, const struct pythread_now *now)
 {
 	struct pyframe_now caller;
 
 	return stepper->ended != 0 && stepper->ended == now->frame.address &&
-	       pyframes_caller(&stepper->frames, &now->frame, &caller) == 0 &&
-	       caller.address == 0;
+	       pyframes_caller(&stepper->frames, &now->frame, &caller) == 0 && caller.address == 0;
 }
 
 /* Only breakpoints: where it is tells which of them may be missed. */
-static void aim_at_nothing(struct stepper *stepper,
-			   const struct pythread_now *now)
+static void aim_at_nothing(struct stepper *stepper, const struct pythread_now *now)
 {
 	stepper->aim = AIM_NOTHING;
 	stepper->is_loop_new = false;

@@ -48,7 +48,7 @@ struct planned {
 	struct watch watch;
 	enum plan_kind kind;
 	uint64_t code; /* of PLAN_BREAKPOINT, PLAN_ENTRY: the unit's code object */
-	int id; /* of PLAN_DATA: whose; else the stepper's */
+	int id;	       /* of PLAN_DATA: whose; else the stepper's */
 };
 
 struct plan {
@@ -67,7 +67,7 @@ struct stepper_stop {
 	enum stop_reason reason; /* STEP, BREAKPOINT or DATA_BREAKPOINT */
 	uint64_t frame;
 	const struct bytecode *code; /* lent by the cache */
-	int line; /* that a trace function would see */
+	int line;		     /* that a trace function would see */
 	/*
 	 * The instruction that is about to run. The frame's own pointer may
 	 * still be at the one before.
@@ -82,8 +82,7 @@ struct stepper_calls {
 	 * A line event at a line where there is a breakpoint, perhaps: does it
 	 * stop here? Asked once an event. (Conditions, counts: breaks.h.)
 	 */
-	bool (*is_break)(const struct bytecode *code, int line, uint64_t frame,
-			 void *data);
+	bool (*is_break)(const struct bytecode *code, int line, uint64_t frame, void *data);
 	/* A watched variable or address was written: does it stop, and for
 	 * which of those that watch it? */
 	bool (*is_data)(int *id, uint64_t frame, void *data);
@@ -113,8 +112,8 @@ uint64_t stepper_thread(const struct stepper *stepper);
  * -1 and a sentence: it cannot be done (frames unreadable, frame gone,
  * traced from within); the thread's command is then STEPPER_CONTINUE.
  */
-int stepper_command(struct stepper *stepper, enum stepper_command command,
-		    uint64_t frame, int line, struct error *error);
+int stepper_command(struct stepper *stepper, enum stepper_command command, uint64_t frame, int line,
+		    struct error *error);
 /* What it does now. */
 enum stepper_command stepper_doing(const struct stepper *stepper);
 /* Why it lost sight of its thread, which just runs on; NULL: it did not. */
@@ -130,14 +129,12 @@ bool stepper_resume(struct stepper *stepper, struct stepper_stop *stop);
  * another thread's stop): where it is. at is STOP_AT_UNKNOWN; a stop that was
  * just about to be reported is, once the thread goes on.
  */
-int stepper_where(struct stepper *stepper, struct stepper_stop *stop,
-		  struct error *error);
+int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct error *error);
 /*
  * The watches it needs to go on from here. The thread may run meanwhile, if
  * only the wishes have changed: frames are read only while it stands.
  */
-void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes,
-		  struct plan *plan);
+void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, struct plan *plan);
 /*
  * The plan could not be set. False: it has nothing that can be spared; else the
  * next one does without the watch of the frame's position by which a breakpoint
@@ -150,7 +147,6 @@ bool stepper_spare_position(struct stepper *stepper);
  */
 void plan_keep_slots(struct plan *plan, const struct plan *before);
 /* That one has fired; true: this is a stop, and what it is. */
-bool stepper_trap(struct stepper *stepper, const struct planned *fired,
-		  struct stepper_stop *stop);
+bool stepper_trap(struct stepper *stepper, const struct planned *fired, struct stepper_stop *stop);
 
 #endif

@@ -27,8 +27,7 @@ static void ask_to_stand(struct control *control)
 		struct control_thread *thread = control->threads[i];
 
 		if (!thread->stepper ||
-		    (control->is_alone && thread->tid != control->shown &&
-		     !thread->place))
+		    (control->is_alone && thread->tid != control->shown && !thread->place))
 			continue;
 		thread->is_wanted = true;
 		if (!tracee_stands(control->tracee, thread->tid))
@@ -45,8 +44,8 @@ static void begin_stopping(struct control *control)
 		tracee_take_signals(control->tracee);
 	control_look_for_signals(control);
 	ask_to_stand(control);
-	control->deadline = loop_timer(node_loop(control->base.node),
-				       STAND_SECONDS, 0, on_late, control);
+	control->deadline =
+		loop_timer(node_loop(control->base.node), STAND_SECONDS, 0, on_late, control);
 	control_check_standing(control);
 }
 
@@ -127,8 +126,7 @@ static char *explain_missing(const struct control *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct control_thread *thread = control->threads[i];
 
-		if (!thread->is_wanted ||
-		    tracee_stands(control->tracee, thread->tid))
+		if (!thread->is_wanted || tracee_stands(control->tracee, thread->tid))
 			continue;
 		append_thread(&missing, thread->tid);
 		if (sleeps_uninterruptibly(control, thread->tid))
@@ -183,19 +181,16 @@ static char *read_value(struct control *control, uint64_t address)
 /* -1: it does not stand yet. */
 static double stood_since(const struct control *control, pid_t tid)
 {
-	return tracee_stands(control->tracee, tid)
-		       ? tracee_since(control->tracee, tid)
-		       : -1;
+	return tracee_stands(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
 }
 
-static void fill_stop(struct control *control,
-		      const struct control_thread *thread)
+static void fill_stop(struct control *control, const struct control_thread *thread)
 {
 	struct debugger *debugger = &control->debugger;
 
 	debugger->state = DEBUGGER_STOPPED;
-	debugger->stops = connections_next_stop(
-		node_connections(control->base.node), control->base.pid);
+	debugger->stops =
+		connections_next_stop(node_connections(control->base.node), control->base.pid);
 	debugger->tid = thread->tid;
 	debugger->stopped_at = stood_since(control, thread->tid);
 	set_text(&debugger->why, explain_missing(control));
@@ -203,14 +198,12 @@ static void fill_stop(struct control *control,
 	place_describe(thread->place, debugger);
 }
 
-static void tell_stop(struct control *control,
-		      const struct control_thread *thread)
+static void tell_stop(struct control *control, const struct control_thread *thread)
 {
 	fill_stop(control, thread);
 	control_weigh(control);
 	control_refresh(control);
-	node_emit_debugger(control->base.node, control->base.pid,
-			   &control->debugger);
+	node_emit_debugger(control->base.node, control->base.pid, &control->debugger);
 	node_flush(control->base.node);
 }
 

@@ -43,8 +43,7 @@ struct control_thread *control_add_thread(struct control *control, pid_t tid)
 	thread->control = control;
 	thread->tid = tid;
 	thread->born_at = loop_now();
-	ARRAY_GROW(control->threads, control->thread_count,
-		   control->thread_capacity);
+	ARRAY_GROW(control->threads, control->thread_count, control->thread_capacity);
 	control->threads[control->thread_count++] = thread;
 	return thread;
 }
@@ -96,8 +95,7 @@ void control_say_left_out(struct control *control, double now)
 	break_hit_clear(&hit);
 }
 
-static bool is_break(const struct bytecode *code, int line, uint64_t frame,
-		     void *data)
+static bool is_break(const struct bytecode *code, int line, uint64_t frame, void *data)
 {
 	struct control_thread *thread = data;
 	struct control *control = thread->control;
@@ -106,8 +104,7 @@ static bool is_break(const struct bytecode *code, int line, uint64_t frame,
 	break_hit_clear(&thread->hit);
 	if (control->is_disarmed)
 		return false;
-	stops = breaks_hit(control->breaks, code, line, frame, thread->tstate,
-			   &thread->hit);
+	stops = breaks_hit(control->breaks, code, line, frame, thread->tstate, &thread->hit);
 	say_hit(control, &thread->hit);
 	return stops;
 }
@@ -124,8 +121,7 @@ static bool is_data(int *id, uint64_t frame, void *data)
 	thread->change = NULL;
 	if (control->is_disarmed)
 		return false;
-	stops = watched_fired(control->watched, id, thread->tstate, frame,
-			      &thread->change);
+	stops = watched_fired(control->watched, id, thread->tstate, frame, &thread->change);
 	while ((failure = watched_take_failure(control->watched, &failed))) {
 		control_say(control, failed, failure);
 		free(failure);
@@ -133,12 +129,11 @@ static bool is_data(int *id, uint64_t frame, void *data)
 	return stops;
 }
 
-void control_take_place(struct control_thread *thread,
-			const struct stepper_stop *stop)
+void control_take_place(struct control_thread *thread, const struct stepper_stop *stop)
 {
 	place_free(thread->place);
-	thread->place = place_new(stop, &thread->hit, thread->change,
-				  thread->control->python.minor);
+	thread->place =
+		place_new(stop, &thread->hit, thread->change, thread->control->python.minor);
 }
 
 /* The thread runs Python by that state, perhaps by another than before. */
@@ -155,8 +150,8 @@ static void take_state(struct control_thread *thread)
 		return;
 	stepper_free(thread->stepper);
 	thread->tstate = thread->seen;
-	thread->stepper = stepper_new(control->memory, &control->python,
-				      control->bytecodes, thread->tstate, &calls);
+	thread->stepper = stepper_new(control->memory, &control->python, control->bytecodes,
+				      thread->tstate, &calls);
 	control_arm(control, thread);
 }
 
@@ -182,8 +177,7 @@ static struct control_thread *find_inner(struct control *control, pid_t inner)
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->inner == inner)
 			return control->threads[i];
-	tid = control->is_namespaced ? task_find(control->base.pid, inner)
-				     : inner;
+	tid = control->is_namespaced ? task_find(control->base.pid, inner) : inner;
 	if (tid == 0 || !is_ours(control, tid))
 		return NULL;
 	thread = control_find(control, tid);
@@ -195,8 +189,7 @@ static struct control_thread *find_inner(struct control *control, pid_t inner)
 
 /* A thread may have a state in several interpreters; the main one's counts,
  * else the one that it has been known by. */
-static void see_state(struct control_thread *thread,
-		      const struct pytstate *state)
+static void see_state(struct control_thread *thread, const struct pytstate *state)
 {
 	if (thread->seen == 0 || state->number == 0 ||
 	    (state->address == thread->tstate && !thread->is_seen_main)) {
@@ -205,13 +198,11 @@ static void see_state(struct control_thread *thread,
 	}
 }
 
-static void take_states(struct control *control,
-			const struct pytstate_list *list)
+static void take_states(struct control *control, const struct pytstate_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pytstate *state = &list->items[i];
-		struct control_thread *thread =
-			state->tid ? find_inner(control, state->tid) : NULL;
+		struct control_thread *thread = state->tid ? find_inner(control, state->tid) : NULL;
 
 		if (thread)
 			see_state(thread, state);
@@ -229,11 +220,9 @@ static void drop_unseen(struct control *control)
 
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct control_thread *thread = control->threads[i];
-		bool is_young = !thread->stepper &&
-				loop_now() - thread->born_at < BIRTH_SECONDS;
+		bool is_young = !thread->stepper && loop_now() - thread->born_at < BIRTH_SECONDS;
 
-		if (thread->seen || is_young || thread->is_wanted ||
-		    thread->place) {
+		if (thread->seen || is_young || thread->is_wanted || thread->place) {
 			control->threads[kept++] = thread;
 			continue;
 		}
@@ -253,8 +242,7 @@ int control_look_at_threads(struct control *control)
 		return -1;
 	for (int i = 0; result < 0 && i < 3; i++) {
 		memory_begin(control->memory, false);
-		result = pytstate_list_read(&list, control->memory,
-					    &control->python, &error);
+		result = pytstate_list_read(&list, control->memory, &control->python, &error);
 	}
 	if (result == 0) {
 		for (size_t i = 0; i < control->thread_count; i++)
@@ -266,8 +254,8 @@ int control_look_at_threads(struct control *control)
 	return result;
 }
 
-int control_frame(struct control *control, const struct control_thread *thread,
-		  int depth, struct pyobject_frame *frame)
+int control_frame(struct control *control, const struct control_thread *thread, int depth,
+		  struct pyobject_frame *frame)
 {
 	const struct place *place = thread->place;
 	struct pywalk walk = { .frames = NULL };
@@ -277,16 +265,13 @@ int control_frame(struct control *control, const struct control_thread *thread,
 	memory_begin(control->memory, false);
 	pywalk_read(&walk, control->memory, &control->python, thread->tstate);
 	/* The frame of the stop may be one that is just being made or left. */
-	if (place && place->frame && walk.count > 0 &&
-	    walk.frames[0].address != place->frame)
+	if (place && place->frame && walk.count > 0 && walk.frames[0].address != place->frame)
 		place_depth = 1;
 	*frame = (struct pyobject_frame){ .thread = thread->tstate };
 	if (place && place->frame && depth == 0)
 		frame->address = place->frame;
-	else if (depth >= (int)place_depth &&
-		 (size_t)depth - place_depth < walk.count)
-		frame->address =
-			walk.frames[(size_t)depth - place_depth].address;
+	else if (depth >= (int)place_depth && (size_t)depth - place_depth < walk.count)
+		frame->address = walk.frames[(size_t)depth - place_depth].address;
 	frame->is_newest = depth == 0;
 	if (frame->address)
 		result = 0;

@@ -17,9 +17,9 @@
 #include "backends/ptrace/task.h"
 #include "base/alloc.h"
 
-#define OPTIONS                                                                \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |    \
-	 PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
+#define OPTIONS                                                                                    \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |   \
+	 PTRACE_O_TRACEVFORK)
 
 static bool has_ended(pid_t pid, pid_t tid)
 {
@@ -96,8 +96,7 @@ struct thread *thread_seek(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (thread || tid <= 0 || !thread_is_of(tracee->pid, tid) ||
-	    seize(tracee, tid) <= 0)
+	if (thread || tid <= 0 || !thread_is_of(tracee->pid, tid) || seize(tracee, tid) <= 0)
 		return thread;
 	return thread_find(tracee, tid);
 }
@@ -112,8 +111,7 @@ static int seize_new(struct tracee *tracee)
 	DIR *folder = opendir(path);
 	if (!folder)
 		return -1;
-	for (struct dirent *entry = readdir(folder); entry;
-	     entry = readdir(folder)) {
+	for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		int result = tid > 0 ? seize(tracee, tid) : 0;
 		if (result < 0) {
@@ -154,8 +152,7 @@ static void explain(pid_t pid, int number, struct reason *reason)
 		 (int)pid);
 }
 
-struct tracee *tracee_new(struct waits *waits, pid_t pid,
-			  const struct tracee_calls *calls,
+struct tracee *tracee_new(struct waits *waits, pid_t pid, const struct tracee_calls *calls,
 			  struct reason *reason)
 {
 	struct tracee *tracee;
@@ -176,12 +173,10 @@ struct tracee *tracee_new(struct waits *waits, pid_t pid,
 	return tracee;
 }
 
-struct tracee *tracee_adopt(struct tracee *tracee, pid_t child,
-			    const struct tracee_calls *calls)
+struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tracee_calls *calls)
 {
 	struct tracee *adopted = xcalloc(1, sizeof(*adopted));
-	struct thread *thread =
-		waits_find(tracee->waits, child, thread_changed);
+	struct thread *thread = waits_find(tracee->waits, child, thread_changed);
 
 	assert(thread && thread->is_child && thread->tracee == tracee);
 	adopted->waits = tracee->waits;

@@ -34,8 +34,7 @@
 /* A debug exception that is forced sets IGNORE to DEFAULT (signal.c). */
 static bool is_ours(const struct arch_action *action)
 {
-	return (action->handler == IGNORE || action->handler == DEFAULT) &&
-	       action->mask == MARK;
+	return (action->handler == IGNORE || action->handler == DEFAULT) && action->mask == MARK;
 }
 
 /*
@@ -76,9 +75,8 @@ static int wait_for_call(struct thread *thread, struct error *error)
 }
 
 /* thread stands; old becomes what was. */
-static int call(struct thread *thread, enum call_aim aim,
-		const struct arch_action *action, struct arch_action *old,
-		struct error *error)
+static int call(struct thread *thread, enum call_aim aim, const struct arch_action *action,
+		struct arch_action *old, struct error *error)
 {
 	struct tracee *tracee = thread->tracee;
 	int result;
@@ -88,8 +86,7 @@ static int call(struct thread *thread, enum call_aim aim,
 		return -1;
 	thread->remote = xcalloc(1, sizeof(*thread->remote));
 	tracee->counts.remote_calls++;
-	result = remote_begin(thread->remote, thread->tid, &tracee->places,
-			      action, error);
+	result = remote_begin(thread->remote, thread->tid, &tracee->places, action, error);
 	if (result == 0) {
 		if (wait_for_call(thread, error) < 0)
 			return -1;
@@ -126,8 +123,7 @@ static void take_result(struct thread *thread, const struct arch_action *old)
 			give_back(thread, old);
 			return;
 		}
-		tracee->old = is_ours(old) ? (struct arch_action){ DEFAULT }
-					   : *old;
+		tracee->old = is_ours(old) ? (struct arch_action){ DEFAULT } : *old;
 		tracee->disposition = DISPOSITION_IGNORED;
 		return;
 	case CALL_IGNORES_AGAIN:
@@ -185,8 +181,8 @@ static struct thread *find_standing(struct tracee *tracee)
 		if (tracee->threads[i]->state == THREAD_STANDS)
 			return tracee->threads[i];
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state == THREAD_PARKS &&
-		    !is_hopeless(tracee) && settle(tracee->threads[i]))
+		if (tracee->threads[i]->state == THREAD_PARKS && !is_hopeless(tracee) &&
+		    settle(tracee->threads[i]))
 			return tracee->threads[i];
 	return NULL;
 }
@@ -240,8 +236,7 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 	int result;
 
 	if (!settle(thread))
-		return error_set(error,
-				 "thread %d did not come to stand within 0.5 s",
+		return error_set(error, "thread %d did not come to stand within 0.5 s",
 				 (int)thread->tid);
 	result = replace(thread, error);
 	unsettle(thread);
@@ -250,18 +245,15 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 
 static bool may_stand(const struct thread *thread)
 {
-	return (thread->state == THREAD_RUNS ||
-		thread->state == THREAD_LISTENS) &&
+	return (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS) &&
 	       !thread->own_trap && !thread_is_stuck(thread);
 }
 
 /* The one whose system call suffers least from a stop. */
-static struct thread *find_runner(struct tracee *tracee,
-				  struct thread *preferred)
+static struct thread *find_runner(struct tracee *tracee, struct thread *preferred)
 {
 	struct thread *found = may_stand(preferred) ? preferred : NULL;
-	enum restart_harm least =
-		found ? restart_harm(tracee->pid, found->tid) : RESTART_NONE;
+	enum restart_harm least = found ? restart_harm(tracee->pid, found->tid) : RESTART_NONE;
 
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
@@ -279,14 +271,12 @@ static struct thread *find_runner(struct tracee *tracee,
 	return found;
 }
 
-static int stop_any(struct tracee *tracee, struct thread *preferred,
-		    struct error *error)
+static int stop_any(struct tracee *tracee, struct thread *preferred, struct error *error)
 {
 	struct thread *thread;
 
 	if (is_hopeless(tracee))
-		return error_set(error,
-				 "no thread of pid %d comes to stand just now",
+		return error_set(error, "no thread of pid %d comes to stand just now",
 				 (int)tracee->pid);
 	thread = find_runner(tracee, preferred);
 	if (thread)
@@ -298,8 +288,7 @@ static int stop_any(struct tracee *tracee, struct thread *preferred,
 			 (int)tracee->pid);
 }
 
-int tracee_ignore(struct tracee *tracee, struct thread *preferred,
-		  struct error *error)
+int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error *error)
 {
 	struct thread *thread;
 	int result;
@@ -333,8 +322,7 @@ void thread_put_back(struct thread *thread)
 	struct tracee *tracee = thread->tracee;
 	struct arch_action old;
 
-	if (!is_to_put_back(thread) ||
-	    call(thread, CALL_PUTS_BACK, &tracee->old, &old, NULL) < 0)
+	if (!is_to_put_back(thread) || call(thread, CALL_PUTS_BACK, &tracee->old, &old, NULL) < 0)
 		return;
 	take_result(thread, &old);
 	tracee_pass(tracee, "put back");
@@ -364,8 +352,7 @@ static bool would_die(const struct tracee *tracee)
 {
 	int64_t ignored = 0;
 
-	if (tracee->disposition != DISPOSITION_IGNORED ||
-	    tracee->old.handler != DEFAULT)
+	if (tracee->disposition != DISPOSITION_IGNORED || tracee->old.handler != DEFAULT)
 		return false;
 	attachable_status(tracee->pid, "SigIgn", 16, &ignored);
 	return ignored >> (SIGTRAP - 1) & 1;
@@ -386,8 +373,7 @@ void thread_send_own_trap(struct thread *thread)
 
 static bool is_sent_again(const struct thread *thread, const siginfo_t *info)
 {
-	return thread->own_trap && info->si_code == SI_TKILL &&
-	       info->si_pid == getpid();
+	return thread->own_trap && info->si_code == SI_TKILL && info->si_pid == getpid();
 }
 
 void thread_take_own_trap(struct thread *thread, siginfo_t *info)

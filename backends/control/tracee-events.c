@@ -77,8 +77,7 @@ static enum tracee_next ask_trapped(struct thread *thread, int slot)
 
 	if (tracee->is_leaving || !tracee->calls.trapped)
 		return TRACEE_GOES_ON;
-	return tracee->calls.trapped(tracee, thread->tid, slot,
-				     tracee->calls.data);
+	return tracee->calls.trapped(tracee, thread->tid, slot, tracee->calls.data);
 }
 
 /*
@@ -134,12 +133,10 @@ void thread_take_new(struct thread *parent, int event)
 	tid = (pid_t)message;
 	if (waits_find(tracee->waits, tid, thread_changed))
 		return;
-	is_child = event != PTRACE_EVENT_CLONE ||
-		   !thread_is_of(tracee->pid, tid);
+	is_child = event != PTRACE_EVENT_CLONE || !thread_is_of(tracee->pid, tid);
 	thread = thread_add(tracee, tid, is_child);
 	thread->is_wanted = tracee->is_leaving;
-	thread->is_to_put_back =
-		is_child && tracee->disposition == DISPOSITION_IGNORED;
+	thread->is_to_put_back = is_child && tracee->disposition == DISPOSITION_IGNORED;
 	tracee_pass(tracee, is_child ? "forked" : "cloned");
 }
 
@@ -293,8 +290,7 @@ static void take_trap(struct thread *thread, int slot)
 		thread->state = THREAD_PARKS;
 	}
 	thread_go(thread, 0);
-	if (thread->state == THREAD_RUNS &&
-	    thread->trapped - before < FREQUENT_SECONDS)
+	if (thread->state == THREAD_RUNS && thread->trapped - before < FREQUENT_SECONDS)
 		waits_expect(tracee->waits, thread->tid);
 	tracee_pass(tracee, next == TRACEE_STAYS ? "parked" : "resumed");
 }
@@ -308,8 +304,7 @@ static void take_signal(struct thread *thread, int number)
 		thread_go_from_call(thread);
 		return;
 	}
-	if (number != SIGTRAP ||
-	    ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
+	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
 		/* One that is ignored wakes the thread only because of us. */
 		thread_stood(thread, number << 8 | 0x7f);
 		thread_go(thread, number);
@@ -356,8 +351,7 @@ void thread_take(struct thread *thread, int status)
 {
 	thread_note_signal(thread, status);
 	if (thread->remote) {
-		if (!remote_changed(thread->remote, status) ||
-		    !thread_finish_call(thread))
+		if (!remote_changed(thread->remote, status) || !thread_finish_call(thread))
 			return;
 	}
 	take_status(thread, status);

@@ -34,13 +34,11 @@
 
 static bool is_awaited(const struct thread *thread)
 {
-	return thread->state != THREAD_STANDS &&
-	       thread->state != THREAD_LOST && !thread->is_spared;
+	return thread->state != THREAD_STANDS && thread->state != THREAD_LOST && !thread->is_spared;
 }
 
 /* Returns how many said something; the array may be another afterwards. */
-static size_t ask_each(struct tracee *tracee, struct thread ***threads,
-		       const size_t *count)
+static size_t ask_each(struct tracee *tracee, struct thread ***threads, const size_t *count)
 {
 	size_t taken = 0;
 	size_t i = 0;
@@ -48,8 +46,7 @@ static size_t ask_each(struct tracee *tracee, struct thread ***threads,
 
 	while (i < *count) {
 		struct thread *thread = (*threads)[i];
-		if (!is_awaited(thread) ||
-		    !waits_one(tracee->waits, thread->tid, 0, &status)) {
+		if (!is_awaited(thread) || !waits_one(tracee->waits, thread->tid, 0, &status)) {
 			i++;
 			continue;
 		}
@@ -113,8 +110,7 @@ static bool is_trap_pending(const struct thread *thread)
 static bool may_be_spared(const struct thread *thread)
 {
 	return thread->state == THREAD_RUNS && !thread->own_trap &&
-	       restart_harm(thread->tracee->pid, thread->tid) ==
-		       RESTART_ANEW &&
+	       restart_harm(thread->tracee->pid, thread->tid) == RESTART_ANEW &&
 	       !is_trap_pending(thread);
 }
 
@@ -172,9 +168,7 @@ static bool has_trap(const struct thread *thread)
 	long count = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &wanted, infos);
 
 	for (long i = 0; i < count; i++)
-		if (slots_trap(&thread->slots, thread->tid, &infos[i],
-			       &slot) !=
-		    SLOTS_NOT_OURS)
+		if (slots_trap(&thread->slots, thread->tid, &infos[i], &slot) != SLOTS_NOT_OURS)
 			return true;
 	return false;
 }
@@ -189,8 +183,7 @@ static void drain(struct thread *thread)
 	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 	open = mask & ~(UINT64_C(1) << (SIGTRAP - 1));
 	if (open != mask) {
-		ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(open),
-		       &open);
+		ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(open), &open);
 		thread->mask = mask;
 		thread->is_masked = true;
 	}
@@ -204,8 +197,7 @@ static bool drain_each(struct tracee *tracee)
 	bool is_any = false;
 
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state == THREAD_STANDS &&
-		    has_trap(tracee->threads[i])) {
+		if (tracee->threads[i]->state == THREAD_STANDS && has_trap(tracee->threads[i])) {
 			drain(tracee->threads[i]);
 			is_any = true;
 		}
@@ -220,8 +212,7 @@ static void close_masks(struct tracee *tracee)
 		struct thread *thread = tracee->threads[i];
 		if (!thread->is_masked || thread->state != THREAD_STANDS)
 			continue;
-		ptrace(PTRACE_SETSIGMASK, thread->tid,
-		       (void *)sizeof(thread->mask), &thread->mask);
+		ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(thread->mask), &thread->mask);
 		thread->is_masked = false;
 	}
 }
@@ -251,8 +242,7 @@ void thread_leave(struct thread *thread)
  */
 static bool may_trap(const struct thread *thread)
 {
-	return is_awaited(thread) &&
-	       (!thread_is_stuck(thread) || is_trap_pending(thread));
+	return is_awaited(thread) && (!thread_is_stuck(thread) || is_trap_pending(thread));
 }
 
 /*
@@ -308,9 +298,8 @@ static void look_after_spared(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count && !tracee->sparing; i++)
 		if (tracee->threads[i]->is_spared)
-			tracee->sparing = loop_timer(
-				waits_loop(tracee->waits), SPARED_SECONDS,
-				SPARED_SECONDS, on_spared, tracee);
+			tracee->sparing = loop_timer(waits_loop(tracee->waits), SPARED_SECONDS,
+						     SPARED_SECONDS, on_spared, tracee);
 }
 
 void tracee_leave(struct tracee *tracee)
@@ -348,13 +337,11 @@ void tracee_destroy(struct tracee *tracee)
 static void count_late(void *entry, void *data)
 {
 	const struct thread *thread = entry;
-	bool is_to_put_back =
-		thread->is_child
-			? thread->is_to_put_back
-			: thread->tracee->disposition == DISPOSITION_IGNORED;
+	bool is_to_put_back = thread->is_child ? thread->is_to_put_back
+					       : thread->tracee->disposition == DISPOSITION_IGNORED;
 
-	if (thread->tracee->is_leaving && is_to_put_back &&
-	    thread->state != THREAD_LOST && !thread->is_spared)
+	if (thread->tracee->is_leaving && is_to_put_back && thread->state != THREAD_LOST &&
+	    !thread->is_spared)
 		++*(size_t *)data;
 }
 
@@ -379,8 +366,7 @@ void tracee_finish(struct waits *waits)
 void thread_end(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
-	size_t *count = thread->is_child ? &tracee->child_count
-					 : &tracee->thread_count;
+	size_t *count = thread->is_child ? &tracee->child_count : &tracee->thread_count;
 
 	slots_clear(&thread->slots);
 	free(thread->remote);

@@ -19,7 +19,7 @@ struct loop_timer;
 struct waits;
 
 enum thread_state {
-	THREAD_STARTS,	/* traced from its birth; its first stop is to come */
+	THREAD_STARTS, /* traced from its birth; its first stop is to come */
 	THREAD_RUNS,
 	THREAD_LISTENS, /* stopped, as its process is (SIGSTOP) */
 	THREAD_TRAPPED, /* while it is asked what becomes of it */
@@ -47,29 +47,29 @@ struct thread {
 	struct tracee *tracee;
 	pid_t tid;
 	enum thread_state state;
-	bool is_child;		 /* a process that it forked, not a thread */
-	bool is_to_put_back;	 /* of a child: SIGTRAP is */
-	bool was_told;		 /* of a child: forked() was called */
-	bool is_wanted;		 /* stood() is to be called */
-	bool is_in_group_stop;	 /* of its process, while it stands */
-	bool has_execed;	 /* until it stands */
-	bool is_forced;		 /* SLOTS_FORCED, until it stands */
-	int forced_slot;	 /* that fired then; or -1 */
+	bool is_child;	       /* a process that it forked, not a thread */
+	bool is_to_put_back;   /* of a child: SIGTRAP is */
+	bool was_told;	       /* of a child: forked() was called */
+	bool is_wanted;	       /* stood() is to be called */
+	bool is_in_group_stop; /* of its process, while it stands */
+	bool has_execed;       /* until it stands */
+	bool is_forced;	       /* SLOTS_FORCED, until it stands */
+	int forced_slot;       /* that fired then; or -1 */
 	double since;
 	double trapped; /* when it was trapped last; 0: never */
 	struct slots slots;
 	struct remote *remote; /* NULL: none is under way */
 	enum call_aim aim;     /* of that */
-	int held;	/* the status that tracee_hold() took, if is_held */
+	int held;	       /* the status that tracee_hold() took, if is_held */
 	bool is_held;
-	siginfo_t *own_trap; /* see thread_take_own_trap(); NULL: none */
+	siginfo_t *own_trap;	/* see thread_take_own_trap(); NULL: none */
 	struct restart restart; /* of the system call that a stop ended */
-	bool is_spared; /* not stopped to be left: see tracee-leave.c */
-	uint64_t mask;	/* of its signals, if is_masked */
+	bool is_spared;		/* not stopped to be left: see tracee-leave.c */
+	uint64_t mask;		/* of its signals, if is_masked */
 	bool is_masked;
 	bool is_unproven; /* it blocked SIGTRAP when its watches were set */
 	bool is_passing;  /* see tracee_may_watch_soon() */
-	bool is_born; /* just now: the C library has blocked all its signals */
+	bool is_born;	  /* just now: the C library has blocked all its signals */
 };
 
 struct tracee {
@@ -137,8 +137,7 @@ void thread_take_new(struct thread *parent, int event);
  * SIGTRAP is to be ignored from now on; by which of its threads, if any. Where
  * none came to stand it fails at once for a moment: it is asked for each thread.
  */
-int tracee_ignore(struct tracee *tracee, struct thread *preferred,
-		  struct error *error);
+int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error *error);
 /* SIGTRAP is put back by a thread, or child, that stands. */
 void thread_put_back(struct thread *thread);
 /* It stands: SIGTRAP, which the kernel has made deadly, is ignored again. */

@@ -38,12 +38,10 @@ static void put_in(struct tracee *tracee, struct thread *thread, bool is_child)
 	thread->tracee = tracee;
 	thread->is_child = is_child;
 	if (is_child) {
-		ARRAY_GROW(tracee->children, tracee->child_count,
-			   tracee->child_capacity);
+		ARRAY_GROW(tracee->children, tracee->child_count, tracee->child_capacity);
 		tracee->children[tracee->child_count++] = thread;
 	} else {
-		ARRAY_GROW(tracee->threads, tracee->thread_count,
-			   tracee->thread_capacity);
+		ARRAY_GROW(tracee->threads, tracee->thread_count, tracee->thread_capacity);
 		tracee->threads[tracee->thread_count++] = thread;
 	}
 }
@@ -59,8 +57,7 @@ struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child)
 	return thread;
 }
 
-static void take_out(struct thread **threads, size_t *count,
-		     const struct thread *thread)
+static void take_out(struct thread **threads, size_t *count, const struct thread *thread)
 {
 	size_t kept = 0;
 
@@ -121,8 +118,7 @@ void thread_interrupt(struct thread *thread)
 void thread_stood(struct thread *thread, int status)
 {
 	if (WIFSTOPPED(status) && WSTOPSIG(status) != STANDING_AT_CALL)
-		restart_stood(&thread->restart, thread->tracee->pid,
-			      thread->tid, WSTOPSIG(status));
+		restart_stood(&thread->restart, thread->tracee->pid, thread->tid, WSTOPSIG(status));
 }
 
 static void run(struct thread *thread, int signal_number)
@@ -191,11 +187,9 @@ static int take_signal_while_settling(struct thread *thread, int number)
 	siginfo_t info;
 	enum slots_trap trap;
 
-	if (number != SIGTRAP ||
-	    ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0)
+	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0)
 		return number;
-	trap = slots_trap(&thread->slots, thread->tid, &info,
-			  &thread->forced_slot);
+	trap = slots_trap(&thread->slots, thread->tid, &info, &thread->forced_slot);
 	thread->is_forced |= trap == SLOTS_FORCED;
 	return trap == SLOTS_NOT_OURS ? number : 0;
 }
@@ -226,9 +220,7 @@ static bool take_while_settling(struct thread *thread, int status)
 	if (WSTOPSIG(status) == STANDING_AT_CALL)
 		thread_go_from_call(thread);
 	else
-		run(thread, event ? 0
-				  : take_signal_while_settling(
-					    thread, WSTOPSIG(status)));
+		run(thread, event ? 0 : take_signal_while_settling(thread, WSTOPSIG(status)));
 	return true;
 }
 
@@ -237,8 +229,7 @@ bool thread_is_stuck(const struct thread *thread)
 	struct task task;
 	char letter;
 
-	task_init(&task, thread->is_child ? thread->tid : thread->tracee->pid,
-		  thread->tid);
+	task_init(&task, thread->is_child ? thread->tid : thread->tracee->pid, thread->tid);
 	letter = task_letter(&task);
 	task_clear(&task);
 	return letter && strchr("DZXx", letter);
@@ -259,8 +250,7 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 	while (thread->state != THREAD_STANDS) {
 		uint64_t spent = loop_now_ns() - began;
 		if (spent > nanoseconds ||
-		    !waits_one(thread->tracee->waits, thread->tid,
-			       nanoseconds - spent, &status) ||
+		    !waits_one(thread->tracee->waits, thread->tid, nanoseconds - spent, &status) ||
 		    !take_while_settling(thread, status))
 			return false;
 	}
@@ -324,8 +314,7 @@ pid_t tracee_thread(const struct tracee *tracee, size_t i)
 
 static bool stands(const struct thread *thread)
 {
-	return thread && (thread->state == THREAD_TRAPPED ||
-			  thread->state == THREAD_PARKS ||
+	return thread && (thread->state == THREAD_TRAPPED || thread->state == THREAD_PARKS ||
 			  thread->state == THREAD_STANDS);
 }
 
@@ -341,8 +330,7 @@ double tracee_since(const struct tracee *tracee, pid_t tid)
 	return stands(thread) ? thread->since : 0;
 }
 
-int tracee_registers(const struct tracee *tracee, pid_t tid,
-		     struct registers *registers)
+int tracee_registers(const struct tracee *tracee, pid_t tid, struct registers *registers)
 {
 	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
 	struct iovec out = { dump, sizeof(dump) };
@@ -350,11 +338,9 @@ int tracee_registers(const struct tracee *tracee, pid_t tid,
 
 	if (!thread || (!stands(thread) && !thread->is_held))
 		return -1;
-	if (thread->state == THREAD_PARKS &&
-	    !thread_settle(thread, LOOK_NS))
+	if (thread->state == THREAD_PARKS && !thread_settle(thread, LOOK_NS))
 		return -1;
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
-		   &out) < 0)
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
 		return -1;
 	return arch_from_dump(registers, dump, out.iov_len);
 }
@@ -372,9 +358,8 @@ void tracee_interrupt(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_seek(tracee, tid);
 
-	if (!thread || thread->state == THREAD_STANDS ||
-	    thread->state == THREAD_PARKS || thread->state == THREAD_LOST ||
-	    thread->is_wanted)
+	if (!thread || thread->state == THREAD_STANDS || thread->state == THREAD_PARKS ||
+	    thread->state == THREAD_LOST || thread->is_wanted)
 		return;
 	thread->is_wanted = true;
 	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
@@ -388,8 +373,7 @@ void tracee_resume(struct tracee *tracee, pid_t tid)
 	if (!thread)
 		return;
 	thread->is_wanted = false;
-	if (thread->state == THREAD_PARKS &&
-	    !thread_settle(thread, LOOK_NS)) {
+	if (thread->state == THREAD_PARKS && !thread_settle(thread, LOOK_NS)) {
 		/* Its event stop, when it comes, is not reported. */
 		thread->state = THREAD_RUNS;
 		return;
@@ -406,8 +390,7 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
 	uint64_t traps = tracee->counts.traps;
 
 	tracee->depth++;
-	while (now - began < nanoseconds && now - last < nanoseconds / 4 &&
-	       !tracee->is_leaving) {
+	while (now - began < nanoseconds && now - last < nanoseconds / 4 && !tracee->is_leaving) {
 		/* It may need the very processor that we wait on. */
 		if (waits_take(tracee->waits) == 0)
 			sched_yield();
@@ -471,8 +454,7 @@ static int prepare(struct thread *thread, struct error *error)
 	if (!slots_are_set(&thread->slots)) {
 		thread->is_unproven = blocks_traps(thread, &mask);
 		if (thread->is_unproven && !thread->is_born &&
-		    (thread->state != THREAD_STANDS ||
-		     !is_making_another(thread, mask)))
+		    (thread->state != THREAD_STANDS || !is_making_another(thread, mask)))
 			return refuse_blocked(thread, error);
 	}
 	if (thread->tracee->disposition == DISPOSITION_IGNORED)
@@ -483,8 +465,8 @@ static int prepare(struct thread *thread, struct error *error)
 	return -1;
 }
 
-int tracee_watch(struct tracee *tracee, pid_t tid,
-		 const struct watch slots[WATCH_SLOTS], struct error *error)
+int tracee_watch(struct tracee *tracee, pid_t tid, const struct watch slots[WATCH_SLOTS],
+		 struct error *error)
 {
 	struct thread *thread = thread_seek(tracee, tid);
 	size_t changes = 0;
@@ -513,12 +495,10 @@ int tracee_prove(struct tracee *tracee, pid_t tid, struct error *error)
 	struct thread *thread = thread_find(tracee, tid);
 	int64_t mask;
 
-	if (!thread || !thread->is_unproven || stands(thread) ||
-	    thread_is_stuck(thread))
+	if (!thread || !thread->is_unproven || stands(thread) || thread_is_stuck(thread))
 		return 0;
 	thread->is_unproven = blocks_traps(thread, &mask);
-	if (!thread->is_unproven ||
-	    (mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
+	if (!thread->is_unproven || (mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
 		return 0;
 	slots_clear(&thread->slots);
 	return refuse_blocked(thread, error);
@@ -544,8 +524,7 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 	if (stands(thread))
 		return 0;
 	if (thread->state != THREAD_RUNS && thread->state != THREAD_LISTENS)
-		return error_set(error, "thread %d is just being stopped",
-				 (int)tid);
+		return error_set(error, "thread %d is just being stopped", (int)tid);
 	if (thread_is_stuck(thread))
 		return error_set(error,
 				 "thread %d cannot be held: it ends, or sleeps "
@@ -553,9 +532,7 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 				 (int)tid);
 	thread_interrupt(thread);
 	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->held))
-		return error_set(error,
-				 "thread %d did not come to stand within 50 ms",
-				 (int)tid);
+		return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
 	thread->is_held = WIFSTOPPED(thread->held);
 	if (thread->is_held) {
 		thread_stood(thread, thread->held);
@@ -572,8 +549,8 @@ void tracee_release(struct tracee *tracee, pid_t tid)
 	if (!thread || !thread->is_held)
 		return;
 	thread->is_held = false;
-	if (thread->held >> 16 == PTRACE_EVENT_STOP && !thread->is_wanted &&
-	    !thread->own_trap && WSTOPSIG(thread->held) == SIGTRAP) {
+	if (thread->held >> 16 == PTRACE_EVENT_STOP && !thread->is_wanted && !thread->own_trap &&
+	    WSTOPSIG(thread->held) == SIGTRAP) {
 		/* The stop of its process may have ended meanwhile. */
 		thread->is_in_group_stop = false;
 		thread_release(thread);

@@ -39,8 +39,7 @@ enum tracee_next {
 
 struct tracee_calls {
 	/* A watch of the thread has fired; it stands. slot: 0 to 3. */
-	enum tracee_next (*trapped)(struct tracee *tracee, pid_t tid, int slot,
-				    void *data);
+	enum tracee_next (*trapped)(struct tracee *tracee, pid_t tid, int slot, void *data);
 	/*
 	 * It stands because of tracee_interrupt(). Not called when trapped()
 	 * made it stay meanwhile.
@@ -61,7 +60,7 @@ struct tracee_calls {
 	void (*gone)(struct tracee *tracee, void *data);
 	/* For tests, else NULL: it has come to this point of its work. */
 	void (*passing)(const char *point, void *data);
-	bool is_late; /* for tests: no call in the process is back in time */
+	bool is_late;  /* for tests: no call in the process is back in time */
 	bool is_hasty; /* for tests: leaving waits for no thread to stand */
 	void *data;
 };
@@ -71,8 +70,7 @@ struct tracee_calls {
  * (another tracer, no permission, no perf, a handler for SIGTRAP …). waits is
  * borrowed for its life.
  */
-struct tracee *tracee_new(struct waits *waits, pid_t pid,
-			  const struct tracee_calls *calls,
+struct tracee *tracee_new(struct waits *waits, pid_t pid, const struct tracee_calls *calls,
 			  struct reason *reason);
 /*
  * Leaves the process as it was found, and running: watches gone, traps
@@ -94,8 +92,7 @@ void tracee_finish(struct waits *waits);
  * Within forked() alone: the child becomes a tracee of its own, the caller's,
  * whose calls are these; it goes on when forked() returns.
  */
-struct tracee *tracee_adopt(struct tracee *tracee, pid_t child,
-			    const struct tracee_calls *calls);
+struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tracee_calls *calls);
 /* Others are told from now on, or even by the call that is under way. */
 void tracee_set_calls(struct tracee *tracee, const struct tracee_calls *calls);
 /* Lends the one that this thread is of, if any. */
@@ -116,8 +113,7 @@ bool tracee_stands(const struct tracee *tracee, pid_t tid);
 /* When it came to stand (loop_now()); 0: it runs. */
 double tracee_since(const struct tracee *tracee, pid_t tid);
 /* The registers of a thread that stands. 0, or -1. */
-int tracee_registers(const struct tracee *tracee, pid_t tid,
-		     struct registers *registers);
+int tracee_registers(const struct tracee *tracee, pid_t tid, struct registers *registers);
 
 /* Asks the thread to stand; stood() is called once it does. */
 void tracee_interrupt(struct tracee *tracee, pid_t tid);
@@ -145,8 +141,8 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds);
  * of its threads to stand for some 0.3 ms. Of two watches that the same
  * instruction sets off one is told of. -1 and a sentence: not all are set.
  */
-int tracee_watch(struct tracee *tracee, pid_t tid,
-		 const struct watch slots[WATCH_SLOTS], struct error *error);
+int tracee_watch(struct tracee *tracee, pid_t tid, const struct watch slots[WATCH_SLOTS],
+		 struct error *error);
 /*
  * Whether tracee_watch() refused the thread last for what may be over in a
  * moment: it blocked SIGTRAP, as it does while it makes a child or a thread,
@@ -173,9 +169,9 @@ void tracee_release(struct tracee *tracee, pid_t tid);
 
 /* What it has cost so far, for tests and `doctor`. */
 struct tracee_counts {
-	uint64_t traps;	      /* watches that fired */
-	uint64_t changes;     /* watches set or changed */
-	uint64_t interrupts;  /* threads made to stand */
+	uint64_t traps;	     /* watches that fired */
+	uint64_t changes;    /* watches set or changed */
+	uint64_t interrupts; /* threads made to stand */
 	uint64_t remote_calls;
 };
 void tracee_counts(const struct tracee *tracee, struct tracee_counts *counts);

@@ -41,16 +41,14 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	stepper->is_leaving = false;
 	follow_pointer(stepper, here, unit_now(stepper, trap, here->code));
 	/* A loop without a stop may run for long. */
-	stepper->walked +=
-		here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
+	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
 }
 
 /* What only walks the stack touches it, too. */
 static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
 {
 	return trap->now.error != 0 &&
-	       pyframes_is_unwound(&stepper->frames, &trap->now.frame,
-				   stepper->here.code);
+	       pyframes_is_unwound(&stepper->frames, &trap->now.frame, stepper->here.code);
 }
 
 /* Where a frame is that was not walked. */
@@ -58,11 +56,9 @@ static void find_again(struct stepper *stepper, const struct trap *trap)
 {
 	struct follow *here = &stepper->here;
 
-	here->at = bytecode_instruction(here->code,
-					unit_now(stepper, trap, here->code));
+	here->at = bytecode_instruction(here->code, unit_now(stepper, trap, here->code));
 	if (here->at >= 0)
-		here->shown_line = bytecode_traced_line(stepper->python,
-							here->code, here->at);
+		here->shown_line = bytecode_traced_line(stepper->python, here->code, here->at);
 	stepper->walked = 0;
 }
 
@@ -81,8 +77,7 @@ static void handlers_fired(struct stepper *stepper, const struct trap *trap)
 
 static bool is_at_return(const struct follow *follow)
 {
-	return follow->at >= 0 &&
-	       follow->code->units[follow->at].kind == UNIT_RETURN;
+	return follow->at >= 0 && follow->code->units[follow->at].kind == UNIT_RETURN;
 }
 
 /*
@@ -131,8 +126,7 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 	else if (is_at_return(here))
 		follow_return(stepper, here, here->at, true);
 	else
-		stepper->is_walking = stepper->aim == AIM_RETURN &&
-				      stepper->python->minor >= 11;
+		stepper->is_walking = stepper->aim == AIM_RETURN && stepper->python->minor >= 11;
 }
 
 /*
@@ -140,8 +134,7 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
  * link to its caller may not be stored yet (3.12), so it is the old frame's
  * that is asked.
  */
-static bool is_entered(const struct stepper *stepper,
-		       const struct pythread_now *now)
+static bool is_entered(const struct stepper *stepper, const struct pythread_now *now)
 {
 	struct pyframe_now old = { .address = stepper->here.frame,
 				   .previous = stepper->here.previous };
@@ -155,8 +148,7 @@ static bool is_entered(const struct stepper *stepper,
 	       caller.address != now->frame.address;
 }
 
-static void newest_changed(struct stepper *stepper,
-			   const struct pythread_now *now)
+static void newest_changed(struct stepper *stepper, const struct pythread_now *now)
 {
 	struct follow *here = &stepper->here;
 
@@ -212,31 +204,28 @@ static void loop_fired(struct stepper *stepper, const struct trap *trap)
  * other reasons, too: by instrumentation, by cr_await and gi_yieldfrom, and by
  * co_code; then the frame's pointer does not lead there.
  */
-static bool is_dispatched(const struct stepper *stepper,
-			  const struct bytecode *code, int from, int unit)
+static bool is_dispatched(const struct stepper *stepper, const struct bytecode *code, int from,
+			  int unit)
 {
 	/*
 	 * Up to 3.10 the pointer may be stored before the fetch. Later it is
 	 * not; specialisation reads and writes what runs already.
 	 */
 	if (from == unit)
-		return stepper->python->minor <= 10 ||
-		       code->units[unit].target == unit;
-	return from < 0 ||
-	       bytecode_reaches(stepper->python, code, from, unit);
+		return stepper->python->minor <= 10 || code->units[unit].target == unit;
+	return from < 0 || bytecode_reaches(stepper->python, code, from, unit);
 }
 
 /*
  * Where the frame was before, when its pointer is still there. The first half
  * of a superinstruction hides that a second one came in between.
  */
-static int before_fetch(const struct stepper *stepper,
-			const struct follow *follow, int from, int unit)
+static int before_fetch(const struct stepper *stepper, const struct follow *follow, int from,
+			int unit)
 {
 	int at = follow->at;
 
-	if (from >= 0 && follow->pointer_due == at && at >= 0 && at != unit &&
-	    at != from &&
+	if (from >= 0 && follow->pointer_due == at && at >= 0 && at != unit && at != from &&
 	    bytecode_reaches(stepper->python, follow->code, from, at) &&
 	    bytecode_reaches(stepper->python, follow->code, at, unit))
 		return at;
@@ -248,27 +237,23 @@ static int before_fetch(const struct stepper *stepper,
  * lost, if it was not walked: taken for a way that makes a line event, if
  * there is one, but for none by an exception.
  */
-static int before_store(const struct stepper *stepper,
-			const struct follow *follow, int unit)
+static int before_store(const struct stepper *stepper, const struct follow *follow, int unit)
 {
 	if (bytecode_is_line(stepper->python, follow->code, -1, unit, false))
 		return -1;
-	if (!follow->code->units[unit].is_handler &&
-	    follow_is_line_unit(stepper, follow, unit))
+	if (!follow->code->units[unit].is_handler && follow_is_line_unit(stepper, follow, unit))
 		return unit + 1;
 	return bytecode_instruction(follow->code, unit - 1);
 }
 
-static void dispatch(struct stepper *stepper, struct follow *follow, int from,
-		     int unit)
+static void dispatch(struct stepper *stepper, struct follow *follow, int from, int unit)
 {
 	if (from != unit)
 		follow->at = before_fetch(stepper, follow, from, unit);
 	else
 		follow->at = before_store(stepper, follow, unit);
 	if (follow->code->units[unit].kind == UNIT_RETURN)
-		follow->shown_line = bytecode_traced_line(
-			stepper->python, follow->code, unit);
+		follow->shown_line = bytecode_traced_line(stepper->python, follow->code, unit);
 	follow_position(stepper, follow, unit);
 	follow->fetch_due = -1;
 	follow->pointer_due = from == unit ? -1 : unit;
@@ -276,8 +261,7 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from,
 }
 
 /* The frame's pointer is watched, and still at from. */
-static void note_fetch(struct stepper *stepper, const struct bytecode *code,
-		       int from, int unit)
+static void note_fetch(struct stepper *stepper, const struct bytecode *code, int from, int unit)
 {
 	struct follow *here = &stepper->here;
 
@@ -292,15 +276,12 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
 	const struct bytecode *code =
-		frame->address ? bytecode_meet(stepper->codes, frame->code) :
-				 NULL;
-	int unit = code ? bytecode_unit_at(code, trap->fired->watch.address) :
-			  -1;
+		frame->address ? bytecode_meet(stepper->codes, frame->code) : NULL;
+	int unit = code ? bytecode_unit_at(code, trap->fired->watch.address) : -1;
 
 	if (unit < 0)
 		return;
-	int from = bytecode_instruction(
-		code, pyframes_unit(&stepper->frames, frame, code));
+	int from = bytecode_instruction(code, pyframes_unit(&stepper->frames, frame, code));
 	if (is_here(stepper, trap) && stepper->is_watched) {
 		/* Its pointer will tell, and in order. */
 		note_fetch(stepper, code, from, unit);
@@ -324,8 +305,8 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		 * value on the generator's stack: the event is made when the
 		 * frame's pointer is stored, which is later.
 		 */
-		if (stepper->aim == AIM_RETURN && here->is_in_generator &&
-		    from != unit && code->units[unit].kind == UNIT_RETURN) {
+		if (stepper->aim == AIM_RETURN && here->is_in_generator && from != unit &&
+		    code->units[unit].kind == UNIT_RETURN) {
 			find_again(stepper, trap);
 			stepper->is_walking = true;
 			return;
@@ -349,9 +330,8 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
 	if (frame->code != trap->fired->code)
 		return false;
 	code = bytecode_meet(stepper->codes, frame->code);
-	return code && unit_now(stepper, trap, code) <=
-			       bytecode_unit_at(code,
-						trap->fired->watch.address);
+	return code &&
+	       unit_now(stepper, trap, code) <= bytecode_unit_at(code, trap->fired->watch.address);
 }
 
 /*
@@ -361,8 +341,7 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
  */
 static void entry_fired(struct stepper *stepper, const struct trap *trap)
 {
-	stepper->is_entering = trap->fired->code != 0 &&
-			       !is_linked(stepper, trap);
+	stepper->is_entering = trap->fired->code != 0 && !is_linked(stepper, trap);
 	if (stepper->ended == trap->now.frame.address)
 		stepper->ended = 0;
 	if (stepper->python->minor <= 10)
@@ -370,24 +349,18 @@ static void entry_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /* PLAN_DATA is stepper_trap()'s own, PLAN_START nothing of a stepper's. */
-static void (*const kinds[])(struct stepper *stepper,
-			     const struct trap *trap) = {
-	[PLAN_POSITION] = position_fired,
-	[PLAN_LEAVING] = leaving_fired,
-	[PLAN_NEWEST] = newest_fired,
-	[PLAN_LOOP] = loop_fired,
-	[PLAN_HANDLERS] = handlers_fired,
-	[PLAN_UNIT] = unit_fired,
-	[PLAN_BREAKPOINT] = unit_fired,
-	[PLAN_ENTRY] = entry_fired,
+static void (*const kinds[])(struct stepper *stepper, const struct trap *trap) = {
+	[PLAN_POSITION] = position_fired, [PLAN_LEAVING] = leaving_fired,
+	[PLAN_NEWEST] = newest_fired,	  [PLAN_LOOP] = loop_fired,
+	[PLAN_HANDLERS] = handlers_fired, [PLAN_UNIT] = unit_fired,
+	[PLAN_BREAKPOINT] = unit_fired,	  [PLAN_ENTRY] = entry_fired,
 };
 
 /*
  * The write is the doing of the instruction that runs. It stops where that
  * cannot be told, too: it has been counted.
  */
-static bool data_stops(struct stepper *stepper, const struct trap *trap,
-		       struct stepper_stop *stop)
+static bool data_stops(struct stepper *stepper, const struct trap *trap, struct stepper_stop *stop)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
 	struct follow follow;
@@ -428,8 +401,7 @@ static bool take_trap(struct stepper *stepper, const struct planned *fired,
 {
 	struct trap trap = { .fired = fired };
 
-	if (pyframes_read(&stepper->frames, stepper->here.frame, &trap.now) <
-		    0 &&
+	if (pyframes_read(&stepper->frames, stepper->here.frame, &trap.now) < 0 &&
 	    fired->kind != PLAN_LOOP)
 		return stray_trap(stepper);
 	stepper->stray_count = 0;
@@ -448,8 +420,7 @@ static bool take_trap(struct stepper *stepper, const struct planned *fired,
 	return false;
 }
 
-bool stepper_trap(struct stepper *stepper, const struct planned *fired,
-		  struct stepper_stop *stop)
+bool stepper_trap(struct stepper *stepper, const struct planned *fired, struct stepper_stop *stop)
 {
 	bool is_stop;
 

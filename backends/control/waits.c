@@ -51,11 +51,11 @@ struct waits {
 	size_t count;
 	size_t capacity;
 	struct loop_timer *again; /* NULL: nothing waits for another turn */
-	pid_t expected; /* by waits_expect() last */
-	bool is_expecting; /* and since the last status was told */
-	struct loop_timer *rest; /* until the loop's next turn; or NULL */
-	bool is_put_off;	 /* SIGCHLD came meanwhile */
-	uint64_t crowd_end; /* loop_now_ns(); until then it may be another, too */
+	pid_t expected;		  /* by waits_expect() last */
+	bool is_expecting;	  /* and since the last status was told */
+	struct loop_timer *rest;  /* until the loop's next turn; or NULL */
+	bool is_put_off;	  /* SIGCHLD came meanwhile */
+	uint64_t crowd_end;	  /* loop_now_ns(); until then it may be another, too */
 	struct stranger *strangers;
 	size_t stranger_count;
 	size_t stranger_capacity;
@@ -119,8 +119,8 @@ void waits_free(struct waits *waits)
 	free(waits);
 }
 
-void waits_add(struct waits *waits, pid_t tid,
-	       void (*changed)(pid_t tid, int status, void *data), void *data)
+void waits_add(struct waits *waits, pid_t tid, void (*changed)(pid_t tid, int status, void *data),
+	       void *data)
 {
 	struct entry *entry = xmalloc(sizeof(*entry));
 
@@ -152,8 +152,7 @@ static void visit_one(uint64_t key, void *value, void *data)
 		visit->each(entry->data, visit->data);
 }
 
-void waits_each(const struct waits *waits,
-		void (*changed)(pid_t tid, int status, void *data),
+void waits_each(const struct waits *waits, void (*changed)(pid_t tid, int status, void *data),
 		void (*each)(void *entry, void *data), void *data)
 {
 	struct visit_each visit = { changed, each, data };
@@ -203,8 +202,7 @@ static void on_again(void *data)
 static void come_again(struct waits *waits, double delay)
 {
 	if (!waits->again)
-		waits->again =
-			loop_timer(waits->loop, delay, 0, on_again, waits);
+		waits->again = loop_timer(waits->loop, delay, 0, on_again, waits);
 }
 
 void waits_return(struct waits *waits, pid_t tid, int status)
@@ -218,15 +216,13 @@ void waits_return(struct waits *waits, pid_t tid, int status)
  */
 
 void waits_on_stranger(struct waits *waits,
-		       void (*stranger)(struct waits *waits, pid_t tid,
-					int status))
+		       void (*stranger)(struct waits *waits, pid_t tid, int status))
 {
 	waits->on_stranger = stranger;
 }
 
 /* False: look at this stranger again. is_taken: waitpid() took a status. */
-static bool settle(struct waits *waits, struct stranger *stranger,
-		   bool *is_taken)
+static bool settle(struct waits *waits, struct stranger *stranger, bool *is_taken)
 {
 	int status;
 
@@ -268,13 +264,11 @@ static void note_stranger(struct waits *waits, pid_t tid)
 	for (size_t i = 0; i < waits->stranger_count; i++)
 		if (waits->strangers[i].tid == tid)
 			return;
-	ARRAY_GROW(waits->strangers, waits->stranger_count,
-		   waits->stranger_capacity);
-	waits->strangers[waits->stranger_count++] =
-		(struct stranger){ tid, loop_now() };
+	ARRAY_GROW(waits->strangers, waits->stranger_count, waits->stranger_capacity);
+	waits->strangers[waits->stranger_count++] = (struct stranger){ tid, loop_now() };
 	if (!waits->look)
-		waits->look = loop_timer(waits->loop, STRANGER_SECONDS,
-					 STRANGER_SECONDS, on_look, waits);
+		waits->look =
+			loop_timer(waits->loop, STRANGER_SECONDS, STRANGER_SECONDS, on_look, waits);
 }
 
 /*
@@ -302,8 +296,7 @@ static pid_t peek(void)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	if (waitid(P_ALL, 0, &info,
-		   WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
+	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) < 0)
 		return 0;
 	return info.si_pid;
 }
@@ -432,8 +425,7 @@ static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
 
 	if (now < waits->crowd_end)
 		drain(waits);
-	else if (!map_find(waits->entries, (uint64_t)tid) ||
-		 !take_one(waits, tid))
+	else if (!map_find(waits->entries, (uint64_t)tid) || !take_one(waits, tid))
 		return false;
 	return tell_traps(waits) && waits->stranger_count == strangers;
 }
@@ -492,8 +484,7 @@ static bool look_once(struct waits *waits, pid_t tid, int *status)
 	return waitpid(tid, status, __WALL | WNOHANG) == tid;
 }
 
-bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds,
-	       int *status)
+bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds, int *status)
 {
 	uint64_t began = loop_now_ns();
 	struct nap nap;

@@ -37,15 +37,14 @@ void waits_free(struct waits *waits);
  * or child, until waits_forget(), which may come from within it. A status
  * that says that it has ended is the last.
  */
-void waits_add(struct waits *waits, pid_t tid,
-	       void (*changed)(pid_t tid, int status, void *data), void *data);
+void waits_add(struct waits *waits, pid_t tid, void (*changed)(pid_t tid, int status, void *data),
+	       void *data);
 void waits_forget(struct waits *waits, pid_t tid);
 /* The data that it was added with, if for that function; NULL: it was not. */
 void *waits_find(const struct waits *waits, pid_t tid,
 		 void (*changed)(pid_t tid, int status, void *data));
 /* Calls each() with the data of all that were added with that function. */
-void waits_each(const struct waits *waits,
-		void (*changed)(pid_t tid, int status, void *data),
+void waits_each(const struct waits *waits, void (*changed)(pid_t tid, int status, void *data),
 		void (*each)(void *entry, void *data), void *data);
 /*
  * From within changed(): this thread was trapped and resumed, and its next trap
@@ -60,8 +59,7 @@ size_t waits_take(struct waits *waits);
  * The next status of this one alone, for who cannot wait for the loop: true,
  * and changed() is not called for it. False: none within so many nanoseconds.
  */
-bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds,
-	       int *status);
+bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds, int *status);
 /* Gives a status back: changed() is called with it, later, from the loop. */
 void waits_return(struct waits *waits, pid_t tid, int status);
 
@@ -70,7 +68,6 @@ void waits_return(struct waits *waits, pid_t tid, int status);
  * for a while, is traced by us, and was added by nobody.
  */
 void waits_on_stranger(struct waits *waits,
-		       void (*stranger)(struct waits *waits, pid_t tid,
-					int status));
+		       void (*stranger)(struct waits *waits, pid_t tid, int status));
 
 #endif

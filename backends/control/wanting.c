@@ -15,8 +15,7 @@
 static int find_frame(int depth, struct pyobject_frame *frame, void *data)
 {
 	struct control *control = data;
-	const struct control_thread *thread =
-		control_find(control, control->shown);
+	const struct control_thread *thread = control_find(control, control->shown);
 
 	return thread ? control_frame(control, thread, depth, frame) : -1;
 }
@@ -31,8 +30,7 @@ int control_want(struct control *control, struct error *error)
 	if (breaks_set(control->breaks, control->wanted, error) < 0)
 		return -1;
 	return watched_set(control->watched, control->wanted,
-			   control->phase == CONTROL_STOPPED ? &frames : NULL,
-			   error);
+			   control->phase == CONTROL_STOPPED ? &frames : NULL, error);
 }
 
 static const json_t *find_wanted(const json_t *list, int64_t id)
@@ -40,9 +38,7 @@ static const json_t *find_wanted(const json_t *list, int64_t id)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-		if (json_get_integer(item, "id", 0) == id)
-			return item;
+	json_array_foreach(list, i, item) if (json_get_integer(item, "id", 0) == id) return item;
 	return NULL;
 }
 
@@ -57,8 +53,7 @@ static bool is_cleared(const json_t *before, const json_t *list, int id)
 	const json_t *was = find_wanted(before, id);
 	const json_t *is = find_wanted(list, id);
 
-	return was && !json_get_boolean(was, "temporary", false) &&
-	       (!is || is_disabled(is));
+	return was && !json_get_boolean(was, "temporary", false) && (!is || is_disabled(is));
 }
 
 /* The stops of other threads that are kept until this one is continued. */
@@ -69,12 +64,10 @@ static void clear_kept(struct control *control, const json_t *before)
 		struct place *place = thread->place;
 		size_t kept = 0;
 
-		if (!place || thread->tid == control->shown ||
-		    place->hit_count == 0)
+		if (!place || thread->tid == control->shown || place->hit_count == 0)
 			continue;
 		for (size_t j = 0; j < place->hit_count; j++)
-			if (!is_cleared(before, control->wanted,
-					place->hits[j]))
+			if (!is_cleared(before, control->wanted, place->hits[j]))
 				place->hits[kept++] = place->hits[j];
 		place->hit_count = kept;
 		place->is_cleared = kept == 0;
@@ -99,8 +92,8 @@ bool control_only_clears(const struct control *control, const json_t *list)
 
 	json_array_foreach(list, i, item)
 	{
-		const json_t *before = find_wanted(
-			control->wanted, json_get_integer(item, "id", 0));
+		const json_t *before =
+			find_wanted(control->wanted, json_get_integer(item, "id", 0));
 
 		if (!before || !is_as_before(before, item))
 			return false;
@@ -135,8 +128,7 @@ static json_t *make_answer(const struct control *control)
 		return body;
 	}
 	body = breaks_to_json(control->breaks);
-	watched_add_json(control->watched,
-			 json_object_get(body, "breakpoints"));
+	watched_add_json(control->watched, json_object_get(body, "breakpoints"));
 	return body;
 }
 
@@ -156,8 +148,8 @@ static int keep(struct control *control, json_t *list, struct error *error)
 	return 0;
 }
 
-int control_set_breakpoints(struct control *control,
-			    const struct message *request, struct error *error)
+int control_set_breakpoints(struct control *control, const struct message *request,
+			    struct error *error)
 {
 	json_t *list = json_object_get(request->body, "breakpoints");
 

@@ -29,8 +29,7 @@ struct watch {
 
 static inline bool watch_is_same(const struct watch *a, const struct watch *b)
 {
-	return a->address == b->address && a->length == b->length &&
-	       a->access == b->access;
+	return a->address == b->address && a->length == b->length && a->access == b->access;
 }
 
 #endif

@@ -13,8 +13,7 @@
 #include "base/json.h"
 #include "protocol/debugger.h"
 
-struct watched *watched_new(struct memory *memory,
-			    const struct cpython *python)
+struct watched *watched_new(struct memory *memory, const struct cpython *python)
 {
 	struct watched *watched = xcalloc(1, sizeof(*watched));
 
@@ -63,11 +62,9 @@ static void compile(struct watched_entry *entry)
 		error_set(&error, "What becomes NaN is seen at once by an "
 				  "agent in the process alone.");
 	else if (entry->wanted.condition)
-		entry->condition = pyexpression_parse_condition(
-			entry->wanted.condition, &error);
+		entry->condition = pyexpression_parse_condition(entry->wanted.condition, &error);
 	if (!error_is_set(&error))
-		entry->expression =
-			pyexpression_parse(entry->wanted.watch, &error);
+		entry->expression = pyexpression_parse(entry->wanted.watch, &error);
 	if (!error_is_set(&error) && entry->wanted.log)
 		error_set(&error, "What is watched stops; it cannot print a "
 				  "text instead.");
@@ -88,8 +85,8 @@ static void read_entry(struct watched *into, const json_t *json)
 	struct watched_entry entry = { .state = WATCHED_UNSET };
 	struct error error = ERROR_INIT;
 
-	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 ||
-	    !entry.wanted.watch || find_entry(into, entry.wanted.id)) {
+	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 || !entry.wanted.watch ||
+	    find_entry(into, entry.wanted.id)) {
 		breakpoint_clear(&entry.wanted);
 		return;
 	}
@@ -98,8 +95,7 @@ static void read_entry(struct watched *into, const json_t *json)
 	into->entries[into->count++] = entry;
 }
 
-static int read_entries(struct watched *into, const json_t *list,
-			struct error *error)
+static int read_entries(struct watched *into, const json_t *list, struct error *error)
 {
 	if (breakpoints_check(list, error) < 0)
 		return -1;
@@ -137,8 +133,7 @@ static void inherit(struct watched_entry *entry, struct watched_entry *before)
 	entry->value = before->value;
 	before->value = (struct watched_value){ .word = 0 };
 	entry->has_failed = before->has_failed;
-	if ((entry->state == WATCHED_ENDED || entry->has_failed) &&
-	    !entry->message) {
+	if ((entry->state == WATCHED_ENDED || entry->has_failed) && !entry->message) {
 		entry->message = before->message;
 		before->message = NULL;
 	}
@@ -161,8 +156,8 @@ static void settle_entry(struct watched *watched, struct watched_entry *entry,
 		watched_entry_refresh(watched, entry);
 }
 
-int watched_set(struct watched *watched, const json_t *list,
-		const struct watched_frames *frames, struct error *error)
+int watched_set(struct watched *watched, const json_t *list, const struct watched_frames *frames,
+		struct error *error)
 {
 	struct watched read = { .entries = NULL };
 
@@ -190,21 +185,17 @@ uint64_t watched_revision(const struct watched *watched)
 	return watched->revision;
 }
 
-static struct planned make_wish(const struct watched_entry *entry,
-				uint64_t address, int length)
+static struct planned make_wish(const struct watched_entry *entry, uint64_t address, int length)
 {
 	return (struct planned){
-		.watch = { .address = address,
-			   .length = length,
-			   .access = WATCH_WRITE },
+		.watch = { .address = address, .length = length, .access = WATCH_WRITE },
 		.kind = PLAN_DATA,
 		.id = entry->wanted.id,
 	};
 }
 
 /* What is gone is waited for where it would come back. */
-size_t watched_wishes(const struct watched *watched, struct planned *wishes,
-		      size_t maximum)
+size_t watched_wishes(const struct watched *watched, struct planned *wishes, size_t maximum)
 {
 	size_t count = 0;
 
@@ -215,26 +206,22 @@ size_t watched_wishes(const struct watched *watched, struct planned *wishes,
 		if (!watched_entry_is_on(entry))
 			continue;
 		if (count < maximum)
-			wishes[count] =
-				place->address
-					? make_wish(entry, place->address,
-						    place->length)
-					: make_wish(entry, place->guard, 8);
+			wishes[count] = place->address
+						? make_wish(entry, place->address, place->length)
+						: make_wish(entry, place->guard, 8);
 		count++;
 	}
 	return count;
 }
 
-size_t watched_guards(const struct watched *watched, struct planned *wishes,
-		      size_t maximum)
+size_t watched_guards(const struct watched *watched, struct planned *wishes, size_t maximum)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < watched->count; i++) {
 		const struct watched_entry *entry = &watched->entries[i];
 
-		if (!watched_entry_is_on(entry) || !entry->place.address ||
-		    !entry->place.guard)
+		if (!watched_entry_is_on(entry) || !entry->place.address || !entry->place.guard)
 			continue;
 		if (count < maximum)
 			wishes[count] = make_wish(entry, entry->place.guard, 8);
@@ -268,11 +255,10 @@ static void describe(const struct watched_entry *entry, bool is_short,
 		binding->number = entry->wanted.id;
 	binding->message = xstrdup_or_null(entry->message);
 	if (is_short && !binding->message)
-		binding->message =
-			xasprintf("no free watch: a thread has %d, and a step "
-				  "needs some of them. Disable another "
-				  "breakpoint.",
-				  WATCH_SLOTS);
+		binding->message = xasprintf("no free watch: a thread has %d, and a step "
+					     "needs some of them. Disable another "
+					     "breakpoint.",
+					     WATCH_SLOTS);
 }
 
 void watched_describe(const struct watched *watched, struct debugger *debugger)
@@ -281,12 +267,10 @@ void watched_describe(const struct watched *watched, struct debugger *debugger)
 
 	for (size_t i = 0; i < watched->count; i++) {
 		const struct watched_entry *entry = &watched->entries[i];
-		bool is_short = watched_entry_is_on(entry) &&
-				is_missing(watched, number++);
+		bool is_short = watched_entry_is_on(entry) && is_missing(watched, number++);
 
 		if (entry->state != WATCHED_SPENT)
-			describe(entry, is_short,
-				 debugger_add_binding(debugger));
+			describe(entry, is_short, debugger_add_binding(debugger));
 	}
 }
 

@@ -32,8 +32,7 @@ struct pyobject_frame;
 struct watched;
 
 /* Both are borrowed. */
-struct watched *watched_new(struct memory *memory,
-			    const struct cpython *python);
+struct watched *watched_new(struct memory *memory, const struct cpython *python);
 void watched_free(struct watched *watched);
 
 /* Where names are looked up. */
@@ -49,8 +48,8 @@ struct watched_frames {
  * as they are. frames: NULL when nothing stands, then only places in memory
  * can be set. -1: not such a list; nothing has changed then.
  */
-int watched_set(struct watched *watched, const json_t *list,
-		const struct watched_frames *frames, struct error *error);
+int watched_set(struct watched *watched, const json_t *list, const struct watched_frames *frames,
+		struct error *error);
 /* Whether any could stop the process. */
 bool watched_are_any(const struct watched *watched);
 /* Changes whenever wishes or guards would be others. */
@@ -59,14 +58,12 @@ uint64_t watched_revision(const struct watched *watched);
  * Appends a PLAN_DATA for each, at most maximum; returns how many there are.
  * Their id is the breakpoint's.
  */
-size_t watched_wishes(const struct watched *watched, struct planned *wishes,
-		      size_t maximum);
+size_t watched_wishes(const struct watched *watched, struct planned *wishes, size_t maximum);
 /*
  * The same of words that are written when what is watched may have moved:
  * good to have where there is room, of no account where there is none.
  */
-size_t watched_guards(const struct watched *watched, struct planned *wishes,
-		      size_t maximum);
+size_t watched_guards(const struct watched *watched, struct planned *wishes, size_t maximum);
 /* The last so many of the wishes found no room in some thread. */
 void watched_short(struct watched *watched, size_t missing);
 /*
@@ -75,8 +72,8 @@ void watched_short(struct watched *watched, size_t missing);
  * frees it) says "total: 3 -> 4"; *id is the one it is for, as several may
  * watch one place.
  */
-bool watched_fired(struct watched *watched, int *id, uint64_t tstate,
-		   uint64_t frame, char **description);
+bool watched_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
+		   char **description);
 /* Why a condition has failed, which makes no stop, once for each; the caller
  * frees it. NULL: nothing is to be said. */
 char *watched_take_failure(struct watched *watched, int *id);

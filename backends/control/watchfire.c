@@ -43,8 +43,7 @@ static uint64_t code_of(const struct watched *watched, uint64_t frame)
 	return pyreader_untag(watched->python->minor, code);
 }
 
-static bool is_in_chain(const struct watched *watched, uint64_t tstate,
-			uint64_t frame)
+static bool is_in_chain(const struct watched *watched, uint64_t tstate, uint64_t frame)
 {
 	struct pywalk walk = { .frames = NULL };
 	bool is_in;
@@ -53,8 +52,7 @@ static bool is_in_chain(const struct watched *watched, uint64_t tstate,
 		return false;
 	memory_begin(watched->memory, false);
 	/* What cannot be read does not prove that the frame has ended. */
-	is_in = pywalk_read(&walk, watched->memory, watched->python, tstate) <
-		0;
+	is_in = pywalk_read(&walk, watched->memory, watched->python, tstate) < 0;
 	for (size_t i = 0; i < walk.count && !is_in; i++)
 		is_in = walk.frames[i].address == frame;
 	pywalk_clear(&walk);
@@ -62,23 +60,20 @@ static bool is_in_chain(const struct watched *watched, uint64_t tstate,
 }
 
 /* A generator's frame lives between its calls, too. */
-static bool generator_lives(const struct watched *watched,
-			    const struct watched_entry *entry)
+static bool generator_lives(const struct watched *watched, const struct watched_entry *entry)
 {
 	const struct offsets *at = &watched->python->offsets;
 	uint64_t generator = entry->frame.address - (uint64_t)at->gen_frame;
 	int8_t state;
 
 	return watched_is_counted(watched, generator) &&
-	       !memory_fetch(watched->memory,
-			     generator + (uint64_t)at->gen_frame_state, &state,
+	       !memory_fetch(watched->memory, generator + (uint64_t)at->gen_frame_state, &state,
 			     sizeof(state)) &&
 	       state <= 0;
 }
 
-static bool frame_lives(const struct watched *watched,
-			const struct watched_entry *entry, uint64_t tstate,
-			uint64_t newest)
+static bool frame_lives(const struct watched *watched, const struct watched_entry *entry,
+			uint64_t tstate, uint64_t newest)
 {
 	uint64_t frame = entry->frame.address;
 
@@ -108,15 +103,12 @@ void watched_entry_refresh(struct watched *watched, struct watched_entry *entry)
 }
 
 /* The table of keys of the dict whose count is the guard. */
-static uint64_t keys_of(const struct watched *watched,
-			const struct pyexpression_place *place)
+static uint64_t keys_of(const struct watched *watched, const struct pyexpression_place *place)
 {
 	uint64_t dict = place->guard - PYINDEX_DICT_USED;
 	uint64_t keys;
 
-	if (watched_fetch(watched,
-			  dict + (uint64_t)watched->python->offsets.dict_keys,
-			  &keys))
+	if (watched_fetch(watched, dict + (uint64_t)watched->python->offsets.dict_keys, &keys))
 		return 0;
 	return keys;
 }
@@ -124,14 +116,12 @@ static uint64_t keys_of(const struct watched *watched,
 static void take_place(struct watched *watched, struct watched_entry *entry,
 		       const struct pyexpression_place *place)
 {
-	if (place->address != entry->place.address ||
-	    place->guard != entry->place.guard)
+	if (place->address != entry->place.address || place->guard != entry->place.guard)
 		watched->revision++;
 	entry->place = *place;
 	entry->owner_type = 0;
 	if (place->owner)
-		watched_fetch(watched, place->owner + PYREADER_HEAD - 8,
-			      &entry->owner_type);
+		watched_fetch(watched, place->owner + PYREADER_HEAD - 8, &entry->owner_type);
 	if (place->address && place->is_count)
 		entry->keys = keys_of(watched, place);
 }
@@ -141,21 +131,19 @@ static bool is_aligned(const struct pyexpression_place *place)
 	return place->address % (uint64_t)place->length == 0;
 }
 
-static int find_place(struct watched *watched, struct watched_entry *entry,
-		      bool is_alive, struct pyexpression_place *place,
-		      struct error *error)
+static int find_place(struct watched *watched, struct watched_entry *entry, bool is_alive,
+		      struct pyexpression_place *place, struct error *error)
 {
 	struct pyreader reader;
 	int result;
 
 	pyreader_init(&reader, watched->memory, watched->python);
 	if (is_alive)
-		result = pyexpression_place(entry->expression, &reader,
-					    &entry->frame, place, error);
+		result =
+			pyexpression_place(entry->expression, &reader, &entry->frame, place, error);
 	else
-		result = pyexpression_place_again(entry->expression, &reader,
-						  entry->place.owner, place,
-						  error);
+		result = pyexpression_place_again(entry->expression, &reader, entry->place.owner,
+						  place, error);
 	if (!result && !is_aligned(place))
 		result = error_set(error,
 				   "It lies at 0x%" PRIx64 ", which is no "
@@ -172,18 +160,15 @@ static int find_frame(struct watched *watched, struct watched_entry *entry,
 	uint8_t owner = 0;
 
 	if (!frames)
-		return error_set(error,
-				 "Names are looked up in a frame: stop the "
-				 "rank first.");
+		return error_set(error, "Names are looked up in a frame: stop the "
+					"rank first.");
 	if (frames->find(entry->wanted.depth, &entry->frame, frames->data) < 0)
-		return error_set(error,
-				 "There is no frame %d where it stands.",
+		return error_set(error, "There is no frame %d where it stands.",
 				 entry->wanted.depth);
 	entry->code = code_of(watched, entry->frame.address);
 	if (at->if_owner >= 0)
-		memory_fetch(watched->memory,
-			     entry->frame.address + (uint64_t)at->if_owner,
-			     &owner, sizeof(owner));
+		memory_fetch(watched->memory, entry->frame.address + (uint64_t)at->if_owner, &owner,
+			     sizeof(owner));
 	entry->is_generator = owner == OWNER_GENERATOR;
 	return 0;
 }
@@ -191,8 +176,7 @@ static int find_frame(struct watched *watched, struct watched_entry *entry,
 void watched_entry_find(struct watched *watched, struct watched_entry *entry,
 			const struct watched_frames *frames)
 {
-	bool is_memory = entry->wanted.watch[strspn(entry->wanted.watch,
-						    " \t")] == '*';
+	bool is_memory = entry->wanted.watch[strspn(entry->wanted.watch, " \t")] == '*';
 	struct pyexpression_place place;
 	struct error error = ERROR_INIT;
 
@@ -202,16 +186,15 @@ void watched_entry_find(struct watched *watched, struct watched_entry *entry,
 		return;
 	}
 	take_place(watched, entry, &place);
-	entry->is_local = pyexpression_is_local(entry->expression, &place) &&
-			  !is_memory;
+	entry->is_local = pyexpression_is_local(entry->expression, &place) && !is_memory;
 	entry->state = WATCHED_SET;
 	set_message(entry, NULL);
 	watched_entry_refresh(watched, entry);
 }
 
 /* Why it is over; NULL: it lives. */
-static const char *explain_end(const struct watched *watched,
-			       const struct watched_entry *entry, bool is_alive)
+static const char *explain_end(const struct watched *watched, const struct watched_entry *entry,
+			       bool is_alive)
 {
 	if (is_alive || !entry->frame.address)
 		return NULL;
@@ -222,8 +205,7 @@ static const char *explain_end(const struct watched *watched,
 	return NULL;
 }
 
-static void end_entry(struct watched *watched, struct watched_entry *entry,
-		      const char *why)
+static void end_entry(struct watched *watched, struct watched_entry *entry, const char *why)
 {
 	char *message = xasprintf("It is %s.", why);
 
@@ -234,8 +216,7 @@ static void end_entry(struct watched *watched, struct watched_entry *entry,
 }
 
 /* What cannot be found now may come back where its owner says so. */
-static void follow(struct watched *watched, struct watched_entry *entry,
-		   bool is_alive)
+static void follow(struct watched *watched, struct watched_entry *entry, bool is_alive)
 {
 	struct pyexpression_place place;
 
@@ -258,8 +239,7 @@ static void append_cut(struct buffer *out, const char *text)
 	text_cut(out, text, SHOWN_COLUMNS);
 }
 
-static char *say_change(const struct watched_entry *entry,
-			const struct watched_value *now)
+static char *say_change(const struct watched_entry *entry, const struct watched_value *now)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -272,8 +252,8 @@ static char *say_change(const struct watched_entry *entry,
 }
 
 /* Whether a change counts; one whose condition fails does not, and says so. */
-static bool is_wanted(struct watched *watched, struct watched_entry *entry,
-		      uint64_t tstate, uint64_t frame)
+static bool is_wanted(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
+		      uint64_t frame)
 {
 	const struct pyobject_frame writer = {
 		.address = frame,
@@ -333,8 +313,8 @@ static bool count_hit(struct watched *watched, struct watched_entry *entry)
 
 /* The value is another one; takes owned_now. */
 static bool take_change(struct watched *watched, struct watched_entry *entry,
-			struct watched_value *owned_now, uint64_t tstate,
-			uint64_t frame, char **description)
+			struct watched_value *owned_now, uint64_t tstate, uint64_t frame,
+			char **description)
 {
 	char *said;
 	bool stops;
@@ -343,16 +323,14 @@ static bool take_change(struct watched *watched, struct watched_entry *entry,
 	said = say_change(entry, owned_now);
 	watched_value_clear(&entry->value);
 	entry->value = *owned_now;
-	stops = is_wanted(watched, entry, tstate, frame) &&
-		count_hit(watched, entry);
+	stops = is_wanted(watched, entry, tstate, frame) && count_hit(watched, entry);
 	if (stops)
 		*description = xstrdup(said);
 	free(said);
 	return stops;
 }
 
-static const struct watched_entry *find_on(const struct watched *watched,
-					   int id)
+static const struct watched_entry *find_on(const struct watched *watched, int id)
 {
 	for (size_t i = 0; i < watched->count; i++)
 		if (watched->entries[i].wanted.id == id &&
@@ -366,16 +344,14 @@ static const struct watched_entry *find_on(const struct watched *watched,
  * there, and not filled yet. A list that is being sorted is empty. A key goes
  * before its value does.
  */
-static bool is_gone_for_good(const struct watched *watched,
-			     const struct watched_entry *entry,
+static bool is_gone_for_good(const struct watched *watched, const struct watched_entry *entry,
 			     const struct pyexpression_place *before)
 {
 	const struct pyexpression_place *place = &entry->place;
 	uint64_t word;
 
 	if (!place->guard)
-		return before->address &&
-		       !watched_fetch(watched, before->address, &word) &&
+		return before->address && !watched_fetch(watched, before->address, &word) &&
 		       word == 0;
 	if (!place->is_count || place->guard != before->guard)
 		return false;
@@ -383,32 +359,28 @@ static bool is_gone_for_good(const struct watched *watched,
 		return word == 0;
 	return keys_of(watched, place) == entry->keys &&
 	       (watched->python->minor >= 11 ||
-		(!watched_fetch(watched, before->address - 8, &word) &&
-		 word == 0));
+		(!watched_fetch(watched, before->address - 8, &word) && word == 0));
 }
 
 /*
  * Up to 3.10 the values of an instance's dict may move out of a table that
  * stays: what is written then is where they are.
  */
-static void wait_for_values(struct watched *watched,
-			    struct watched_entry *entry)
+static void wait_for_values(struct watched *watched, struct watched_entry *entry)
 {
 	struct pyexpression_place place = entry->place;
 
 	if (!place.is_count || watched->python->minor >= 11 ||
 	    keys_of(watched, &place) != entry->keys)
 		return;
-	place.guard += (uint64_t)watched->python->offsets.dict_values -
-		       PYINDEX_DICT_USED;
+	place.guard += (uint64_t)watched->python->offsets.dict_values - PYINDEX_DICT_USED;
 	place.is_count = false;
 	take_place(watched, entry, &place);
 }
 
 /* A local's word that holds somebody else's value, or none, for a while. */
-static bool is_in_between(const struct watched *watched,
-			  struct watched_entry *entry, uint64_t frame,
-			  const struct watched_value *now)
+static bool is_in_between(const struct watched *watched, struct watched_entry *entry,
+			  uint64_t frame, const struct watched_value *now)
 {
 	enum watched_writer writer = WATCHED_WRITER_ANY;
 
@@ -416,33 +388,29 @@ static bool is_in_between(const struct watched *watched,
 		writer = watched_writer(watched, frame);
 	if (writer == WATCHED_WRITER_LENDS)
 		entry->is_lent = true;
-	else if (writer == WATCHED_WRITER_RETURNS &&
-		 now->word == entry->value.word)
+	else if (writer == WATCHED_WRITER_RETURNS && now->word == entry->value.word)
 		entry->is_lent = false;
-	return entry->is_lent || (entry->place.is_object && !now->word &&
-				  !watched_value_is_gone(now));
+	return entry->is_lent ||
+	       (entry->place.is_object && !now->word && !watched_value_is_gone(now));
 }
 
 /* Looks at what stands there; true: it is another value that counts. */
-static bool look_at(struct watched *watched, struct watched_entry *entry,
-		    uint64_t tstate, uint64_t frame, bool is_alive,
-		    char **description)
+static bool look_at(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
+		    uint64_t frame, bool is_alive, char **description)
 {
 	struct pyexpression_place before = entry->place;
 	struct watched_value now;
 
 	follow(watched, entry, is_alive);
 	watched_value_read(watched, &entry->place, &now);
-	if (watched_value_is_gone(&now)
-		    ? !is_gone_for_good(watched, entry, &before)
-		    : is_in_between(watched, entry, frame, &now)) {
+	if (watched_value_is_gone(&now) ? !is_gone_for_good(watched, entry, &before)
+					: is_in_between(watched, entry, frame, &now)) {
 		if (watched_value_is_gone(&now))
 			wait_for_values(watched, entry);
 		watched_value_clear(&now);
 		return false;
 	}
-	if (entry->place.is_object &&
-	    watched_writer(watched, frame) == WATCHED_WRITER_ADDS)
+	if (entry->place.is_object && watched_writer(watched, frame) == WATCHED_WRITER_ADDS)
 		watched_value_complete(watched, frame, &entry->value, &now);
 	if (watched_value_is_same(&entry->value, &now)) {
 		watched_value_clear(&entry->value);
@@ -452,31 +420,28 @@ static bool look_at(struct watched *watched, struct watched_entry *entry,
 	return take_change(watched, entry, &now, tstate, frame, description);
 }
 
-static bool fire_entry(struct watched *watched, struct watched_entry *entry,
-		       uint64_t tstate, uint64_t frame, char **description)
+static bool fire_entry(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
+		       uint64_t frame, char **description)
 {
 	bool is_alive = frame_lives(watched, entry, tstate, frame);
 	const char *end = explain_end(watched, entry, is_alive);
 
 	if (!end)
-		return look_at(watched, entry, tstate, frame, is_alive,
-			       description);
+		return look_at(watched, entry, tstate, frame, is_alive, description);
 	end_entry(watched, entry, end);
 	*description = xasprintf("%s is %s", entry->wanted.watch, end);
 	return true;
 }
 
 /* The same watch may be wanted for several. */
-static bool is_same_watch(const struct pyexpression_place *a,
-			  const struct pyexpression_place *b)
+static bool is_same_watch(const struct pyexpression_place *a, const struct pyexpression_place *b)
 {
-	return (a->address && a->address == b->address) ||
-	       (a->guard && a->guard == b->guard);
+	return (a->address && a->address == b->address) || (a->guard && a->guard == b->guard);
 }
 
 /* All that this write is for; the first that stops is told. */
-bool watched_fired(struct watched *watched, int *id, uint64_t tstate,
-		   uint64_t frame, char **description)
+bool watched_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
+		   char **description)
 {
 	const struct watched_entry *first = find_on(watched, *id);
 	struct pyexpression_place place;
@@ -491,8 +456,7 @@ bool watched_fired(struct watched *watched, int *id, uint64_t tstate,
 		struct watched_entry *entry = &watched->entries[i];
 		char *said = NULL;
 
-		if (!watched_entry_is_on(entry) ||
-		    !is_same_watch(&place, &entry->place) ||
+		if (!watched_entry_is_on(entry) || !is_same_watch(&place, &entry->place) ||
 		    !fire_entry(watched, entry, tstate, frame, &said))
 			continue;
 		if (!stops) {

@@ -34,8 +34,7 @@ void watched_value_clear(struct watched_value *value)
 	*value = (struct watched_value){ .word = 0 };
 }
 
-int watched_fetch(const struct watched *watched, uint64_t address,
-		  uint64_t *word)
+int watched_fetch(const struct watched *watched, uint64_t address, uint64_t *word)
 {
 	return memory_fetch(watched->memory, address, word, sizeof(*word));
 }
@@ -53,14 +52,12 @@ bool watched_is_counted(const struct watched *watched, uint64_t object)
 	return (uint32_t)count > 0 && count >> 48 == 0;
 }
 
-bool watched_object_lives(const struct watched *watched, uint64_t object,
-			  uint64_t type)
+bool watched_object_lives(const struct watched *watched, uint64_t object, uint64_t type)
 {
 	uint64_t now;
 
 	return object && watched_is_counted(watched, object) &&
-	       !watched_fetch(watched, object + PYREADER_HEAD - 8, &now) &&
-	       now == type;
+	       !watched_fetch(watched, object + PYREADER_HEAD - 8, &now) && now == type;
 }
 
 static void read_object(struct watched *watched, struct watched_value *value)
@@ -78,27 +75,24 @@ static void read_object(struct watched *watched, struct watched_value *value)
 		value->size = 0;
 }
 
-static void read_bytes(const struct pyexpression_place *place,
-		       struct watched_value *value)
+static void read_bytes(const struct pyexpression_place *place, struct watched_value *value)
 {
 	struct buffer text = BUFFER_INIT;
 
 	if (place->format)
 		pyelement_write_bytes(place->format, &value->word, &text);
 	else
-		buffer_printf(&text, "%" PRIu64 " (0x%0*" PRIx64 ")",
-			      value->word, 2 * place->length, value->word);
+		buffer_printf(&text, "%" PRIu64 " (0x%0*" PRIx64 ")", value->word,
+			      2 * place->length, value->word);
 	value->text = buffer_take(&text);
 }
 
-void watched_value_read(struct watched *watched,
-			const struct pyexpression_place *place,
+void watched_value_read(struct watched *watched, const struct pyexpression_place *place,
 			struct watched_value *value)
 {
 	*value = (struct watched_value){ .word = 0 };
-	if (!place->address || memory_fetch(watched->memory, place->address,
-					    &value->word,
-					    (size_t)place->length)) {
+	if (!place->address ||
+	    memory_fetch(watched->memory, place->address, &value->word, (size_t)place->length)) {
 		value->text = xstrdup(GONE);
 		return;
 	}
@@ -116,9 +110,8 @@ void watched_value_read(struct watched *watched,
 /* Types whose text says all there is. */
 static bool is_simple(const struct watched_value *value)
 {
-	static const char *const types[] = { "int",   "float", "bool",
-					     "str",   "bytes", "NoneType",
-					     "complex" };
+	static const char *const types[] = { "int",   "float",	  "bool",   "str",
+					     "bytes", "NoneType", "complex" };
 
 	for (size_t i = 0; value->type && i < ARRAY_LENGTH(types); i++)
 		if (!strcmp(value->type, types[i]))
@@ -130,11 +123,9 @@ static bool is_simple(const struct watched_value *value)
  * Another object may have the same value, and one that nobody else has may
  * have another: a str that is appended to grows where it is.
  */
-static bool is_same_value(const struct watched_value *before,
-			  const struct watched_value *now)
+static bool is_same_value(const struct watched_value *before, const struct watched_value *now)
 {
-	if (strcmp(before->type, now->type) != 0 ||
-	    strcmp(before->text, now->text) != 0)
+	if (strcmp(before->type, now->type) != 0 || strcmp(before->text, now->text) != 0)
 		return false;
 	if (strlen(now->text) < WHOLE_BYTES)
 		return true;
@@ -146,8 +137,7 @@ bool watched_value_is_gone(const struct watched_value *value)
 	return !value->word && !strcmp(value->text, GONE);
 }
 
-bool watched_value_is_same(const struct watched_value *before,
-			   const struct watched_value *now)
+bool watched_value_is_same(const struct watched_value *before, const struct watched_value *now)
 {
 	bool was_gone = watched_value_is_gone(before);
 	bool is_gone = watched_value_is_gone(now);
@@ -160,8 +150,7 @@ bool watched_value_is_same(const struct watched_value *before,
 }
 
 /* Who writes still holds the object that stood there before. */
-void watched_value_refresh(struct watched *watched,
-			   struct watched_value *value)
+void watched_value_refresh(struct watched *watched, struct watched_value *value)
 {
 	struct watched_value now = { .word = value->word };
 
@@ -205,8 +194,7 @@ static int base_at(const struct watched *watched, uint64_t address)
  * while it uses its word: LOAD_FAST_AND_CLEAR, and in the end SWAP or POP_TOP
  * and one or more STORE_FAST.
  */
-enum watched_writer watched_writer(const struct watched *watched,
-				   uint64_t frame)
+enum watched_writer watched_writer(const struct watched *watched, uint64_t frame)
 {
 	const struct offsets *at = &watched->python->offsets;
 	uint64_t unit;
@@ -227,8 +215,7 @@ enum watched_writer watched_writer(const struct watched *watched,
 		if (known->clear && now == known->clear)
 			return WATCHED_WRITER_LENDS;
 		if ((now == known->store || now == known->store_two) &&
-		    (before == known->swap || before == known->pop ||
-		     before == known->store))
+		    (before == known->swap || before == known->pop || before == known->store))
 			return WATCHED_WRITER_RETURNS;
 	}
 	return WATCHED_WRITER_ANY;
@@ -238,8 +225,7 @@ enum watched_writer watched_writer(const struct watched *watched,
  * What is added: both operands still stand on the value stack, one behind the
  * other; nothing tells how deep.
  */
-static uint64_t find_added(struct watched *watched, uint64_t frame,
-			   uint64_t left, int64_t size)
+static uint64_t find_added(struct watched *watched, uint64_t frame, uint64_t left, int64_t size)
 {
 	int minor = watched->python->minor;
 	uint64_t row = frame + (uint64_t)watched->python->offsets.if_localsplus;
@@ -253,19 +239,17 @@ static uint64_t find_added(struct watched *watched, uint64_t frame,
 	pyreader_init(&reader, watched->memory, watched->python);
 	for (size_t i = STACK_WORDS - 1; i > 0; i--)
 		if (pyreader_untag(minor, words[i - 1]) == left &&
-		    !pystring_read(&reader, pyreader_untag(minor, words[i]),
-				   &string) &&
+		    !pystring_read(&reader, pyreader_untag(minor, words[i]), &string) &&
 		    string.length == size)
 			return pyreader_untag(minor, words[i]);
 	return 0;
 }
 
 /* The first characters of a str, and all of another, quoted. */
-static char *quote(struct watched *watched, uint64_t first, size_t count,
-		   uint64_t added, size_t added_count)
+static char *quote(struct watched *watched, uint64_t first, size_t count, uint64_t added,
+		   size_t added_count)
 {
-	uint32_t *characters =
-		xcalloc(count + added_count + 1, sizeof(*characters));
+	uint32_t *characters = xcalloc(count + added_count + 1, sizeof(*characters));
 	struct buffer text = BUFFER_INIT;
 	struct pywriter writer;
 	struct pyreader reader;
@@ -276,8 +260,7 @@ static char *quote(struct watched *watched, uint64_t first, size_t count,
 	if (!pystring_read(&reader, first, &string))
 		pystring_characters(&reader, &string, 0, count, characters);
 	if (added && !pystring_read(&reader, added, &string))
-		pystring_characters(&reader, &string, 0, added_count,
-				    characters + count);
+		pystring_characters(&reader, &string, 0, added_count, characters + count);
 	pywriter_init(&writer, &reader, &text);
 	pystring_put(&writer, characters, count + added_count, false);
 	free(characters);
@@ -290,8 +273,7 @@ static void set_text(struct watched_value *value, char *owned_text)
 	value->text = owned_text;
 }
 
-void watched_value_complete(struct watched *watched, uint64_t frame,
-			    struct watched_value *before,
+void watched_value_complete(struct watched *watched, uint64_t frame, struct watched_value *before,
 			    struct watched_value *now)
 {
 	int64_t more = now->size - before->size;
@@ -299,13 +281,11 @@ void watched_value_complete(struct watched *watched, uint64_t frame,
 	size_t count;
 
 	if (!before->type || !now->type || strcmp(now->type, "str") != 0 ||
-	    strcmp(before->type, "str") != 0 || more <= 0 ||
-	    now->size > WHOLE_BYTES)
+	    strcmp(before->type, "str") != 0 || more <= 0 || now->size > WHOLE_BYTES)
 		return;
 	count = (size_t)before->size;
 	added = find_added(watched, frame, before->word, more);
 	set_text(before, quote(watched, now->word, count, 0, 0));
 	if (added)
-		set_text(now, quote(watched, now->word, count, added,
-				    (size_t)more));
+		set_text(now, quote(watched, now->word, count, added, (size_t)more));
 }

@@ -38,8 +38,7 @@ void agent_tell_again(struct agent *agent)
 {
 	halts_describe(agent);
 	if (agent->is_debugger)
-		node_tell_debugger(agent->base.node, agent->base.pid,
-				   &agent->debugger);
+		node_tell_debugger(agent->base.node, agent->base.pid, &agent->debugger);
 }
 
 void agent_say_why(struct agent *agent, const char *why)
@@ -54,10 +53,9 @@ void agent_note_silence(struct agent *agent, bool is_silent)
 	if (agent->is_silent == is_silent || agent->phase != AGENT_OPEN)
 		return;
 	agent->is_silent = is_silent;
-	xreplace(&agent->debugger.why,
-		 is_silent ? "Its agent does not answer: something keeps "
-			     "Python from running, or the process is stopped."
-			   : NULL);
+	xreplace(&agent->debugger.why, is_silent ? "Its agent does not answer: something keeps "
+						   "Python from running, or the process is stopped."
+						 : NULL);
 	agent_tell_again(agent);
 }
 
@@ -67,16 +65,14 @@ bool agent_become_debugger(struct agent *agent)
 
 	if (agent->is_debugger)
 		return true;
-	other = connections_debugger(node_connections(agent->base.node),
-				     agent->base.pid);
+	other = connections_debugger(node_connections(agent->base.node), agent->base.pid);
 	if (other && debugger_is_ours(other))
 		return false;
 	agent->is_debugger = true;
 	return true;
 }
 
-static void tell_state(struct agent *agent, enum debugger_state state,
-		       const char *why)
+static void tell_state(struct agent *agent, enum debugger_state state, const char *why)
 {
 	agent->debugger.state = state;
 	xreplace(&agent->debugger.why, why);
@@ -122,8 +118,7 @@ static void on_retry(void *data)
 
 bool agent_is_gone(const struct agent *agent)
 {
-	return agent->way.pid > 0 && kill(agent->way.pid, 0) < 0 &&
-	       errno == ESRCH;
+	return agent->way.pid > 0 && kill(agent->way.pid, 0) < 0 && errno == ESRCH;
 }
 
 void agent_end(struct agent *agent, const char *why)
@@ -150,8 +145,7 @@ void agent_lose(struct agent *agent, const char *why)
 	struct error error = ERROR_INIT;
 	char *kept;
 
-	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING ||
-	    agent->is_leaving)
+	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING || agent->is_leaving)
 		return;
 	if (agent_is_gone(agent)) {
 		agent_end(agent, GONE);
@@ -165,18 +159,15 @@ void agent_lose(struct agent *agent, const char *why)
 	agent->phase = AGENT_WAITING;
 	inquiries_fail(agent, kept);
 	forget_session(agent);
-	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST
-						     : agent->delay * 2;
+	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST : agent->delay * 2;
 	if (agent->delay > DELAY_MAXIMUM)
 		agent->delay = DELAY_MAXIMUM;
-	agent->retry = loop_timer(node_loop(agent->base.node), agent->delay, 0,
-				  on_retry, agent);
+	agent->retry = loop_timer(node_loop(agent->base.node), agent->delay, 0, on_retry, agent);
 	tell_state(agent, DEBUGGER_CONNECTING, kept);
 	free(kept);
 }
 
-static void on_attached(struct inquiry *inquiry, json_t *body,
-			const struct error *error)
+static void on_attached(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	(void)inquiry;
 	(void)body;
@@ -195,8 +186,8 @@ static void settle_in(struct agent *agent)
 	agent_listen(agent);
 	/* Who only hears of stops is nobody for whom a process stands. */
 	if (agent->is_debugger)
-		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach",
-			     json_object(), AGENT_SECONDS);
+		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach", json_object(),
+			     AGENT_SECONDS);
 	halts_ask_state(agent);
 	breaking_restore(agent);
 	patience_look(node_patience(agent->base.node));
@@ -208,12 +199,10 @@ static bool is_session(const char *text)
 	       strspn(text, "0123456789abcdef") == SESSION_LENGTH;
 }
 
-static void on_initialized(struct inquiry *inquiry, json_t *body,
-			   const struct error *error)
+static void on_initialized(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
-	const char *session = json_get_string(
-		json_object_get(body, "probetui"), "session", NULL);
+	const char *session = json_get_string(json_object_get(body, "probetui"), "session", NULL);
 
 	if (error)
 		return;
@@ -222,10 +211,8 @@ static void on_initialized(struct inquiry *inquiry, json_t *body,
 		return;
 	}
 	xreplace(&agent->session, session);
-	agent->after = json_get_integer(json_object_get(body, "probetui"),
-					"next", 0);
-	agent->takes_once = json_get_boolean(json_object_get(body, "probetui"),
-					     "once", false);
+	agent->after = json_get_integer(json_object_get(body, "probetui"), "next", 0);
+	agent->takes_once = json_get_boolean(json_object_get(body, "probetui"), "once", false);
 	settle_in(agent);
 }
 
@@ -253,8 +240,7 @@ static void initialize(struct agent *agent)
 	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
 }
 
-static void on_identity(struct inquiry *inquiry, json_t *body,
-			const struct error *error)
+static void on_identity(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 

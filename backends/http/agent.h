@@ -49,33 +49,33 @@ struct agent {
 	struct debugger debugger; /* as it was told, or will be next */
 	struct way way;
 	enum agent_phase phase;
-	struct loop_timer *retry; /* WAITING */
+	struct loop_timer *retry;   /* WAITING */
 	struct loop_timer *pausing; /* it was asked to stand; NULL */
-	int64_t paused; /* a thread that is to stop and did not yet; 0: none */
+	int64_t paused;		    /* a thread that is to stop and did not yet; 0: none */
 	struct loop_timer *resting; /* before it is listened to again; NULL */
 	double listened;	    /* since then, on the loop's clock */
-	double delay;		  /* before the next try */
-	int64_t inner_pid;	  /* of the process, as it knows itself */
-	int64_t number;		  /* of the last DAP request */
-	int sampling;		  /* samples that are asked for */
-	bool is_silent;		  /* its last answer was late */
-	bool has_ended;		  /* it said so: nothing stands any more */
+	double delay;		    /* before the next try */
+	int64_t inner_pid;	    /* of the process, as it knows itself */
+	int64_t number;		    /* of the last DAP request */
+	int sampling;		    /* samples that are asked for */
+	bool is_silent;		    /* its last answer was late */
+	bool has_ended;		    /* it said so: nothing stands any more */
 	bool is_read_only;
-	bool takes_once; /* a request that comes twice is refused */
-	bool is_leaving; /* the answer comes last, behind all that ends */
-	bool is_telling; /* a sample is wanted for what is told now */
-	bool is_debugger; /* it was connected to, or is asked to debug: else
-			   * it only runs code, and nobody is told of it */
-	char *session;	 /* NULL: none */
-	int64_t after;	 /* the last event that was taken */
+	bool takes_once;	   /* a request that comes twice is refused */
+	bool is_leaving;	   /* the answer comes last, behind all that ends */
+	bool is_telling;	   /* a sample is wanted for what is told now */
+	bool is_debugger;	   /* it was connected to, or is asked to debug: else
+				    * it only runs code, and nobody is told of it */
+	char *session;		   /* NULL: none */
+	int64_t after;		   /* the last event that was taken */
 	struct inquiry *inquiries; /* what is under way */
-	struct halt *halts; /* threads that stand, the one shown first */
-	int64_t heard;	    /* so many stops were told of */
-	uint64_t epoch;	    /* of the newest sample that they were put into */
-	json_t *breakpoints; /* wanted; NULL: none were */
-	struct round *rounds; /* lists of them under way, the oldest first */
-	json_t *counts;	     /* of stops, by a breakpoint's number */
-	json_t *filters;     /* of exceptions, wanted; NULL: none were */
+	struct halt *halts;	   /* threads that stand, the one shown first */
+	int64_t heard;		   /* so many stops were told of */
+	uint64_t epoch;		   /* of the newest sample that they were put into */
+	json_t *breakpoints;	   /* wanted; NULL: none were */
+	struct round *rounds;	   /* lists of them under way, the oldest first */
+	json_t *counts;		   /* of stops, by a breakpoint's number */
+	json_t *filters;	   /* of exceptions, wanted; NULL: none were */
 	struct inquiry *filtering; /* that sets them now; NULL: none does */
 };
 
@@ -110,19 +110,18 @@ struct inquiry {
 	struct agent *agent;
 	struct carrier_letter *letter;
 	struct message request; /* of the pipe; name NULL: no answer is due */
-	int64_t number; /* of the DAP request; 0: it is none, or not sent */
+	int64_t number;		/* of the DAP request; 0: it is none, or not sent */
 	/*
 	 * Called once. error NULL: body is the answer's. Else a sentence, and
 	 * body, an object, what was said besides.
 	 */
-	void (*done)(struct inquiry *inquiry, json_t *body,
-		     const struct error *error);
+	void (*done)(struct inquiry *inquiry, json_t *body, const struct error *error);
 	/* Whatever done needs: */
 	int64_t value;
 	json_t *context; /* owned */
 	struct round *round;
-	bool is_waiting; /* it is sent once a pause before it is answered */
-	bool is_opening; /* it makes the connection */
+	bool is_waiting;   /* it is sent once a pause before it is answered */
+	bool is_opening;   /* it makes the connection */
 	bool is_listening; /* it waits for events */
 	bool is_lost;	   /* it fails as the connection has ended */
 	bool is_late;	   /* it fails as nothing was answered in time */
@@ -136,32 +135,30 @@ struct inquiry {
 	/* What was sent, as long as it may be sent again; NULL: it may not. */
 	char *sent_command;
 	json_t *sent_arguments;
-	double patience; /* on the loop's clock: until then the agent may be busy */
+	double patience;	  /* on the loop's clock: until then the agent may be busy */
 	struct loop_timer *again; /* NULL: it is under way */
 };
 
 /* request NULL: its answer is dropped. */
 struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
-			  void (*done)(struct inquiry *inquiry, json_t *body,
-				       const struct error *error));
+			    void (*done)(struct inquiry *inquiry, json_t *body,
+					 const struct error *error));
 /* The next one for the same request of the pipe, which it takes over. */
 struct inquiry *inquiry_follow(struct inquiry *inquiry,
-			     void (*done)(struct inquiry *inquiry, json_t *body,
-					  const struct error *error));
+			       void (*done)(struct inquiry *inquiry, json_t *body,
+					    const struct error *error));
 /* Sends a DAP request; owned_inquiry is answered in any case. */
-void inquiry_send(struct inquiry *owned_inquiry, const char *command,
-		 json_t *owned_arguments, double seconds);
+void inquiry_send(struct inquiry *owned_inquiry, const char *command, json_t *owned_arguments,
+		  double seconds);
 /* Sends no DAP: a GET, or where there is a body a POST. */
-void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path,
-			json_t *owned_body, double seconds);
+void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path, json_t *owned_body,
+			double seconds);
 /* Sends what waited for a session. */
 void inquiries_begin(struct agent *agent);
 /* Answers the request of the pipe, if any. */
-void inquiry_respond(struct inquiry *inquiry, json_t *owned_body,
-		    const struct error *error);
+void inquiry_respond(struct inquiry *inquiry, json_t *owned_body, const struct error *error);
 /* For `done`: answers with an empty body, or the sentence. */
-void inquiry_answer(struct inquiry *inquiry, json_t *body,
-		   const struct error *error);
+void inquiry_answer(struct inquiry *inquiry, json_t *body, const struct error *error);
 /* Ends the session, which goes on its own: it takes agent->way with it. */
 void inquiry_leave(struct agent *agent);
 /* Fails all that is under way. */

@@ -22,8 +22,8 @@
 #define EJECT_SECONDS 10.0
 
 /* Where a frame is named; -1: it is not there. */
-static int add_frame(const struct agent *agent, const struct message *request,
-		     json_t *arguments, struct error *error)
+static int add_frame(const struct agent *agent, const struct message *request, json_t *arguments,
+		     struct error *error)
 {
 	const struct halt_frame *frame;
 
@@ -38,11 +38,9 @@ static int add_frame(const struct agent *agent, const struct message *request,
 
 static double read_seconds(const struct message *request)
 {
-	double seconds = json_get_real(request->body, "timeout",
-				       EVALUATE_SECONDS);
+	double seconds = json_get_real(request->body, "timeout", EVALUATE_SECONDS);
 
-	return seconds > 0 && seconds <= EVALUATE_MAXIMUM ? seconds
-							  : EVALUATE_SECONDS;
+	return seconds > 0 && seconds <= EVALUATE_MAXIMUM ? seconds : EVALUATE_SECONDS;
 }
 
 /*
@@ -56,8 +54,7 @@ static json_t *make_result(const json_t *told)
 	json_t *body = json_object();
 
 	json_set_text(body, "result",
-		      json_get_string(told, "result",
-				      json_get_string(told, "value", "")));
+		      json_get_string(told, "result", json_get_string(told, "value", "")));
 	json_set_text(body, "type", json_get_string(told, "type", NULL));
 	json_set_hex(body, "address", address);
 	if (children >= 0)
@@ -74,23 +71,18 @@ static json_t *make_failure(const json_t *told)
 	json_t *body = json_object();
 
 	if (json_get_string(told, "traceback", NULL))
-		json_set_text(body, "traceback",
-			      json_get_string(told, "traceback", NULL));
+		json_set_text(body, "traceback", json_get_string(told, "traceback", NULL));
 	if (json_get_string(told, "output", NULL))
-		json_set_text(body, "output",
-			      json_get_string(told, "output", NULL));
+		json_set_text(body, "output", json_get_string(told, "output", NULL));
 	return body;
 }
 
-static void on_result(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_result(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
-	inquiry_respond(inquiry,
-			error ? make_failure(body) : make_result(body), error);
+	inquiry_respond(inquiry, error ? make_failure(body) : make_result(body), error);
 }
 
-int asking_evaluate(struct agent *agent, const struct message *request,
-		    struct error *error)
+int asking_evaluate(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "expression", "");
 	double seconds = read_seconds(request);
@@ -107,13 +99,12 @@ int asking_evaluate(struct agent *agent, const struct message *request,
 	/* A statement is fine in each context. */
 	json_set_text(arguments, "context", "repl");
 	json_object_set_new(arguments, "timeout", json_real(seconds));
-	inquiry_send(inquiry_new(agent, request, on_result), "evaluate",
-		     arguments, seconds + GRACE_SECONDS);
+	inquiry_send(inquiry_new(agent, request, on_result), "evaluate", arguments,
+		     seconds + GRACE_SECONDS);
 	return 0;
 }
 
-static void on_cancelled(struct inquiry *inquiry, json_t *body,
-			 const struct error *error)
+static void on_cancelled(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	(void)inquiry;
 	(void)body;
@@ -125,8 +116,7 @@ static void cancel(struct agent *agent, int64_t number)
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "requestId", json_integer(number));
-	inquiry_send(inquiry_new(agent, NULL, on_cancelled), "cancel",
-		     arguments, AGENT_SECONDS);
+	inquiry_send(inquiry_new(agent, NULL, on_cancelled), "cancel", arguments, AGENT_SECONDS);
 }
 
 void asking_cancel(struct agent *agent)
@@ -135,13 +125,11 @@ void asking_cancel(struct agent *agent)
 
 	/* New ones come first, and one that cannot be sent goes at once. */
 	for (; inquiry; inquiry = inquiry->next)
-		if ((inquiry->done == on_result || tensors_asks(inquiry)) &&
-		    inquiry->number > 0)
+		if ((inquiry->done == on_result || tensors_asks(inquiry)) && inquiry->number > 0)
 			cancel(agent, inquiry->number);
 }
 
-int asking_set(struct agent *agent, const struct message *request,
-	       struct error *error)
+int asking_set(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *name = json_get_string(request->body, "name", "");
 	const char *value = json_get_string(request->body, "value", "");
@@ -157,8 +145,8 @@ int asking_set(struct agent *agent, const struct message *request,
 	}
 	json_set_text(arguments, "expression", name);
 	json_set_text(arguments, "value", value);
-	inquiry_send(inquiry_new(agent, request, on_result), "setExpression",
-		     arguments, EVALUATE_SECONDS + GRACE_SECONDS);
+	inquiry_send(inquiry_new(agent, request, on_result), "setExpression", arguments,
+		     EVALUATE_SECONDS + GRACE_SECONDS);
 	return 0;
 }
 
@@ -168,33 +156,27 @@ static json_t *make_target(const json_t *told)
 
 	json_set_text(target, "label", json_get_string(told, "label", ""));
 	if (json_get_string(told, "type", NULL))
-		json_set_text(target, "type",
-			      json_get_string(told, "type", NULL));
+		json_set_text(target, "type", json_get_string(told, "type", NULL));
 	if (json_is_integer(json_object_get(told, "start")))
-		json_object_set(target, "start",
-				json_object_get(told, "start"));
+		json_object_set(target, "start", json_object_get(told, "start"));
 	if (json_is_integer(json_object_get(told, "length")))
-		json_object_set(target, "length",
-				json_object_get(told, "length"));
+		json_object_set(target, "length", json_object_get(told, "length"));
 	return target;
 }
 
-static void on_targets(struct inquiry *inquiry, json_t *body,
-		       const struct error *error)
+static void on_targets(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	const json_t *told = json_object_get(body, "targets");
 	json_t *answer = json_object();
 	json_t *targets = json_array();
 
 	for (size_t i = 0; !error && i < json_array_size(told); i++)
-		json_array_append_new(targets,
-				      make_target(json_array_get(told, i)));
+		json_array_append_new(targets, make_target(json_array_get(told, i)));
 	json_object_set_new(answer, "targets", targets);
 	inquiry_respond(inquiry, answer, error);
 }
 
-int asking_complete(struct agent *agent, const struct message *request,
-		    struct error *error)
+int asking_complete(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "text", "");
 	int64_t column = json_get_integer(request->body, "column", 0);
@@ -205,16 +187,14 @@ int asking_complete(struct agent *agent, const struct message *request,
 		return -1;
 	}
 	json_set_text(arguments, "text", text);
-	json_object_set_new(arguments, "column",
-			    json_integer(column > 0 ? column : 1));
-	inquiry_send(inquiry_new(agent, request, on_targets), "completions",
-		     arguments, AGENT_SECONDS);
+	json_object_set_new(arguments, "column", json_integer(column > 0 ? column : 1));
+	inquiry_send(inquiry_new(agent, request, on_targets), "completions", arguments,
+		     AGENT_SECONDS);
 	return 0;
 }
 
 /* POST /execute is no DAP. */
-static void on_executed(struct inquiry *inquiry, json_t *body,
-			const struct error *error)
+static void on_executed(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	const json_t *raised = json_object_get(body, "error");
 	const char *message = json_get_string(raised, "message", "");
@@ -224,16 +204,13 @@ static void on_executed(struct inquiry *inquiry, json_t *body,
 		on_result(inquiry, body, error);
 		return;
 	}
-	error_set(&why, "%s%s%s",
-		  json_get_string(raised, "type", "an exception"),
+	error_set(&why, "%s%s%s", json_get_string(raised, "type", "an exception"),
 		  message[0] ? ": " : "", message);
-	json_object_set(body, "traceback",
-			json_object_get(raised, "traceback"));
+	json_object_set(body, "traceback", json_object_get(raised, "traceback"));
 	inquiry_respond(inquiry, make_failure(body), &why);
 }
 
-int asking_execute(struct agent *agent, const struct message *request,
-		   struct error *error)
+int asking_execute(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *code = json_get_string(request->body, "code", NULL);
 	const char *path = json_get_string(request->body, "path", NULL);
@@ -246,26 +223,22 @@ int asking_execute(struct agent *agent, const struct message *request,
 	body = json_object();
 	json_set_text(body, code ? "code" : "path", code ? code : path);
 	json_object_set_new(body, "timeout", json_real(seconds));
-	inquiry_send_plain(inquiry_new(agent, request, on_executed), "/execute",
-			   body, seconds + GRACE_SECONDS);
+	inquiry_send_plain(inquiry_new(agent, request, on_executed), "/execute", body,
+			   seconds + GRACE_SECONDS);
 	return 0;
 }
 
-static void on_caught(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_caught(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 
 	if (!error)
-		patience_hear_catch(node_patience(agent->base.node),
-				    agent->base.pid,
-				    json_is_object(json_object_get(body,
-								   "catch")));
+		patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
+				    json_is_object(json_object_get(body, "catch")));
 	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
 }
 
-int asking_catch(struct agent *agent, const struct message *request,
-		 struct error *error)
+int asking_catch(struct agent *agent, const struct message *request, struct error *error)
 {
 	const json_t *on = json_object_get(request->body, "on");
 	json_t *arguments;
@@ -274,43 +247,36 @@ int asking_catch(struct agent *agent, const struct message *request,
 		return error_set(error, "catch: \"on\" is true or false.");
 	/* The limits are raised beside it, not behind its answer. */
 	if (json_is_true(on))
-		patience_expect(node_patience(agent->base.node),
-				agent->base.pid);
+		patience_expect(node_patience(agent->base.node), agent->base.pid);
 	arguments = json_object();
 	json_object_set(arguments, "on", (json_t *)on);
 	if (json_is_number(json_object_get(request->body, "lease")))
-		json_object_set(arguments, "lease",
-				json_object_get(request->body, "lease"));
+		json_object_set(arguments, "lease", json_object_get(request->body, "lease"));
 	if (json_is_array(json_object_get(request->body, "types")))
-		json_object_set(arguments, "types",
-				json_object_get(request->body, "types"));
-	inquiry_send(inquiry_new(agent, request, on_caught), "catch", arguments,
-		     AGENT_SECONDS);
+		json_object_set(arguments, "types", json_object_get(request->body, "types"));
+	inquiry_send(inquiry_new(agent, request, on_caught), "catch", arguments, AGENT_SECONDS);
 	return 0;
 }
 
-static void on_watchdogs(struct inquiry *inquiry, json_t *body,
-			 const struct error *error)
+static void on_watchdogs(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 
 	if (!error)
-		patience_learn(node_patience(agent->base.node),
-			       agent->base.pid, body);
+		patience_learn(node_patience(agent->base.node), agent->base.pid, body);
 	else if (inquiry->request.seq == NODE_NOBODY && !inquiry->is_lost)
 		patience_miss(node_patience(agent->base.node), agent->base.pid);
 	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
 }
 
-int asking_watchdog(struct agent *agent, const struct message *request,
-		    struct error *error)
+int asking_watchdog(struct agent *agent, const struct message *request, struct error *error)
 {
 	json_t *arguments = json_copy(request->body);
 
 	(void)error;
 	json_object_del(arguments, "pid");
-	inquiry_send(inquiry_new(agent, request, on_watchdogs), "watchdog",
-		     arguments, AGENT_SECONDS);
+	inquiry_send(inquiry_new(agent, request, on_watchdogs), "watchdog", arguments,
+		     AGENT_SECONDS);
 	return 0;
 }
 
@@ -334,26 +300,21 @@ static json_t *make_farewell(const struct inquiry *inquiry, const json_t *told)
 
 	for (size_t i = 0; i < json_array_size(left); i++)
 		append_part(&text, json_string_value(json_array_get(left, i)));
-	json_object_set_new(body, "pid",
-			    json_integer(inquiry->agent->base.pid));
-	json_set_text(body, "result",
-		      text.length > 0 ? text.data : "nothing of it is left");
+	json_object_set_new(body, "pid", json_integer(inquiry->agent->base.pid));
+	json_set_text(body, "result", text.length > 0 ? text.data : "nothing of it is left");
 	buffer_clear(&text);
 	return body;
 }
 
-static void on_ejected(struct inquiry *inquiry, json_t *body,
-		       const struct error *error)
+static void on_ejected(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 
 	agent->is_leaving = false;
 	/* What was held may have ended before the answer was out. */
-	if (error && agent->way.path &&
-	    !way_exists(agent->way.pid, agent->way.uid))
+	if (error && agent->way.path && !way_exists(agent->way.pid, agent->way.uid))
 		error = NULL;
-	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body),
-			error);
+	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body), error);
 	if (error && !agent_is_listening(agent))
 		agent_lose(agent, error->message);
 	else if (!error)
@@ -372,8 +333,7 @@ static bool is_held(const json_t *state)
 	return false;
 }
 
-static void on_state(struct inquiry *inquiry, json_t *body,
-		     const struct error *error)
+static void on_state(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 	struct error refused = ERROR_INIT;
@@ -391,15 +351,13 @@ static void on_state(struct inquiry *inquiry, json_t *body,
 		return;
 	}
 	agent->is_leaving = true;
-	inquiry_send_plain(inquiry_follow(inquiry, on_ejected), "/eject",
-			   json_object(), EJECT_SECONDS);
+	inquiry_send_plain(inquiry_follow(inquiry, on_ejected), "/eject", json_object(),
+			   EJECT_SECONDS);
 }
 
-int asking_eject(struct agent *agent, const struct message *request,
-		 struct error *error)
+int asking_eject(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
-	inquiry_send(inquiry_new(agent, request, on_state), "state", NULL,
-		     AGENT_SECONDS);
+	inquiry_send(inquiry_new(agent, request, on_state), "state", NULL, AGENT_SECONDS);
 	return 0;
 }

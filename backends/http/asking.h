@@ -14,26 +14,17 @@ struct halt_frame;
 struct message;
 
 /* Each takes on the request of that name. */
-int asking_evaluate(struct agent *agent, const struct message *request,
-		    struct error *error);
+int asking_evaluate(struct agent *agent, const struct message *request, struct error *error);
 /* What is evaluated is to end; its requests are answered by that. */
 void asking_cancel(struct agent *agent);
-int asking_complete(struct agent *agent, const struct message *request,
-		    struct error *error);
-int asking_set(struct agent *agent, const struct message *request,
-	       struct error *error);
-int asking_execute(struct agent *agent, const struct message *request,
-		   struct error *error);
-int asking_catch(struct agent *agent, const struct message *request,
-		 struct error *error);
-int asking_watchdog(struct agent *agent, const struct message *request,
-		    struct error *error);
-int asking_eject(struct agent *agent, const struct message *request,
-		 struct error *error);
-int asking_variables(struct agent *agent, const struct message *request,
-		     struct error *error);
-int asking_source(struct agent *agent, const struct message *request,
-		  struct error *error);
+int asking_complete(struct agent *agent, const struct message *request, struct error *error);
+int asking_set(struct agent *agent, const struct message *request, struct error *error);
+int asking_execute(struct agent *agent, const struct message *request, struct error *error);
+int asking_catch(struct agent *agent, const struct message *request, struct error *error);
+int asking_watchdog(struct agent *agent, const struct message *request, struct error *error);
+int asking_eject(struct agent *agent, const struct message *request, struct error *error);
+int asking_variables(struct agent *agent, const struct message *request, struct error *error);
+int asking_source(struct agent *agent, const struct message *request, struct error *error);
 /* Whether the request is about code in a frame, not in __main__. */
 bool asking_has_frame(const struct message *request);
 /* Whether an address is a reference of the agent's. */
@@ -44,8 +35,7 @@ uint64_t asking_address(const json_t *told);
 /* What is in it, as far as it is counted; -1: it cannot be opened. */
 int64_t asking_child_count(const json_t *told);
 /* The frame of the request, which stands; NULL and a sentence. */
-const struct halt_frame *asking_find_frame(const struct agent *agent,
-					   const struct message *request,
+const struct halt_frame *asking_find_frame(const struct agent *agent, const struct message *request,
 					   struct error *error);
 
 #endif

@@ -31,10 +31,8 @@ static const struct agent *lend_agent(const struct connection *connection)
 	return (const struct agent *)connection;
 }
 
-static struct connection *http_open(struct node *node,
-				    const struct process *process,
-				    const struct target *target,
-				    struct error *error)
+static struct connection *http_open(struct node *node, const struct process *process,
+				    const struct target *target, struct error *error)
 {
 	struct agent *agent = agent_new(node, process, target, error);
 
@@ -61,10 +59,9 @@ struct row {
 	enum needs needs;
 	bool opens; /* by the process alone */
 	bool runs;  /* code in the process */
-	int (*send)(struct agent *agent, const struct message *request,
-		    struct error *error);
-	int (*go)(struct agent *agent, enum request_kind kind,
-		  const struct message *request, struct error *error);
+	int (*send)(struct agent *agent, const struct message *request, struct error *error);
+	int (*go)(struct agent *agent, enum request_kind kind, const struct message *request,
+		  struct error *error);
 	const char *why;
 };
 
@@ -107,23 +104,19 @@ static bool has_none(const struct message *request)
 	return json_is_array(list) && json_array_size(list) == 0;
 }
 
-static bool http_opens_for(const struct process *process,
-			   enum request_kind kind,
+static bool http_opens_for(const struct process *process, enum request_kind kind,
 			   const struct message *request)
 {
-	return rows[kind].opens && !has_none(request) &&
-	       way_exists(process->pid, process->uid);
+	return rows[kind].opens && !has_none(request) && way_exists(process->pid, process->uid);
 }
 
 /* One that left is of no use any more once there is another. */
-static bool http_attends(const struct process *process,
-			 const struct connection *connection)
+static bool http_attends(const struct process *process, const struct connection *connection)
 {
 	const struct agent *agent = (const struct agent *)connection;
 
 	if (agent)
-		return agent->phase == AGENT_OVER &&
-		       way_has_another(&agent->way);
+		return agent->phase == AGENT_OVER && way_has_another(&agent->way);
 	return way_exists(process->pid, process->uid);
 }
 
@@ -141,23 +134,19 @@ static bool is_there(const struct agent *agent, struct reason *reason)
 	if (agent->phase == AGENT_OPENING || agent->phase == AGENT_OPEN)
 		return true;
 	return explain(reason, why ? why : "Its agent is not connected.",
-		       agent->phase == AGENT_WAITING
-			       ? "It is tried again; ask again soon."
-			       : "");
+		       agent->phase == AGENT_WAITING ? "It is tried again; ask again soon." : "");
 }
 
 /* Who has stopped it evaluates; who is connected debugs. */
-static bool is_free(const struct agent *agent, enum needs needs,
-		    struct reason *reason)
+static bool is_free(const struct agent *agent, enum needs needs, struct reason *reason)
 {
-	const struct debugger *other = connections_debugger(
-		node_connections(agent->base.node), agent->base.pid);
+	const struct debugger *other =
+		connections_debugger(node_connections(agent->base.node), agent->base.pid);
 
 	if (agent->is_debugger || !other || !debugger_is_ours(other))
 		return true;
 	if (other->state == DEBUGGER_STOPPED)
-		return explain(reason,
-			       "Another debugger of ours has stopped it.", "");
+		return explain(reason, "Another debugger of ours has stopped it.", "");
 	if (needs >= NEEDS_DEBUGGER)
 		return explain(reason,
 			       "It is connected to by another debugger "
@@ -166,12 +155,11 @@ static bool is_free(const struct agent *agent, enum needs needs,
 	return true;
 }
 
-static bool has_stopped(const struct agent *agent, enum needs needs,
-			const struct message *request, struct reason *reason)
+static bool has_stopped(const struct agent *agent, enum needs needs, const struct message *request,
+			struct reason *reason)
 {
 	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
-	const struct halt *halt = tid ? halts_find(agent, (pid_t)tid)
-				      : halts_shown(agent);
+	const struct halt *halt = tid ? halts_find(agent, (pid_t)tid) : halts_shown(agent);
 
 	if (!halt)
 		return explain(reason, "It runs: nothing has stopped it yet.",
@@ -185,8 +173,7 @@ static bool has_stopped(const struct agent *agent, enum needs needs,
 }
 
 /* What is opened by the agent's numbers needs no frame. */
-static enum needs needs_of(enum request_kind kind,
-			   const struct message *request)
+static enum needs needs_of(enum request_kind kind, const struct message *request)
 {
 	if (kind == REQUEST_VARIABLES && request &&
 	    asking_is_reference(json_get_hex(request->body, "address")))
@@ -201,16 +188,14 @@ static enum needs needs_of(enum request_kind kind,
 /* Of objects it knows its own numbers alone. */
 static bool is_elsewhere(enum request_kind kind, const struct message *request)
 {
-	uint64_t address = kind == REQUEST_VARIABLES && request
-				   ? json_get_hex(request->body, "address")
-				   : 0;
+	uint64_t address =
+		kind == REQUEST_VARIABLES && request ? json_get_hex(request->body, "address") : 0;
 
 	return address != 0 && !asking_is_reference(address);
 }
 
-static bool http_can(const struct connection *connection,
-		     enum request_kind kind, const struct message *request,
-		     struct reason *reason)
+static bool http_can(const struct connection *connection, enum request_kind kind,
+		     const struct message *request, struct reason *reason)
 {
 	const struct agent *agent = lend_agent(connection);
 	enum needs needs = needs_of(kind, request);
@@ -222,17 +207,14 @@ static bool http_can(const struct connection *connection,
 	if (needs == NEEDS_NEVER)
 		return explain(reason, rows[kind].why, "");
 	if (is_elsewhere(kind, request))
-		return explain(reason,
-			       "Its agent has not told of this object.",
+		return explain(reason, "Its agent has not told of this object.",
 			       "Look at the frame's variables again.");
 	/* Nothing is to be taken out where nothing was put in. */
-	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request) &&
-	    !agent->is_debugger)
+	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request) && !agent->is_debugger)
 		return explain(reason, "No breakpoint is set in it.", "");
 	if (kind == REQUEST_SAMPLE &&
 	    (agent->is_telling ||
-	     connections_has_reader(node_connections(agent->base.node),
-				    agent->base.pid)))
+	     connections_has_reader(node_connections(agent->base.node), agent->base.pid)))
 		return explain(reason, rows[REQUEST_SAMPLE_EXACT].why, "");
 	if (!is_there(agent, reason) || !is_free(agent, needs, reason))
 		return false;
@@ -241,8 +223,7 @@ static bool http_can(const struct connection *connection,
 			       "Its agent only reads (read_only=True): it "
 			       "stops, changes and runs nothing.",
 			       "");
-	return needs < NEEDS_STOP ||
-	       (kind == REQUEST_CONTINUE && agent->paused) ||
+	return needs < NEEDS_STOP || (kind == REQUEST_CONTINUE && agent->paused) ||
 	       has_stopped(agent, needs, request, reason);
 }
 
@@ -252,10 +233,8 @@ static int http_send(struct connection *connection, enum request_kind kind,
 	struct agent *agent = to_agent(connection);
 	const struct row *row = &rows[kind];
 
-	if (row->needs >= NEEDS_DEBUGGER && !agent->is_debugger &&
-	    agent_become_debugger(agent))
-		node_tell_debugger(agent->base.node, agent->base.pid,
-				   &agent->debugger);
+	if (row->needs >= NEEDS_DEBUGGER && !agent->is_debugger && agent_become_debugger(agent))
+		node_tell_debugger(agent->base.node, agent->base.pid, &agent->debugger);
 	if (row->go)
 		return row->go(agent, kind, request, error);
 	return row->send(agent, request, error);
@@ -266,8 +245,7 @@ static void http_interrupt(struct connection *connection)
 	asking_cancel(to_agent(connection));
 }
 
-static void http_amend(struct connection *connection,
-		       struct process_sample *sample)
+static void http_amend(struct connection *connection, struct process_sample *sample)
 {
 	halts_amend(to_agent(connection), sample);
 }

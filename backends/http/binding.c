@@ -31,8 +31,7 @@ static const char *find_message(const json_t *told, bool is_set)
 void binding_update(struct breakpoint_binding *binding, const json_t *told)
 {
 	bool is_set = json_get_boolean(told, "verified", false);
-	const char *path = json_get_string(json_object_get(told, "source"),
-					   "path", NULL);
+	const char *path = json_get_string(json_object_get(told, "source"), "path", NULL);
 
 	binding->number = is_set ? binding->id : 0;
 	if (path)
@@ -65,8 +64,7 @@ void binding_take(struct agent *agent, const json_t *body)
 {
 	const json_t *told = json_object_get(body, "breakpoint");
 	struct debugger *debugger = &agent->debugger;
-	struct breakpoint_binding *binding =
-		binding_find(debugger, json_get_count(told, "id"));
+	struct breakpoint_binding *binding = binding_find(debugger, json_get_count(told, "id"));
 
 	if (!binding)
 		return;
@@ -89,8 +87,7 @@ void binding_begin(struct debugger *debugger, const json_t *list)
 		const json_t *wanted = json_array_get(list, i);
 		int id = json_get_count(wanted, "id");
 		struct breakpoint_binding *binding;
-		const struct breakpoint_binding *old =
-			binding_find(&before, id);
+		const struct breakpoint_binding *old = binding_find(&before, id);
 
 		if (debugger->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
 			break;
@@ -98,15 +95,11 @@ void binding_begin(struct debugger *debugger, const json_t *list)
 		binding->id = id;
 		binding->hits = old ? old->hits : 0;
 		binding->line = json_get_count(wanted, "line");
-		binding->is_disabled =
-			json_get_boolean(wanted, "disabled", false);
-		binding->is_temporary =
-			json_get_boolean(wanted, "temporary", false);
+		binding->is_disabled = json_get_boolean(wanted, "disabled", false);
+		binding->is_temporary = json_get_boolean(wanted, "temporary", false);
 		xreplace(&binding->path, json_get_string(wanted, "path", NULL));
-		xreplace(&binding->watch,
-			 json_get_string(wanted, "watch", NULL));
-		xreplace(&binding->condition,
-			 json_get_string(wanted, "condition", NULL));
+		xreplace(&binding->watch, json_get_string(wanted, "watch", NULL));
+		xreplace(&binding->condition, json_get_string(wanted, "condition", NULL));
 	}
 	debugger_clear_bindings(&before);
 }

@@ -63,8 +63,7 @@ static bool is_in(const struct part *part, const json_t *breakpoint)
 	return !part->path || strcmp(part->path, path) == 0;
 }
 
-static void copy_text(json_t *to, const char *name, const json_t *from,
-		      const char *key)
+static void copy_text(json_t *to, const char *name, const json_t *from, const char *key)
 {
 	const char *text = json_get_string(from, key, NULL);
 
@@ -77,12 +76,9 @@ static json_t *make_wanted(const json_t *breakpoint)
 	json_t *wanted = json_object();
 	int64_t ignore = json_get_integer(breakpoint, "ignore", 0);
 
-	json_object_set_new(
-		wanted, "id",
-		json_integer(json_get_integer(breakpoint, "id", 0)));
+	json_object_set_new(wanted, "id", json_integer(json_get_integer(breakpoint, "id", 0)));
 	if (json_get_integer(breakpoint, "line", 0) > 0)
-		json_object_set(wanted, "line",
-				json_object_get(breakpoint, "line"));
+		json_object_set(wanted, "line", json_object_get(breakpoint, "line"));
 	copy_text(wanted, "name", breakpoint, "function");
 	copy_text(wanted, "dataId", breakpoint, "dataId");
 	copy_text(wanted, "condition", breakpoint, "condition");
@@ -127,8 +123,7 @@ static json_t *make_body(const struct agent *agent)
 	json_t *whole = debugger_to_json(&agent->debugger);
 	json_t *body = json_object();
 
-	json_object_set(body, "breakpoints",
-			json_object_get(whole, "breakpoints"));
+	json_object_set(body, "breakpoints", json_object_get(whole, "breakpoints"));
 	json_decref(whole);
 	return body;
 }
@@ -143,8 +138,7 @@ static void finish_round(struct round *round)
 	agent->rounds = round->next;
 	agent_tell_again(agent);
 	if (round->request.name)
-		node_respond(agent->base.node, &round->request,
-			     make_body(agent), NULL);
+		node_respond(agent->base.node, &round->request, make_body(agent), NULL);
 	message_clear(&round->request);
 	json_decref(round->list);
 	free(round);
@@ -165,8 +159,7 @@ static void count_down(struct round *round)
 }
 
 static struct inquiry *begin_inquiry(struct round *round, json_t *owned_ids,
-				     void (*done)(struct inquiry *inquiry,
-						  json_t *body,
+				     void (*done)(struct inquiry *inquiry, json_t *body,
 						  const struct error *error))
 {
 	struct inquiry *inquiry = inquiry_new(round->agent, NULL, done);
@@ -181,22 +174,18 @@ static struct inquiry *begin_inquiry(struct round *round, json_t *owned_ids,
  * Parts
  */
 
-static struct breakpoint_binding *binding_at(struct agent *agent,
-					     const json_t *ids, size_t i)
+static struct breakpoint_binding *binding_at(struct agent *agent, const json_t *ids, size_t i)
 {
-	return binding_find(&agent->debugger,
-			    (int)json_integer_value(json_array_get(ids, i)));
+	return binding_find(&agent->debugger, (int)json_integer_value(json_array_get(ids, i)));
 }
 
-static void on_part(struct inquiry *inquiry, json_t *body,
-		    const struct error *error)
+static void on_part(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	const json_t *ids = inquiry->context;
 	const json_t *told = json_object_get(body, "breakpoints");
 
 	for (size_t i = 0; i < json_array_size(ids); i++) {
-		struct breakpoint_binding *binding =
-			binding_at(inquiry->agent, ids, i);
+		struct breakpoint_binding *binding = binding_at(inquiry->agent, ids, i);
 		const json_t *one = json_array_get(told, i);
 
 		if (binding && error)
@@ -215,17 +204,15 @@ static json_t *list_ids(const struct part *part, const json_t *list)
 		const json_t *breakpoint = json_array_get(list, i);
 
 		if (is_in(part, breakpoint))
-			json_array_append_new(
-				ids, json_integer(json_get_count(breakpoint, "id")));
+			json_array_append_new(ids, json_integer(json_get_count(breakpoint, "id")));
 	}
 	return ids;
 }
 
 static void send_part(struct round *round, const struct part *part)
 {
-	inquiry_send(begin_inquiry(round, list_ids(part, round->list), on_part),
-		     part->command, make_arguments(part, round->list),
-		     AGENT_SECONDS);
+	inquiry_send(begin_inquiry(round, list_ids(part, round->list), on_part), part->command,
+		     make_arguments(part, round->list), AGENT_SECONDS);
 }
 
 /* Paths of a list, each once. */
@@ -235,8 +222,7 @@ static void add_paths(json_t *paths, const json_t *list)
 		const json_t *breakpoint = json_array_get(list, i);
 		const char *path = json_get_string(breakpoint, "path", NULL);
 
-		if (path &&
-		    strcmp(command_of(breakpoint), "setBreakpoints") == 0)
+		if (path && strcmp(command_of(breakpoint), "setBreakpoints") == 0)
 			json_object_set_new(paths, path, json_true());
 	}
 }
@@ -265,7 +251,8 @@ static void send_parts(struct round *round)
 	round->left = 1;
 	add_paths(paths, round->list);
 	add_paths(paths, agent->breakpoints);
-	json_object_foreach(paths, path, unused) {
+	json_object_foreach(paths, path, unused)
+	{
 		const struct part part = { "setBreakpoints", path };
 
 		send_part(round, &part);
@@ -273,8 +260,7 @@ static void send_parts(struct round *round)
 	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
 		const struct part part = { lists[i], NULL };
 
-		if (has_any(lists[i], round->list) ||
-		    has_any(lists[i], agent->breakpoints))
+		if (has_any(lists[i], round->list) || has_any(lists[i], agent->breakpoints))
 			send_part(round, &part);
 	}
 	json_decref(paths);
@@ -295,24 +281,21 @@ static json_t *find_wanted(const json_t *list, int id)
 	return NULL;
 }
 
-static void on_info(struct inquiry *inquiry, json_t *body,
-		    const struct error *error)
+static void on_info(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct round *round = inquiry->round;
 	int id = (int)inquiry->value;
-	struct breakpoint_binding *binding =
-		binding_find(&inquiry->agent->debugger, id);
+	struct breakpoint_binding *binding = binding_find(&inquiry->agent->debugger, id);
 	json_t *wanted = find_wanted(round->list, id);
 	const char *data = json_get_string(body, "dataId", NULL);
 
 	if (data && wanted)
 		json_set_text(wanted, "dataId", data);
 	else if (binding)
-		binding_refuse(binding,
-			       error ? error->message
-				     : json_get_string(body, "description",
-						       "It cannot be "
-						       "watched."));
+		binding_refuse(binding, error ? error->message
+					      : json_get_string(body, "description",
+								"It cannot be "
+								"watched."));
 	if (binding && !data && !error)
 		binding->is_refused = true;
 	count_down(round);
@@ -321,8 +304,7 @@ static void on_info(struct inquiry *inquiry, json_t *body,
 static void look_up(struct round *round, json_t *wanted)
 {
 	struct agent *agent = round->agent;
-	const json_t *before =
-		find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
+	const json_t *before = find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
 	const struct halt *halt = halts_shown(agent);
 	size_t depth = (size_t)json_get_count(wanted, "depth");
 	json_t *arguments = json_object();
@@ -337,8 +319,7 @@ static void look_up(struct round *round, json_t *wanted)
 	if (json_get_boolean(wanted, "nan", false))
 		json_object_set_new(arguments, "nan", json_true());
 	else if (halt && depth < halt->frame_count)
-		json_object_set_new(arguments, "frameId",
-				    json_integer(halt->frames[depth].id));
+		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
 	inquiry = begin_inquiry(round, NULL, on_info);
 	inquiry->value = json_get_count(wanted, "id");
 	inquiry_send(inquiry, "dataBreakpointInfo", arguments, AGENT_SECONDS);
@@ -359,8 +340,7 @@ static void begin_round(struct round *round)
 	count_down(round);
 }
 
-static void add_round(struct agent *agent, const struct message *request,
-		      json_t *owned_list)
+static void add_round(struct agent *agent, const struct message *request, json_t *owned_list)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 	struct round **link = &agent->rounds;
@@ -368,8 +348,7 @@ static void add_round(struct agent *agent, const struct message *request,
 	round->agent = agent;
 	round->list = owned_list;
 	if (request) {
-		message_make_request(&round->request, request->name,
-				     json_incref(request->body));
+		message_make_request(&round->request, request->name, json_incref(request->body));
 		round->request.seq = request->seq;
 	}
 	while (*link)
@@ -379,8 +358,7 @@ static void add_round(struct agent *agent, const struct message *request,
 		begin_round(round);
 }
 
-int breaking_set(struct agent *agent, const struct message *request,
-		 struct error *error)
+int breaking_set(struct agent *agent, const struct message *request, struct error *error)
 {
 	const json_t *list = json_object_get(request->body, "breakpoints");
 

@@ -12,11 +12,9 @@ struct error;
 struct message;
 
 /* The request `setBreakpoints`. */
-int breaking_set(struct agent *agent, const struct message *request,
-		 struct error *error);
+int breaking_set(struct agent *agent, const struct message *request, struct error *error);
 /* The request `setExceptionBreakpoints`. */
-int breaking_set_filters(struct agent *agent, const struct message *request,
-			 struct error *error);
+int breaking_set_filters(struct agent *agent, const struct message *request, struct error *error);
 /* A new session is to have what the former had. */
 void breaking_restore(struct agent *agent);
 /* Of that, which exceptions stop. */

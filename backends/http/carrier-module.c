@@ -47,8 +47,8 @@ struct carrier_letter {
 	CURL *easy;
 	struct curl_slist *headers;
 	int (*check)(int fd, void *data);
-	int fd; /* of a connection that is new; -1 */
-	char *path; /* of a Unix socket; NULL: there is none */
+	int fd;	      /* of a connection that is new; -1 */
+	char *path;   /* of a Unix socket; NULL: there is none */
 	bool is_once; /* not to be sent a second time */
 	bool is_sent;
 	bool is_again; /* and was not sent a second time */
@@ -106,14 +106,12 @@ static size_t on_bytes(char *bytes, size_t one, size_t length, void *data)
 	return length;
 }
 
-static curl_socket_t on_open(void *data, curlsocktype purpose,
-			     struct curl_sockaddr *address)
+static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct carrier_letter *letter = data;
 
 	(void)purpose;
-	letter->fd = socket(address->family, address->socktype | SOCK_CLOEXEC,
-			    address->protocol);
+	letter->fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	return letter->fd < 0 ? CURL_SOCKET_BAD : letter->fd;
 }
 
@@ -122,8 +120,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose,
  * what a kept one has taken before it closed: what runs code must not come
  * twice, unless who takes it sees to that.
  */
-static int on_connected(void *data, char *address, char *own, int port,
-			int own_port)
+static int on_connected(void *data, char *address, char *own, int port, int own_port)
 {
 	struct carrier_letter *letter = data;
 
@@ -170,16 +167,17 @@ static enum carrier_outcome outcome_of(CURLcode code)
 
 /* What OpenSSL and GnuTLS call what is no TLS at all. */
 static const char *const plain_words[] = {
-	"wrong version number", "packet length too long",
-	"unexpected TLS packet", "record layer failure",
+	"wrong version number",
+	"packet length too long",
+	"unexpected TLS packet",
+	"record layer failure",
 };
 
 static bool is_unencrypted(const struct carrier_letter *letter, CURLcode code)
 {
 	if (code != CURLE_SSL_CONNECT_ERROR)
 		return false;
-	for (size_t i = 0; i < sizeof(plain_words) / sizeof(plain_words[0]);
-	     i++)
+	for (size_t i = 0; i < sizeof(plain_words) / sizeof(plain_words[0]); i++)
 		if (strstr(letter->why, plain_words[i]))
 			return true;
 	return false;
@@ -194,10 +192,9 @@ static const char *explain_late(struct carrier_letter *letter)
 	curl_easy_getinfo(letter->easy, CURLINFO_CONNECT_TIME_T, &connected);
 	curl_easy_getinfo(letter->easy, CURLINFO_TOTAL_TIME_T, &took);
 	snprintf(letter->why, sizeof(letter->why), "%s within %.3g s",
-		 letter->length > 0 ? "not all of it came"
-		 : connected > 0 || letter->path
-			 ? "nothing came"
-			 : "no connection came about",
+		 letter->length > 0		 ? "not all of it came"
+		 : connected > 0 || letter->path ? "nothing came"
+						 : "no connection came about",
 		 (double)(took / 100000) / 10);
 	return letter->why;
 }
@@ -245,8 +242,7 @@ static void tell(struct carrier *carrier)
 
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
-				  (char **)&letter);
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&letter);
 		finish(letter, code);
 		letter_free(letter);
 	}
@@ -299,8 +295,7 @@ static struct wait *wait_new(struct carrier *carrier, curl_socket_t fd)
 	return wait;
 }
 
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data,
-		     void *known)
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
 	struct carrier *carrier = data;
 	struct wait *wait = known;
@@ -320,8 +315,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data,
 		return -1;
 	if (wait->watch)
 		carrier->loop.watch_stop(wait->watch);
-	wait->watch = carrier->loop.watch(carrier->loop.loop, fd, events,
-					  on_ready, wait);
+	wait->watch = carrier->loop.watch(carrier->loop.loop, fd, events, on_ready, wait);
 	return 0;
 }
 
@@ -344,8 +338,7 @@ static int on_timer(CURLM *multi, long milliseconds, void *data)
 	carrier->timer = NULL;
 	if (milliseconds >= 0)
 		carrier->timer = carrier->loop.timer(
-			carrier->loop.loop, (double)milliseconds / 1000, 0,
-			on_due, carrier);
+			carrier->loop.loop, (double)milliseconds / 1000, 0, on_due, carrier);
 	return 0;
 }
 
@@ -388,14 +381,12 @@ static void module_close(struct carrier *carrier)
 	free(carrier);
 }
 
-static void set_headers(struct carrier_letter *letter,
-			const struct carrier_request *request)
+static void set_headers(struct carrier_letter *letter, const struct carrier_request *request)
 {
 	struct curl_slist *headers = NULL;
 
 	if (request->body)
-		headers = curl_slist_append(headers,
-					    "Content-Type: application/json");
+		headers = curl_slist_append(headers, "Content-Type: application/json");
 	/* No "Expect: 100-continue" before the body. */
 	headers = curl_slist_append(headers, "Expect:");
 	headers = curl_slist_append(headers, "Accept:");
@@ -403,8 +394,7 @@ static void set_headers(struct carrier_letter *letter,
 	curl_easy_setopt(letter->easy, CURLOPT_HTTPHEADER, headers);
 	if (!request->token)
 		return;
-	curl_easy_setopt(letter->easy, CURLOPT_HTTPAUTH,
-			 (long)CURLAUTH_BEARER);
+	curl_easy_setopt(letter->easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
 	curl_easy_setopt(letter->easy, CURLOPT_XOAUTH2_BEARER, request->token);
 }
 
@@ -420,8 +410,7 @@ static bool has_others(const struct carrier_letter *letter)
 	return count >= KEPT_MAXIMUM;
 }
 
-static void set_way(struct carrier_letter *letter,
-		    const struct carrier_request *request)
+static void set_way(struct carrier_letter *letter, const struct carrier_request *request)
 {
 	CURL *easy = letter->easy;
 
@@ -432,10 +421,8 @@ static void set_way(struct carrier_letter *letter,
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-			 (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(easy, CURLOPT_SSLVERSION,
-			 (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (request->ca_file)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
 	if (!request->path)
@@ -448,16 +435,14 @@ static void set_way(struct carrier_letter *letter,
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, letter);
 }
 
-static void set_body(struct carrier_letter *letter,
-		     const struct carrier_request *request)
+static void set_body(struct carrier_letter *letter, const struct carrier_request *request)
 {
 	CURL *easy = letter->easy;
 
 	if (!request->body)
 		return;
 	letter->is_once = !request->is_repeatable;
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-			 (curl_off_t)request->length);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
 	curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body);
 }
 
@@ -493,8 +478,7 @@ static struct carrier_letter *module_send(struct carrier *carrier,
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, version_name);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, letter);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
-			 (long)(request->seconds * 1000) + 1);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->seconds * 1000) + 1);
 	set_way(letter, request);
 	set_headers(letter, request);
 	set_body(letter, request);
@@ -505,8 +489,7 @@ static struct carrier_letter *module_send(struct carrier *carrier,
 	return NULL;
 }
 
-__attribute__((visibility("default"))) extern const struct carrier_module
-	probetui_carrier_module;
+__attribute__((visibility("default"))) extern const struct carrier_module probetui_carrier_module;
 const struct carrier_module probetui_carrier_module = {
 	.open = module_open,
 	.close = module_close,

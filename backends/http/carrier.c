@@ -62,8 +62,7 @@ static int open_carrier(struct carrier_office *office, struct error *error)
 }
 
 struct carrier_letter *carrier_send(struct carrier_office *office,
-				    const struct carrier_request *request,
-				    struct error *error)
+				    const struct carrier_request *request, struct error *error)
 {
 	struct carrier_letter *letter;
 
@@ -71,13 +70,11 @@ struct carrier_letter *carrier_send(struct carrier_office *office,
 		return NULL;
 	letter = office->module->send(office->carrier, request);
 	if (!letter)
-		error_set(error, "libcurl does not take \"%.200s\".",
-			  request->url);
+		error_set(error, "libcurl does not take \"%.200s\".", request->url);
 	return letter;
 }
 
-void carrier_cancel(struct carrier_office *office,
-		    struct carrier_letter *letter)
+void carrier_cancel(struct carrier_office *office, struct carrier_letter *letter)
 {
 	office->module->cancel(letter);
 }

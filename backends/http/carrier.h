@@ -54,8 +54,8 @@ struct carrier_request {
 	 * sent again, and a POST that is not done twice by that.
 	 */
 	bool is_repeatable;
-	double seconds;	     /* from now on to the last byte */
-	size_t maximum;	     /* bytes of an answer */
+	double seconds; /* from now on to the last byte */
+	size_t maximum; /* bytes of an answer */
 	/* Called once, from the loop, unless it is cancelled before. */
 	void (*done)(const struct carrier_answer *answer, void *data);
 	void *data;
@@ -65,13 +65,10 @@ struct carrier_request {
 struct carrier_loop {
 	struct loop *loop;
 	struct loop_watch *(*watch)(struct loop *loop, int fd, int events,
-				    void (*ready)(int fd, int events,
-						  void *data),
-				    void *data);
+				    void (*ready)(int fd, int events, void *data), void *data);
 	void (*watch_stop)(struct loop_watch *watch);
-	struct loop_timer *(*timer)(struct loop *loop, double delay,
-				    double period, void (*due)(void *data),
-				    void *data);
+	struct loop_timer *(*timer)(struct loop *loop, double delay, double period,
+				    void (*due)(void *data), void *data);
 	void (*timer_stop)(struct loop_timer *timer);
 };
 
@@ -92,10 +89,8 @@ struct carrier_module {
 struct carrier_office *carrier_office_new(struct loop *loop);
 void carrier_office_free(struct carrier_office *office);
 struct carrier_letter *carrier_send(struct carrier_office *office,
-				    const struct carrier_request *request,
-				    struct error *error);
-void carrier_cancel(struct carrier_office *office,
-		    struct carrier_letter *letter);
+				    const struct carrier_request *request, struct error *error);
+void carrier_cancel(struct carrier_office *office, struct carrier_letter *letter);
 /* Letters that are sent on leaving: the node waits for their answers a bit. */
 void carrier_note_leaving(struct carrier_office *office, int change);
 bool carrier_has_left(const struct carrier_office *office);

@@ -50,8 +50,7 @@ static void take_output(struct agent *agent, const json_t *body)
 	const json_t *breakpoint = json_object_get(body, "breakpoint");
 	json_t *event;
 
-	if (strcmp(category, "console") != 0 &&
-	    strcmp(category, "important") != 0)
+	if (strcmp(category, "console") != 0 && strcmp(category, "important") != 0)
 		return;
 	event = json_object();
 	json_object_set_new(event, "pid", json_integer(agent->base.pid));
@@ -87,12 +86,9 @@ static const struct row {
 	const char *event;
 	void (*take)(struct agent *agent, const json_t *body);
 } rows[] = {
-	{ "stopped", halts_take },
-	{ "continued", halts_take_continued },
-	{ "breakpoint", binding_take },
-	{ "output", take_output },
-	{ "probetui/lost", take_lost },
-	{ "probetui/catch", take_catch },
+	{ "stopped", halts_take },	{ "continued", halts_take_continued },
+	{ "breakpoint", binding_take }, { "output", take_output },
+	{ "probetui/lost", take_lost }, { "probetui/catch", take_catch },
 	{ "terminated", take_end },
 };
 
@@ -121,12 +117,10 @@ static void on_rested(void *data)
 static void rest(struct agent *agent)
 {
 	stop_resting(agent);
-	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS,
-				    0, on_rested, agent);
+	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS, 0, on_rested, agent);
 }
 
-static void on_events(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_events(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 	const json_t *events = json_object_get(body, "events");
@@ -141,8 +135,7 @@ static void on_events(struct inquiry *inquiry, json_t *body,
 	}
 	if (agent->phase != AGENT_OPEN)
 		return;
-	if (json_array_size(events) == 0 &&
-	    loop_now() - agent->listened < EARLY_SECONDS)
+	if (json_array_size(events) == 0 && loop_now() - agent->listened < EARLY_SECONDS)
 		rest(agent);
 	else
 		agent_listen(agent);
@@ -151,9 +144,8 @@ static void on_events(struct inquiry *inquiry, json_t *body,
 void agent_listen(struct agent *agent)
 {
 	struct inquiry *inquiry = inquiry_new(agent, NULL, on_events);
-	char *path = xasprintf("/events?session=%s&after=%lld&timeout=%d",
-			       agent->session, (long long)agent->after,
-			       POLL_SECONDS);
+	char *path = xasprintf("/events?session=%s&after=%lld&timeout=%d", agent->session,
+			       (long long)agent->after, POLL_SECONDS);
 
 	stop_resting(agent);
 	agent->listened = loop_now();

@@ -13,8 +13,7 @@
 /* They would arrive in any order: one waits for the one before. */
 static void send_next(struct agent *agent);
 
-static void on_filters(struct inquiry *inquiry, json_t *body,
-		       const struct error *error)
+static void on_filters(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 
@@ -42,8 +41,8 @@ static void send_next(struct agent *agent)
 	if (!oldest)
 		return;
 	agent->filtering = oldest;
-	inquiry_send(oldest, "setExceptionBreakpoints",
-		     json_incref(oldest->context), AGENT_SECONDS);
+	inquiry_send(oldest, "setExceptionBreakpoints", json_incref(oldest->context),
+		     AGENT_SECONDS);
 }
 
 static void add(struct agent *agent, const struct message *request)
@@ -54,8 +53,7 @@ static void add(struct agent *agent, const struct message *request)
 	send_next(agent);
 }
 
-int breaking_set_filters(struct agent *agent, const struct message *request,
-			 struct error *error)
+int breaking_set_filters(struct agent *agent, const struct message *request, struct error *error)
 {
 	json_t *filters = json_object();
 	json_t *list = json_object_get(request->body, "filters");
@@ -67,8 +65,7 @@ int breaking_set_filters(struct agent *agent, const struct message *request,
 	}
 	json_object_set(filters, "filters", list);
 	if (json_is_array(json_object_get(request->body, "types")))
-		json_object_set(filters, "types",
-				json_object_get(request->body, "types"));
+		json_object_set(filters, "types", json_object_get(request->body, "types"));
 	json_decref(agent->filters);
 	agent->filters = filters;
 	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
@@ -82,10 +79,8 @@ void breaking_restore_filters(struct agent *agent)
 	/* What waits for the session is newer. */
 	if (!agent->filters)
 		return;
-	patience_hear_filters(
-		node_patience(agent->base.node), agent->base.pid,
-		json_array_size(json_object_get(agent->filters, "filters")) >
-			0);
+	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
+			      json_array_size(json_object_get(agent->filters, "filters")) > 0);
 	if (!agent->filtering)
 		add(agent, NULL);
 }

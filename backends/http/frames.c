@@ -30,8 +30,7 @@ static void read_frame(struct halt_frame *frame, const json_t *told)
 		file = json_get_string(source, "name", "?");
 	frame->code = (struct code){
 		.func = xstrdup(last_part(name)),
-		.qualname = xstrdup_or_null(
-			json_get_string(told, "qualname", NULL)),
+		.qualname = xstrdup_or_null(json_get_string(told, "qualname", NULL)),
 		.file = xstrdup(json_get_string(told, "file", file)),
 		.first_lineno = first,
 		.type = FRAME_PYTHON,
@@ -53,8 +52,7 @@ bool frames_read(struct halt_frame **frames, size_t *count, const json_t *body)
 	for (size_t i = 0; i < more; i++)
 		read_frame(&(*frames)[*count + i], json_array_get(list, i));
 	*count += more;
-	return more > 0 && total > 0 && *count < STACK_FRAMES_MAXIMUM &&
-	       *count < (size_t)total;
+	return more > 0 && total > 0 && *count < STACK_FRAMES_MAXIMUM && *count < (size_t)total;
 }
 
 void frames_free(struct halt_frame *frames, size_t count)
@@ -82,26 +80,22 @@ const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
 	return stack;
 }
 
-static void append_exception(struct buffer *out, const char *relation,
-			     const json_t *details)
+static void append_exception(struct buffer *out, const char *relation, const json_t *details)
 {
-	debugger_append_exception(
-		out, relation,
-		json_get_string(details, "typeName", "an exception"),
-		json_get_string(details, "message", ""));
+	debugger_append_exception(out, relation,
+				  json_get_string(details, "typeName", "an exception"),
+				  json_get_string(details, "message", ""));
 }
 
 /* DAP nests what it came of; which of both it is, is the agent's own. */
 static void append_chain(struct buffer *out, const json_t *details)
 {
 	for (int i = 0; i < CHAIN_MAXIMUM; i++) {
-		const json_t *inner = json_array_get(
-			json_object_get(details, "innerException"), 0);
+		const json_t *inner = json_array_get(json_object_get(details, "innerException"), 0);
 
 		if (!json_is_object(inner))
 			return;
-		append_exception(out, json_get_string(inner, "relation", ""),
-				 inner);
+		append_exception(out, json_get_string(inner, "relation", ""), inner);
 		details = inner;
 	}
 }
@@ -115,8 +109,7 @@ char *frames_read_exception(const json_t *body)
 		append_exception(&out, NULL, details);
 		append_chain(&out, details);
 	} else if (json_get_string(body, "exceptionId", NULL)) {
-		buffer_append_string(&out,
-				     json_get_string(body, "exceptionId", ""));
+		buffer_append_string(&out, json_get_string(body, "exceptionId", ""));
 	} else {
 		return NULL;
 	}

@@ -17,8 +17,7 @@ struct stack_table;
  * Appends those of an answer to stackTrace. True: there are more, from *count
  * on. frames_free() them.
  */
-bool frames_read(struct halt_frame **frames, size_t *count,
-		 const json_t *body);
+bool frames_read(struct halt_frame **frames, size_t *count, const json_t *body);
 void frames_free(struct halt_frame *frames, size_t count);
 const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
 				  struct stack_table *stacks);

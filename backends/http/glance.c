@@ -39,8 +39,7 @@ static int open_socket(struct way *way, struct error *error)
 		return error_set(error, "The path of its agent is too long.");
 	memcpy(address.sun_path, way->path, strlen(way->path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address,
-			      sizeof(address)) < 0) {
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		if (fd >= 0)
 			close(fd);
 		return error_set(error, SILENT);
@@ -61,11 +60,9 @@ static int ask(int fd, const char *path, double until)
 			      "Connection: close\r\n\r\n",
 			      path);
 
-	if (length <= 0 || (size_t)length >= sizeof(request) ||
-	    wait_for(fd, POLLOUT, until) < 0)
+	if (length <= 0 || (size_t)length >= sizeof(request) || wait_for(fd, POLLOUT, until) < 0)
 		return -1;
-	return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0
-									 : -1;
+	return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -1;
 }
 
 /* All that comes until the other end closes. */
@@ -73,8 +70,7 @@ static int read_all(int fd, struct buffer *out, double until)
 {
 	char bytes[4096];
 
-	while (out->length < ANSWER_MAXIMUM &&
-	       wait_for(fd, POLLIN, until) == 0) {
+	while (out->length < ANSWER_MAXIMUM && wait_for(fd, POLLIN, until) == 0) {
 		ssize_t count = recv(fd, bytes, sizeof(bytes), 0);
 
 		if (count == 0)
@@ -89,22 +85,17 @@ static int read_all(int fd, struct buffer *out, double until)
 
 static json_t *parse(const struct buffer *answer, struct error *error)
 {
-	const char *end = answer->length > 0 ? strstr(answer->data, "\r\n\r\n")
-					     : NULL;
+	const char *end = answer->length > 0 ? strstr(answer->data, "\r\n\r\n") : NULL;
 	json_t *told = NULL;
 
 	if (end && strncmp(answer->data, "HTTP/1.1 200 ", 13) == 0)
-		told = json_parse(end + 4,
-				  answer->length -
-					  (size_t)(end + 4 - answer->data),
-				  NULL);
+		told = json_parse(end + 4, answer->length - (size_t)(end + 4 - answer->data), NULL);
 	if (!told)
 		error_set(error, "What its agent says makes no sense.");
 	return told;
 }
 
-json_t *glance(const struct process *process, const char *path, double seconds,
-	       struct error *error)
+json_t *glance(const struct process *process, const char *path, double seconds, struct error *error)
 {
 	struct buffer answer = BUFFER_INIT;
 	double until = loop_now() + seconds;
@@ -115,8 +106,7 @@ json_t *glance(const struct process *process, const char *path, double seconds,
 	answer.maximum = ANSWER_MAXIMUM + 8192;
 	if (way_init(&way, process, NULL, error) == 0)
 		fd = open_socket(&way, error);
-	if (fd >= 0 && (ask(fd, path, until) < 0 ||
-			read_all(fd, &answer, until) < 0))
+	if (fd >= 0 && (ask(fd, path, until) < 0 || read_all(fd, &answer, until) < 0))
 		error_set(error, SILENT);
 	else if (fd >= 0)
 		told = parse(&answer, error);

@@ -50,8 +50,7 @@ struct halt *halts_shown(const struct agent *agent)
 	return halt;
 }
 
-struct halt *halts_find_asked(const struct agent *agent,
-			      const struct message *request)
+struct halt *halts_find_asked(const struct agent *agent, const struct message *request)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
@@ -95,9 +94,7 @@ static void describe_halt(struct debugger *debugger, const struct halt *halt)
 	debugger->tid = halt->tid;
 	debugger->held = now - halt->since;
 	debugger->is_post_mortem = halt_is_held(halt);
-	debugger->lease = halt->lease < 0    ? -1
-			  : halt->lease > now ? halt->lease - now
-					      : 0;
+	debugger->lease = halt->lease < 0 ? -1 : halt->lease > now ? halt->lease - now : 0;
 	debugger->hit_count = halt->hit_count;
 	memcpy(debugger->hits, halt->hits, sizeof(halt->hits));
 	xreplace(&debugger->value, halt->value);
@@ -219,8 +216,7 @@ static void read_hits(struct halt *halt, const json_t *ids)
 	for (size_t i = 0; i < json_array_size(ids); i++) {
 		json_int_t id = json_integer_value(json_array_get(ids, i));
 
-		if (id > 0 && id <= INT_MAX &&
-		    halt->hit_count < STOP_HITS_MAXIMUM)
+		if (id > 0 && id <= INT_MAX && halt->hit_count < STOP_HITS_MAXIMUM)
 			halt->hits[halt->hit_count++] = (int)id;
 	}
 }
@@ -240,10 +236,8 @@ static char *find_description(const struct halt *halt, const json_t *body)
 	if (halt->reason == STOP_DATA_BREAKPOINT && described[0])
 		return xstrdup(described);
 	if (halt->hit_count > 0)
-		return xasprintf("breakpoint %d%s", halt->hits[0],
-				 why ? why : "");
-	if (halt->at == STOP_AT_CALL || halt->at == STOP_AT_RETURN ||
-	    halt->at == STOP_AT_EXCEPTION)
+		return xasprintf("breakpoint %d%s", halt->hits[0], why ? why : "");
+	if (halt->at == STOP_AT_CALL || halt->at == STOP_AT_RETURN || halt->at == STOP_AT_EXCEPTION)
 		return xstrdup(stop_event_name(halt->at));
 	return NULL;
 }
@@ -270,21 +264,18 @@ static struct halt *read_halt(struct agent *agent, const json_t *body)
 
 bool halts_tell_of_hold(const json_t *body)
 {
-	return find_reason(json_get_string(body, "reason", "")) ==
-		       STOP_EXCEPTION &&
+	return find_reason(json_get_string(body, "reason", "")) == STOP_EXCEPTION &&
 	       json_get_real(body, "lease", -1) >= 0;
 }
 
 /* Its thread is asked for by number: another stop may have come since. */
 static struct halt *find_asked(const struct inquiry *inquiry)
 {
-	struct halt *halt = find_thread(
-		inquiry->agent, json_get_integer(inquiry->context, "thread", 0));
+	struct halt *halt =
+		find_thread(inquiry->agent, json_get_integer(inquiry->context, "thread", 0));
 
 	/* Two may have asked, where it went and was told of again. */
-	return halt && halt->number == inquiry->value && !halt->is_known
-		       ? halt
-		       : NULL;
+	return halt && halt->number == inquiry->value && !halt->is_known ? halt : NULL;
 }
 
 static void put_last(struct agent *agent, struct halt *halt)
@@ -311,16 +302,14 @@ static void show(struct agent *agent, struct halt *halt)
 		binding_count_hit(agent, halt->hits[i]);
 	/* Somebody is to know of it. */
 	agent_become_debugger(agent);
-	halt->count = connections_next_stop(
-		node_connections(agent->base.node), agent->base.pid);
+	halt->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
 	/* What has stopped since is not in the way of what is shown. */
 	if (before != 0 && halts_shown(agent) == halt)
 		put_last(agent, halt);
 	tell_change(agent, before);
 }
 
-static void on_exception(struct inquiry *inquiry, json_t *body,
-			 const struct error *error)
+static void on_exception(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct halt *halt = find_asked(inquiry);
 
@@ -331,29 +320,23 @@ static void on_exception(struct inquiry *inquiry, json_t *body,
 	show(inquiry->agent, halt);
 }
 
-static void ask(struct agent *agent, const struct halt *halt,
-		const char *command, size_t start,
-		void (*done)(struct inquiry *inquiry, json_t *body,
-			     const struct error *error))
+static void ask(struct agent *agent, const struct halt *halt, const char *command, size_t start,
+		void (*done)(struct inquiry *inquiry, json_t *body, const struct error *error))
 {
 	struct inquiry *inquiry = inquiry_new(agent, NULL, done);
 	json_t *arguments = json_object();
 
 	inquiry->value = halt->number;
 	inquiry->context = json_object();
-	json_object_set_new(inquiry->context, "thread",
-			    json_integer(halt->thread));
-	json_object_set_new(inquiry->context, "start",
-			    json_integer((json_int_t)start));
+	json_object_set_new(inquiry->context, "thread", json_integer(halt->thread));
+	json_object_set_new(inquiry->context, "start", json_integer((json_int_t)start));
 	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
 	if (start > 0)
-		json_object_set_new(arguments, "startFrame",
-				    json_integer((json_int_t)start));
+		json_object_set_new(arguments, "startFrame", json_integer((json_int_t)start));
 	inquiry_send(inquiry, command, arguments, AGENT_SECONDS);
 }
 
-static void on_stack(struct inquiry *inquiry, json_t *body,
-		     const struct error *error)
+static void on_stack(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 	struct halt *halt = find_asked(inquiry);
@@ -374,8 +357,7 @@ static void on_stack(struct inquiry *inquiry, json_t *body,
 		return;
 	}
 	/* Another answer to the same question has come before. */
-	if (json_get_integer(inquiry->context, "start", 0) !=
-	    (int64_t)halt->frame_count)
+	if (json_get_integer(inquiry->context, "start", 0) != (int64_t)halt->frame_count)
 		return;
 	if (frames_read(&halt->frames, &halt->frame_count, body))
 		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
@@ -436,15 +418,13 @@ static size_t count_told(const json_t *stops)
 static bool is_among(const json_t *stops, int64_t thread)
 {
 	for (size_t i = 0; i < count_told(stops); i++)
-		if (json_get_integer(json_array_get(stops, i), "threadId", 0) ==
-		    thread)
+		if (json_get_integer(json_array_get(stops, i), "threadId", 0) == thread)
 			return true;
 	return false;
 }
 
 /* What was told of since it was asked may be newer than the answer. */
-static void release_others(struct agent *agent, const json_t *stops,
-			   int64_t heard)
+static void release_others(struct agent *agent, const json_t *stops, int64_t heard)
 {
 	struct halt *halt = agent->halts;
 
@@ -458,8 +438,7 @@ static void release_others(struct agent *agent, const json_t *stops,
 	}
 }
 
-static void on_state(struct inquiry *inquiry, json_t *body,
-		     const struct error *error)
+static void on_state(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	const json_t *stops = json_object_get(body, "stops");
 	struct agent *agent = inquiry->agent;
@@ -485,8 +464,7 @@ void halts_ask_state(struct agent *agent)
  * Samples
  */
 
-static struct thread_sample *find_sample(struct process_sample *sample,
-					 const struct halt *halt)
+static struct thread_sample *find_sample(struct process_sample *sample, const struct halt *halt)
 {
 	struct thread_sample *thread;
 
@@ -505,14 +483,12 @@ void halts_amend(struct agent *agent, struct process_sample *sample)
 {
 	agent->epoch = sample->epoch;
 	for (const struct halt *halt = agent->halts; halt; halt = halt->next) {
-		struct thread_sample *thread =
-			halt->is_known ? find_sample(sample, halt) : NULL;
+		struct thread_sample *thread = halt->is_known ? find_sample(sample, halt) : NULL;
 
 		if (!thread)
 			continue;
-		thread->stack = frames_intern(
-			halt->frames, halt->frame_count,
-			node_stacks(agent->base.node));
+		thread->stack = frames_intern(halt->frames, halt->frame_count,
+					      node_stacks(agent->base.node));
 		thread->native = NULL;
 		thread->state = THREAD_STOPPED;
 		thread->exactness = EXACT;

@@ -39,9 +39,9 @@ struct halt {
 	char *description;
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
-	double since; /* the loop's clock */
-	double lease; /* until then, on that clock; -1: for good */
-	bool is_known; /* its stack has come */
+	double since;		   /* the loop's clock */
+	double lease;		   /* until then, on that clock; -1: for good */
+	bool is_known;		   /* its stack has come */
 	struct halt_frame *frames; /* innermost first */
 	size_t frame_count;
 };
@@ -61,8 +61,7 @@ struct halt *halts_find(const struct agent *agent, pid_t tid);
 /* The one that is shown. */
 struct halt *halts_shown(const struct agent *agent);
 /* That of the request's thread, else the one that is shown; as above. */
-struct halt *halts_find_asked(const struct agent *agent,
-			      const struct message *request);
+struct halt *halts_find_asked(const struct agent *agent, const struct message *request);
 /* It is held at an uncaught exception: it can be looked at, not stepped. */
 bool halt_is_held(const struct halt *halt);
 /* The same of what the agent tells of a stop. */

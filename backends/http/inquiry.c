@@ -24,8 +24,8 @@
 #define LEAVE_SECONDS FAREWELL_SECONDS
 
 struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
-			  void (*done)(struct inquiry *inquiry, json_t *body,
-				       const struct error *error))
+			    void (*done)(struct inquiry *inquiry, json_t *body,
+					 const struct error *error))
 {
 	struct inquiry *inquiry = xcalloc(1, sizeof(*inquiry));
 
@@ -35,15 +35,14 @@ struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
 	agent->inquiries = inquiry;
 	if (!request)
 		return inquiry;
-	message_make_request(&inquiry->request, request->name,
-			     json_incref(request->body));
+	message_make_request(&inquiry->request, request->name, json_incref(request->body));
 	inquiry->request.seq = request->seq;
 	return inquiry;
 }
 
 struct inquiry *inquiry_follow(struct inquiry *inquiry,
-			     void (*done)(struct inquiry *inquiry, json_t *body,
-					  const struct error *error))
+			       void (*done)(struct inquiry *inquiry, json_t *body,
+					    const struct error *error))
 {
 	struct inquiry *next = inquiry_new(inquiry->agent, NULL, done);
 
@@ -58,8 +57,7 @@ struct inquiry *inquiry_follow(struct inquiry *inquiry,
 static void inquiry_free(struct inquiry *inquiry)
 {
 	if (inquiry->letter)
-		carrier_cancel(node_carriers(inquiry->agent->base.node),
-			       inquiry->letter);
+		carrier_cancel(node_carriers(inquiry->agent->base.node), inquiry->letter);
 	message_clear(&inquiry->request);
 	json_decref(inquiry->context);
 	if (inquiry->again)
@@ -71,8 +69,7 @@ static void inquiry_free(struct inquiry *inquiry)
 	free(inquiry);
 }
 
-void inquiry_respond(struct inquiry *inquiry, json_t *owned_body,
-		    const struct error *error)
+void inquiry_respond(struct inquiry *inquiry, json_t *owned_body, const struct error *error)
 {
 	if (!inquiry->request.name) {
 		json_decref(owned_body);
@@ -84,16 +81,14 @@ void inquiry_respond(struct inquiry *inquiry, json_t *owned_body,
 	inquiry->request = (struct message){ .name = NULL };
 }
 
-void inquiry_answer(struct inquiry *inquiry, json_t *body,
-		   const struct error *error)
+void inquiry_answer(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	(void)body;
 	inquiry_respond(inquiry, NULL, error);
 }
 
 /* It is in no list any more. */
-static void complete(struct inquiry *inquiry, json_t *body,
-		     const struct error *error)
+static void complete(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	inquiry->done(inquiry, body, error);
 	/* Each inquiry gets an answer. */
@@ -101,8 +96,7 @@ static void complete(struct inquiry *inquiry, json_t *body,
 	inquiry_free(inquiry);
 }
 
-static void finish(struct inquiry *inquiry, json_t *body,
-		   const struct error *error)
+static void finish(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct inquiry **link = &inquiry->agent->inquiries;
 
@@ -161,36 +155,32 @@ static const char *const outcome_words[] = {
 };
 
 /* The system's are none of a job's own. */
-static const char *hint(const struct agent *agent,
-			const struct carrier_answer *answer)
+static const char *hint(const struct agent *agent, const struct carrier_answer *answer)
 {
 	if (answer->outcome != CARRIER_DISTRUSTED)
 		return "";
-	return agent->way.ca_file
-		       ? "; what is trusted is what PROBETUI_CA_FILE has"
-		       : "; PROBETUI_CA_FILE=FILE has certificates to trust, "
-			 "as that of the agent's signer or its own";
+	return agent->way.ca_file ? "; what is trusted is what PROBETUI_CA_FILE has"
+				  : "; PROBETUI_CA_FILE=FILE has certificates to trust, "
+				    "as that of the agent's signer or its own";
 }
 
-static void explain(const struct agent *agent,
-		    const struct carrier_answer *answer, struct error *error)
+static void explain(const struct agent *agent, const struct carrier_answer *answer,
+		    struct error *error)
 {
 	size_t length = strlen(answer->why);
 
 	/* libcurl ends some of its sentences itself. */
 	if (length > 0 && answer->why[length - 1] == '.')
 		length--;
-	if (answer->outcome == CARRIER_UNREACHABLE &&
-	    error_is_set(&agent->way.refused))
+	if (answer->outcome == CARRIER_UNREACHABLE && error_is_set(&agent->way.refused))
 		*error = agent->way.refused;
 	else
-		error_set(error, "%s%.*s%s.", outcome_words[answer->outcome],
-			  (int)length, answer->why, hint(agent, answer));
+		error_set(error, "%s%.*s%s.", outcome_words[answer->outcome], (int)length,
+			  answer->why, hint(agent, answer));
 }
 
 /* What the failure means for the connection; false: nothing. */
-static bool is_lost(const struct inquiry *inquiry,
-		    const struct carrier_answer *answer)
+static bool is_lost(const struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	return answer->outcome == CARRIER_UNREACHABLE ||
 	       (answer->outcome == CARRIER_LATE && is_vital(inquiry));
@@ -208,8 +198,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 	inquiry->is_late = answer->outcome == CARRIER_LATE;
 	inquiry->is_refused = answer->outcome == CARRIER_UNREADABLE;
 	finish(inquiry, NULL, &error);
-	if (answer->outcome == CARRIER_DISTRUSTED ||
-	    answer->outcome == CARRIER_UNENCRYPTED ||
+	if (answer->outcome == CARRIER_DISTRUSTED || answer->outcome == CARRIER_UNENCRYPTED ||
 	    (answer->outcome == CARRIER_UNREADABLE && was_vital))
 		agent_end(agent, error.message);
 	else if (lost)
@@ -220,24 +209,21 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 
 /* Its events and their last number are one object for `done`. */
 static void read_answer(struct inquiry *inquiry, struct reply *reply,
-			const struct carrier_answer *answer,
-			struct error *error)
+			const struct carrier_answer *answer, struct error *error)
 {
 	json_t *events;
 	int64_t next;
 
 	if (inquiry->is_plain) {
-		reply_read_plain(reply, answer->status, answer->bytes,
-				 answer->length, error);
+		reply_read_plain(reply, answer->status, answer->bytes, answer->length, error);
 		return;
 	}
 	if (!inquiry->is_listening) {
-		reply_read(reply, answer->status, answer->bytes, answer->length,
-			   error);
+		reply_read(reply, answer->status, answer->bytes, answer->length, error);
 		return;
 	}
-	reply_read_events(reply, answer->status, answer->bytes, answer->length,
-			  &events, &next, error);
+	reply_read_events(reply, answer->status, answer->bytes, answer->length, &events, &next,
+			  error);
 	if (!events)
 		return;
 	json_object_set_new(reply->body, "events", events);
@@ -254,12 +240,9 @@ static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 
 	agent_note_silence(agent, false);
 	read_answer(inquiry, &reply, answer, &error);
-	inquiry->is_refused = reply.kind == REPLY_BUSY ||
-			      reply.kind == REPLY_SENSELESS;
-	finish(inquiry, reply.body,
-	       reply.kind == REPLY_DONE ? NULL : &error);
-	if (was_vital && (reply.kind == REPLY_REFUSED ||
-			  reply.kind == REPLY_SENSELESS))
+	inquiry->is_refused = reply.kind == REPLY_BUSY || reply.kind == REPLY_SENSELESS;
+	finish(inquiry, reply.body, reply.kind == REPLY_DONE ? NULL : &error);
+	if (was_vital && (reply.kind == REPLY_REFUSED || reply.kind == REPLY_SENSELESS))
 		agent_end(agent, error.message);
 	else if (was_vital && reply.kind != REPLY_DONE)
 		agent_lose(agent, error.message);
@@ -285,8 +268,7 @@ static void on_again(void *data)
  * taken once there is room. Where the session ends meanwhile it waits for the
  * next one, as any other.
  */
-static bool tries_again(struct inquiry *inquiry,
-			const struct carrier_answer *answer)
+static bool tries_again(struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	struct agent *agent = inquiry->agent;
 
@@ -297,8 +279,8 @@ static bool tries_again(struct inquiry *inquiry,
 	inquiry->arguments = inquiry->sent_arguments;
 	inquiry->sent_command = NULL;
 	inquiry->sent_arguments = NULL;
-	inquiry->again = loop_timer(node_loop(agent->base.node), AGAIN_SECONDS,
-				    0, on_again, inquiry);
+	inquiry->again =
+		loop_timer(node_loop(agent->base.node), AGAIN_SECONDS, 0, on_again, inquiry);
 	return true;
 }
 
@@ -353,8 +335,7 @@ static void post(struct inquiry *inquiry, const char *path, const json_t *object
 		request.body = body.data;
 		request.length = body.length;
 	}
-	inquiry->letter = carrier_send(node_carriers(agent->base.node),
-				       &request, &error);
+	inquiry->letter = carrier_send(node_carriers(agent->base.node), &request, &error);
 	free(url);
 	buffer_clear(&body);
 	if (inquiry->letter)
@@ -374,12 +355,10 @@ static char *dap_path(const struct inquiry *inquiry)
 		return xstrdup("/dap");
 	if (!inquiry->is_once)
 		return xasprintf("/dap?session=%s", agent->session);
-	return xasprintf("/dap?session=%s&once=%lld", agent->session,
-			 (long long)inquiry->number);
+	return xasprintf("/dap?session=%s&once=%lld", agent->session, (long long)inquiry->number);
 }
 
-static void post_dap(struct inquiry *inquiry, const char *command,
-		     json_t *arguments)
+static void post_dap(struct inquiry *inquiry, const char *command, json_t *arguments)
 {
 	struct agent *agent = inquiry->agent;
 	json_t *request = json_object();
@@ -416,8 +395,8 @@ static void begin(struct inquiry *inquiry)
 		post_dap(inquiry, command, arguments);
 }
 
-static void begin_or_wait(struct inquiry *inquiry, const char *command,
-			  json_t *owned_arguments, double seconds)
+static void begin_or_wait(struct inquiry *inquiry, const char *command, json_t *owned_arguments,
+			  double seconds)
 {
 	inquiry->command = xstrdup(command);
 	inquiry->arguments = owned_arguments;
@@ -426,14 +405,14 @@ static void begin_or_wait(struct inquiry *inquiry, const char *command,
 		begin(inquiry);
 }
 
-void inquiry_send(struct inquiry *owned_inquiry, const char *command,
-		  json_t *owned_arguments, double seconds)
+void inquiry_send(struct inquiry *owned_inquiry, const char *command, json_t *owned_arguments,
+		  double seconds)
 {
 	begin_or_wait(owned_inquiry, command, owned_arguments, seconds);
 }
 
-void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path,
-			json_t *owned_body, double seconds)
+void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path, json_t *owned_body,
+			double seconds)
 {
 	owned_inquiry->is_plain = !owned_inquiry->is_listening;
 	begin_or_wait(owned_inquiry, path, owned_body, seconds);
@@ -490,8 +469,7 @@ void inquiry_leave(struct agent *agent)
 	static const char body[] = "{\"seq\":1,\"type\":\"request\","
 				   "\"command\":\"disconnect\"}";
 	struct leaving *leaving = xcalloc(1, sizeof(*leaving));
-	char *url = xasprintf("%s/dap?session=%s", agent->way.base,
-			      agent->session);
+	char *url = xasprintf("%s/dap?session=%s", agent->way.base, agent->session);
 	struct carrier_request request = {
 		.url = url,
 		.path = agent->way.path,

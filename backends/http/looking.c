@@ -32,9 +32,8 @@ uint64_t asking_address(const json_t *told)
 {
 	int64_t reference = json_get_integer(told, "variablesReference", 0);
 
-	return reference > 0 && reference < REFERENCE_MAXIMUM
-		       ? REFERENCE_BASE + (uint64_t)reference
-		       : 0;
+	return reference > 0 && reference < REFERENCE_MAXIMUM ? REFERENCE_BASE + (uint64_t)reference
+							      : 0;
 }
 
 int64_t asking_child_count(const json_t *told)
@@ -42,8 +41,8 @@ int64_t asking_child_count(const json_t *told)
 	int64_t named = json_get_integer(told, "namedVariables", 0);
 	int64_t indexed = json_get_integer(told, "indexedVariables", 0);
 
-	if (asking_address(told) == 0 || named < 0 || indexed < 0 ||
-	    named > INT_MAX || indexed > INT_MAX)
+	if (asking_address(told) == 0 || named < 0 || indexed < 0 || named > INT_MAX ||
+	    indexed > INT_MAX)
 		return -1;
 	/* Of an object it does not count them; there is one at least. */
 	return named + indexed > 0 ? named + indexed : 1;
@@ -55,8 +54,7 @@ bool asking_has_frame(const struct message *request)
 	       json_is_integer(json_object_get(request->body, "depth"));
 }
 
-const struct halt_frame *asking_find_frame(const struct agent *agent,
-					   const struct message *request,
+const struct halt_frame *asking_find_frame(const struct agent *agent, const struct message *request,
 					   struct error *error)
 {
 	const struct halt *halt = halts_find_asked(agent, request);
@@ -83,8 +81,7 @@ static enum variable_kind kind_of_scope(const char *name)
 	return strcmp(name, "Globals") == 0 ? VARIABLE_GLOBAL : VARIABLE_LOCAL;
 }
 
-static void read_variable(struct variable_list *list, const json_t *told,
-			  enum variable_kind kind)
+static void read_variable(struct variable_list *list, const json_t *told, enum variable_kind kind)
 {
 	struct variable *variable = variable_list_add(list);
 
@@ -97,8 +94,7 @@ static void read_variable(struct variable_list *list, const json_t *told,
 }
 
 /* The agent does not count what objects have: the last page tells. */
-static int64_t find_total(const struct inquiry *inquiry,
-			  const struct variable_list *list)
+static int64_t find_total(const struct inquiry *inquiry, const struct variable_list *list)
 {
 	int64_t start = json_get_integer(inquiry->request.body, "start", 0);
 
@@ -107,8 +103,7 @@ static int64_t find_total(const struct inquiry *inquiry,
 	return json_get_integer(inquiry->context, "total", -1);
 }
 
-static json_t *make_variables(const struct inquiry *inquiry,
-			      const json_t *told)
+static json_t *make_variables(const struct inquiry *inquiry, const json_t *told)
 {
 	const json_t *asked = inquiry->request.body;
 	enum variable_kind kind = (enum variable_kind)inquiry->value;
@@ -120,32 +115,23 @@ static json_t *make_variables(const struct inquiry *inquiry,
 	list.total = find_total(inquiry, &list);
 	body = variable_list_to_json(&list);
 	variable_list_clear(&list);
-	json_object_set_new(body, "pid",
-			    json_integer(inquiry->agent->base.pid));
-	json_object_set_new(body, "tid",
-			    json_integer(json_get_integer(asked, "tid", 0)));
-	json_object_set_new(body, "depth",
-			    json_integer(json_get_integer(asked, "depth", -1)));
+	json_object_set_new(body, "pid", json_integer(inquiry->agent->base.pid));
+	json_object_set_new(body, "tid", json_integer(json_get_integer(asked, "tid", 0)));
+	json_object_set_new(body, "depth", json_integer(json_get_integer(asked, "depth", -1)));
 	json_set_hex(body, "address", json_get_hex(asked, "address"));
-	json_object_set_new(body, "epoch",
-			    json_integer((json_int_t)inquiry->agent->epoch));
-	json_object_set_new(body, "start",
-			    json_integer(json_get_integer(asked, "start", 0)));
+	json_object_set_new(body, "epoch", json_integer((json_int_t)inquiry->agent->epoch));
+	json_object_set_new(body, "start", json_integer(json_get_integer(asked, "start", 0)));
 	json_set_text(body, "exactness", exactness_name(EXACT));
 	return body;
 }
 
-static void on_variables(struct inquiry *inquiry, json_t *body,
-			 const struct error *error)
+static void on_variables(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	if (error)
 		inquiry_respond(inquiry, NULL, error);
 	else
-		inquiry_respond(
-			inquiry,
-			make_variables(inquiry,
-				       json_object_get(body, "variables")),
-			NULL);
+		inquiry_respond(inquiry,
+				make_variables(inquiry, json_object_get(body, "variables")), NULL);
 }
 
 static void ask_variables(struct inquiry *inquiry, int64_t reference)
@@ -153,8 +139,7 @@ static void ask_variables(struct inquiry *inquiry, int64_t reference)
 	json_t *arguments = json_object();
 	int64_t start = json_get_integer(inquiry->request.body, "start", 0);
 
-	json_object_set_new(arguments, "variablesReference",
-			    json_integer(reference));
+	json_object_set_new(arguments, "variablesReference", json_integer(reference));
 	json_object_set_new(arguments, "start", json_integer(start));
 	json_object_set_new(arguments, "count", json_integer(VARIABLE_PAGE));
 	inquiry_send(inquiry, "variables", arguments, AGENT_SECONDS);
@@ -168,11 +153,9 @@ static json_t *make_context(int64_t total)
 	return context;
 }
 
-static void on_scopes(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_scopes(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
-	const json_t *scope =
-		json_array_get(json_object_get(body, "scopes"), 0);
+	const json_t *scope = json_array_get(json_object_get(body, "scopes"), 0);
 	int64_t reference = json_get_integer(scope, "variablesReference", 0);
 	struct inquiry *next;
 
@@ -191,8 +174,7 @@ static void on_scopes(struct inquiry *inquiry, json_t *body,
 	ask_variables(next, reference);
 }
 
-int asking_variables(struct agent *agent, const struct message *request,
-		     struct error *error)
+int asking_variables(struct agent *agent, const struct message *request, struct error *error)
 {
 	uint64_t address = json_get_hex(request->body, "address");
 	const struct halt_frame *frame;
@@ -210,8 +192,7 @@ int asking_variables(struct agent *agent, const struct message *request,
 		return -1;
 	arguments = json_object();
 	json_object_set_new(arguments, "frameId", json_integer(frame->id));
-	inquiry_send(inquiry_new(agent, request, on_scopes), "scopes",
-		     arguments, AGENT_SECONDS);
+	inquiry_send(inquiry_new(agent, request, on_scopes), "scopes", arguments, AGENT_SECONDS);
 	return 0;
 }
 
@@ -219,35 +200,29 @@ int asking_variables(struct agent *agent, const struct message *request,
  * Source
  */
 
-static void on_source(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_source(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	const json_t *asked = inquiry->request.body;
 	json_t *answer = json_object();
 
-	json_object_set_new(answer, "pid",
-			    json_integer(inquiry->agent->base.pid));
+	json_object_set_new(answer, "pid", json_integer(inquiry->agent->base.pid));
 	json_set_text(answer, "path", json_get_string(asked, "path", ""));
-	json_set_text(answer, "content",
-		      error ? NULL : json_get_string(body, "content", NULL));
+	json_set_text(answer, "content", error ? NULL : json_get_string(body, "content", NULL));
 	json_object_set_new(answer, "changed", json_false());
 	if (error)
 		json_set_text(answer, "error", error->message);
 	inquiry_respond(inquiry, answer, NULL);
 }
 
-int asking_source(struct agent *agent, const struct message *request,
-		  struct error *error)
+int asking_source(struct agent *agent, const struct message *request, struct error *error)
 {
 	json_t *arguments = json_object();
 	json_t *source = json_object();
 
 	(void)error;
-	json_set_text(source, "path",
-		      json_get_string(request->body, "path", ""));
+	json_set_text(source, "path", json_get_string(request->body, "path", ""));
 	json_object_set_new(arguments, "source", source);
 	json_object_set_new(arguments, "sourceReference", json_integer(0));
-	inquiry_send(inquiry_new(agent, request, on_source), "source",
-		     arguments, AGENT_SECONDS);
+	inquiry_send(inquiry_new(agent, request, on_source), "source", arguments, AGENT_SECONDS);
 	return 0;
 }

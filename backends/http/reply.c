@@ -47,8 +47,7 @@ static json_t *integer(const char *digits)
 
 	errno = 0;
 	value = strtoll(digits, &end, 10);
-	return errno == 0 && end != digits && !*end ? json_integer(value)
-						    : NULL;
+	return errno == 0 && end != digits && !*end ? json_integer(value) : NULL;
 }
 
 /* {"$": "int:18446744073709551616"}: what JSON cannot say, as a text. */
@@ -77,7 +76,8 @@ static void clean_array(json_t *array)
 	json_t *clean;
 	size_t i;
 
-	json_array_foreach(array, i, value) {
+	json_array_foreach(array, i, value)
+	{
 		clean = cleaned(value);
 		if (clean)
 			json_array_set_new(array, i, clean);
@@ -91,7 +91,8 @@ static void clean_object(json_t *object)
 	json_t *clean;
 	void *next;
 
-	json_object_foreach_safe(object, next, key, value) {
+	json_object_foreach_safe(object, next, key, value)
+	{
 		clean = cleaned(value);
 		if (clean)
 			json_object_set_new(object, key, clean);
@@ -119,14 +120,11 @@ static json_t *cleaned(json_t *value)
 static json_t *parse(const char *bytes, size_t length, struct error *error)
 {
 	json_error_t cause;
-	json_t *value = json_loadb(bytes, length,
-				   JSON_DECODE_ANY | JSON_ALLOW_NUL, &cause);
+	json_t *value = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &cause);
 	json_t *clean;
 
 	if (!value) {
-		error_set(error,
-			  "What its agent says is no JSON (at byte %d).",
-			  cause.position);
+		error_set(error, "What its agent says is no JSON (at byte %d).", cause.position);
 		return NULL;
 	}
 	clean = cleaned(value);
@@ -143,8 +141,7 @@ static void quote(struct error *error, const char *before, const char *text)
 	size_t length = strlen(text);
 
 	if (length > SENTENCE_MAXIMUM)
-		length = SENTENCE_MAXIMUM - text_unfinished(text,
-							    SENTENCE_MAXIMUM);
+		length = SENTENCE_MAXIMUM - text_unfinished(text, SENTENCE_MAXIMUM);
 	text_escape(&out, text, length);
 	error_set(error, "%s%s", before, out.data);
 	buffer_clear(&out);
@@ -158,11 +155,8 @@ static const struct {
 	int status;
 	enum reply_kind kind;
 } statuses[] = {
-	{ 400, REPLY_REFUSED },
-	{ 401, REPLY_REFUSED },
-	{ 403, REPLY_REFUSED },
-	{ 404, REPLY_OVER },
-	{ 503, REPLY_BUSY },
+	{ 400, REPLY_REFUSED }, { 401, REPLY_REFUSED }, { 403, REPLY_REFUSED },
+	{ 404, REPLY_OVER },	{ 503, REPLY_BUSY },
 };
 
 static enum reply_kind kind_of(int status)
@@ -173,11 +167,10 @@ static enum reply_kind kind_of(int status)
 	return REPLY_FAILED;
 }
 
-static void read_refusal(struct reply *reply, int status, const json_t *answer,
-			 struct error *error)
+static void read_refusal(struct reply *reply, int status, const json_t *answer, struct error *error)
 {
-	const char *message = json_get_string(json_object_get(answer, "error"),
-					      "message", "it does not say why");
+	const char *message =
+		json_get_string(json_object_get(answer, "error"), "message", "it does not say why");
 
 	reply->kind = kind_of(status);
 	reply->body = json_object();
@@ -194,15 +187,16 @@ static void read_refusal(struct reply *reply, int status, const json_t *answer,
 }
 
 /* Its object; NULL: it is none, and all is said. */
-static json_t *read_object(struct reply *reply, int status, const char *bytes,
-			   size_t length, struct error *error)
+static json_t *read_object(struct reply *reply, int status, const char *bytes, size_t length,
+			   struct error *error)
 {
 	json_t *answer = parse(bytes, length, error);
 
 	*reply = (struct reply){ .kind = REPLY_SENSELESS };
 	if (status != 200 && (status < 400 || status > 599)) {
-		error_set(error, "What is there is no agent: it answers with "
-				 "HTTP status %d.",
+		error_set(error,
+			  "What is there is no agent: it answers with "
+			  "HTTP status %d.",
 			  status);
 	} else if (status != 200) {
 		read_refusal(reply, status, answer, error);
@@ -215,8 +209,8 @@ static json_t *read_object(struct reply *reply, int status, const char *bytes,
 	return NULL;
 }
 
-void reply_read(struct reply *reply, int status, const char *bytes,
-		size_t length, struct error *error)
+void reply_read(struct reply *reply, int status, const char *bytes, size_t length,
+		struct error *error)
 {
 	json_t *answer = read_object(reply, status, bytes, length, error);
 	json_t *body = json_object_get(answer, "body");
@@ -224,8 +218,7 @@ void reply_read(struct reply *reply, int status, const char *bytes,
 
 	if (!answer)
 		return;
-	if (!json_is_boolean(success) ||
-	    (body && !json_is_object(body) && !json_is_null(body))) {
+	if (!json_is_boolean(success) || (body && !json_is_object(body) && !json_is_null(body))) {
 		error_set(error, "What its agent says makes no sense.");
 		json_decref(answer);
 		return;
@@ -234,13 +227,12 @@ void reply_read(struct reply *reply, int status, const char *bytes,
 	reply->body = json_is_object(body) ? json_incref(body) : json_object();
 	if (reply->kind == REPLY_FAILED)
 		quote(error, "",
-		      json_get_string(answer, "message",
-				      "Its agent does not say why it cannot."));
+		      json_get_string(answer, "message", "Its agent does not say why it cannot."));
 	json_decref(answer);
 }
 
-void reply_read_plain(struct reply *reply, int status, const char *bytes,
-		      size_t length, struct error *error)
+void reply_read_plain(struct reply *reply, int status, const char *bytes, size_t length,
+		      struct error *error)
 {
 	json_t *answer = read_object(reply, status, bytes, length, error);
 
@@ -260,8 +252,7 @@ static bool is_event(const json_t *event)
 
 static bool are_events(const json_t *events)
 {
-	if (!json_is_array(events) ||
-	    json_array_size(events) > REPLY_EVENTS_MAXIMUM + 1)
+	if (!json_is_array(events) || json_array_size(events) > REPLY_EVENTS_MAXIMUM + 1)
 		return false;
 	for (size_t i = 0; i < json_array_size(events); i++)
 		if (!is_event(json_array_get(events, i)))
@@ -269,9 +260,8 @@ static bool are_events(const json_t *events)
 	return true;
 }
 
-void reply_read_events(struct reply *reply, int status, const char *bytes,
-		       size_t length, json_t **owned_events, int64_t *next,
-		       struct error *error)
+void reply_read_events(struct reply *reply, int status, const char *bytes, size_t length,
+		       json_t **owned_events, int64_t *next, struct error *error)
 {
 	json_t *answer = read_object(reply, status, bytes, length, error);
 	json_t *events = json_object_get(answer, "events");

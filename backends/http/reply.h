@@ -29,18 +29,17 @@ struct reply {
 };
 
 /* An answer to a DAP request. Fills error but of REPLY_DONE. */
-void reply_read(struct reply *reply, int status, const char *bytes,
-		size_t length, struct error *error);
+void reply_read(struct reply *reply, int status, const char *bytes, size_t length,
+		struct error *error);
 /* An answer to anything else: all of the object is the body. */
-void reply_read_plain(struct reply *reply, int status, const char *bytes,
-		      size_t length, struct error *error);
+void reply_read_plain(struct reply *reply, int status, const char *bytes, size_t length,
+		      struct error *error);
 /*
  * What /events says: the events, a list of objects with "event" and "body"
  * each an object, owned, and the number to ask for next. Else as above.
  */
-void reply_read_events(struct reply *reply, int status, const char *bytes,
-		       size_t length, json_t **owned_events, int64_t *next,
-		       struct error *error);
+void reply_read_events(struct reply *reply, int status, const char *bytes, size_t length,
+		       json_t **owned_events, int64_t *next, struct error *error);
 void reply_clear(struct reply *reply);
 
 #endif

@@ -48,8 +48,7 @@ static struct frame read_frame(struct stack_table *stacks, const json_t *row)
 	};
 }
 
-static const struct stack *read_stack(struct stack_table *stacks,
-				      const json_t *rows)
+static const struct stack *read_stack(struct stack_table *stacks, const json_t *rows)
 {
 	size_t count = json_array_size(rows);
 	const struct stack *stack;
@@ -73,13 +72,10 @@ static bool has_tid(const struct process_sample *sample, pid_t tid)
 	return false;
 }
 
-static void read_thread(struct agent *agent, const json_t *told,
-			struct process_sample *sample)
+static void read_thread(struct agent *agent, const json_t *told, struct process_sample *sample)
 {
 	bool is_main = json_get_boolean(told, "is_main", false);
-	pid_t tid = is_main ? agent->base.pid
-			    : agent_tid(agent,
-					json_get_integer(told, "tid", 0));
+	pid_t tid = is_main ? agent->base.pid : agent_tid(agent, json_get_integer(told, "tid", 0));
 	struct thread_sample *thread;
 
 	if (tid == 0 || has_tid(sample, tid))
@@ -87,25 +83,20 @@ static void read_thread(struct agent *agent, const json_t *told,
 	thread = process_sample_add(sample);
 	thread->tid = tid;
 	thread->is_main = is_main;
-	thread->name =
-		xstrdup_or_null(json_get_string(told, "name", NULL));
-	thread->stack = read_stack(node_stacks(agent->base.node),
-				   json_object_get(told, "frames"));
+	thread->name = xstrdup_or_null(json_get_string(told, "name", NULL));
+	thread->stack = read_stack(node_stacks(agent->base.node), json_object_get(told, "frames"));
 }
 
 /* Whatever it says is bounded. */
-static void read_threads(struct agent *agent, const json_t *body,
-			 struct process_sample *sample)
+static void read_threads(struct agent *agent, const json_t *body, struct process_sample *sample)
 {
 	const json_t *threads = json_object_get(body, "threads");
 
-	for (size_t i = 0;
-	     i < json_array_size(threads) && i < SAMPLE_THREADS_MAXIMUM; i++)
+	for (size_t i = 0; i < json_array_size(threads) && i < SAMPLE_THREADS_MAXIMUM; i++)
 		read_thread(agent, json_array_get(threads, i), sample);
 }
 
-static void on_stacks(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_stacks(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 	struct process_sample sample = {
@@ -123,8 +114,7 @@ static void on_stacks(struct inquiry *inquiry, json_t *body,
 	process_sample_clear(&sample);
 }
 
-int sampling_send(struct agent *agent, const struct message *request,
-		  struct error *error)
+int sampling_send(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
 	/* Who follows it asks again, whether it answers or not. */
@@ -133,7 +123,6 @@ int sampling_send(struct agent *agent, const struct message *request,
 		return 0;
 	}
 	agent->sampling++;
-	inquiry_send_plain(inquiry_new(agent, request, on_stacks), "/stacks",
-			   NULL, SAMPLE_SECONDS);
+	inquiry_send_plain(inquiry_new(agent, request, on_stacks), "/stacks", NULL, SAMPLE_SECONDS);
 	return 0;
 }

@@ -17,8 +17,7 @@
 /* A thread that runs Python stands by then. */
 #define STAND_SECONDS 0.25
 
-static struct halt *find_halt(const struct agent *agent,
-			      const struct message *request,
+static struct halt *find_halt(const struct agent *agent, const struct message *request,
 			      struct error *error)
 {
 	struct halt *halt = halts_find_asked(agent, request);
@@ -28,8 +27,7 @@ static struct halt *find_halt(const struct agent *agent,
 	return halt;
 }
 
-static json_t *make_arguments(const struct halt *halt,
-			      const struct message *request,
+static json_t *make_arguments(const struct halt *halt, const struct message *request,
 			      struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
@@ -48,8 +46,7 @@ static json_t *make_arguments(const struct halt *halt,
 	arguments = json_object();
 	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
 	if (depth > 0)
-		json_object_set_new(arguments, "frameId",
-				    json_integer(halt->frames[depth].id));
+		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
 	if (line > 0)
 		json_object_set_new(arguments, "line", json_integer(line));
 	return arguments;
@@ -61,14 +58,12 @@ static bool has_ended(struct agent *agent)
 {
 	struct error none = ERROR_INIT;
 
-	return agent->way.pid == 0 || agent->has_ended ||
-	       agent_is_gone(agent) || error_is_set(&agent->way.refused) ||
-	       way_find(&agent->way, &none) < 0;
+	return agent->way.pid == 0 || agent->has_ended || agent_is_gone(agent) ||
+	       error_is_set(&agent->way.refused) || way_find(&agent->way, &none) < 0;
 }
 
 /* Its stop may be another by now: only the one that was meant is over. */
-static void on_gone(struct inquiry *inquiry, json_t *body,
-		    const struct error *error)
+static void on_gone(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
 
@@ -81,8 +76,7 @@ static void on_gone(struct inquiry *inquiry, json_t *body,
 }
 
 /* Whether a thread may stop for it still, an event may tell. */
-static void on_withdrawn(struct inquiry *inquiry, json_t *body,
-			 const struct error *error)
+static void on_withdrawn(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 
@@ -94,10 +88,8 @@ static void on_withdrawn(struct inquiry *inquiry, json_t *body,
 	inquiry_answer(inquiry, body, error);
 }
 
-static void on_paused(struct inquiry *inquiry, json_t *body,
-		      const struct error *error);
-static void on_threads(struct inquiry *inquiry, json_t *body,
-		       const struct error *error);
+static void on_paused(struct inquiry *inquiry, json_t *body, const struct error *error);
+static void on_threads(struct inquiry *inquiry, json_t *body, const struct error *error);
 
 /* The agent takes requests in any order: it must have the pause before. */
 static bool is_pause_under_way(const struct agent *agent)
@@ -112,8 +104,7 @@ static void send_withdrawal(struct inquiry *inquiry)
 {
 	json_t *arguments = json_object();
 
-	json_object_set_new(arguments, "threadId",
-			    json_integer(inquiry->value));
+	json_object_set_new(arguments, "threadId", json_integer(inquiry->value));
 	inquiry_send(inquiry, "continue", arguments, AGENT_SECONDS);
 }
 
@@ -145,15 +136,14 @@ static void send_withdrawals(struct agent *agent)
 	}
 }
 
-int stepping_go(struct agent *agent, enum request_kind kind,
-		const struct message *request, struct error *error)
+int stepping_go(struct agent *agent, enum request_kind kind, const struct message *request,
+		struct error *error)
 {
 	struct halt *halt;
 	json_t *arguments;
 	struct inquiry *inquiry;
 
-	if (kind == REQUEST_CONTINUE && agent->paused &&
-	    !halts_find_asked(agent, request))
+	if (kind == REQUEST_CONTINUE && agent->paused && !halts_find_asked(agent, request))
 		return withdraw_pause(agent, request);
 	halt = find_halt(agent, request, error);
 	arguments = halt ? make_arguments(halt, request, error) : NULL;
@@ -162,21 +152,17 @@ int stepping_go(struct agent *agent, enum request_kind kind,
 	inquiry = inquiry_new(agent, request, on_gone);
 	inquiry->value = halt->number;
 	inquiry->context = json_object();
-	json_object_set_new(inquiry->context, "thread",
-			    json_integer(halt->thread));
+	json_object_set_new(inquiry->context, "thread", json_integer(halt->thread));
 	if (kind == REQUEST_CONTINUE)
 		json_object_del(arguments, "frameId");
-	inquiry_send(inquiry, request_kind_name(kind), arguments,
-		     AGENT_SECONDS);
+	inquiry_send(inquiry, request_kind_name(kind), arguments, AGENT_SECONDS);
 	return 0;
 }
 
 /* DAP asks first where one can go to. */
-static void on_targets(struct inquiry *inquiry, json_t *body,
-		       const struct error *error)
+static void on_targets(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
-	const json_t *target =
-		json_array_get(json_object_get(body, "targets"), 0);
+	const json_t *target = json_array_get(json_object_get(body, "targets"), 0);
 	struct error none = ERROR_INIT;
 	json_t *arguments;
 
@@ -189,18 +175,13 @@ static void on_targets(struct inquiry *inquiry, json_t *body,
 		return;
 	}
 	arguments = json_object();
-	json_object_set_new(
-		arguments, "threadId",
-		json_integer(json_get_integer(inquiry->context, "thread", 0)));
-	json_object_set_new(
-		arguments, "targetId",
-		json_integer(json_get_integer(target, "id", 0)));
-	inquiry_send(inquiry_follow(inquiry, inquiry_answer), "goto", arguments,
-		     AGENT_SECONDS);
+	json_object_set_new(arguments, "threadId",
+			    json_integer(json_get_integer(inquiry->context, "thread", 0)));
+	json_object_set_new(arguments, "targetId", json_integer(json_get_integer(target, "id", 0)));
+	inquiry_send(inquiry_follow(inquiry, inquiry_answer), "goto", arguments, AGENT_SECONDS);
 }
 
-int stepping_jump(struct agent *agent, const struct message *request,
-		  struct error *error)
+int stepping_jump(struct agent *agent, const struct message *request, struct error *error)
 {
 	struct halt *halt = find_halt(agent, request, error);
 	int64_t line = json_get_integer(request->body, "line", 0);
@@ -219,14 +200,12 @@ int stepping_jump(struct agent *agent, const struct message *request,
 	json_object_set_new(arguments, "line", json_integer(line));
 	inquiry = inquiry_new(agent, request, on_targets);
 	inquiry->context = json_object();
-	json_object_set_new(inquiry->context, "thread",
-			    json_integer(halt->thread));
+	json_object_set_new(inquiry->context, "thread", json_integer(halt->thread));
 	inquiry_send(inquiry, "gotoTargets", arguments, AGENT_SECONDS);
 	return 0;
 }
 
-int64_t stepping_thread(const struct agent *agent,
-			const struct message *request)
+int64_t stepping_thread(const struct agent *agent, const struct message *request)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
@@ -250,8 +229,7 @@ static void on_late(void *data)
 	node_flush(agent->base.node);
 }
 
-static void on_paused(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_paused(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	struct agent *agent = inquiry->agent;
 
@@ -260,8 +238,8 @@ static void on_paused(struct inquiry *inquiry, json_t *body,
 	inquiry_answer(inquiry, body, error);
 	send_withdrawals(agent);
 	if (!error && !agent->pausing)
-		agent->pausing = loop_timer(node_loop(agent->base.node),
-					    STAND_SECONDS, 0, on_late, agent);
+		agent->pausing =
+			loop_timer(node_loop(agent->base.node), STAND_SECONDS, 0, on_late, agent);
 }
 
 static void pause_one(struct inquiry *inquiry)
@@ -269,13 +247,11 @@ static void pause_one(struct inquiry *inquiry)
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "threadId",
-			    json_integer(stepping_thread(inquiry->agent,
-							 &inquiry->request)));
+			    json_integer(stepping_thread(inquiry->agent, &inquiry->request)));
 	inquiry_send(inquiry, "pause", arguments, AGENT_SECONDS);
 }
 
-static void on_threads(struct inquiry *inquiry, json_t *body,
-		       const struct error *error)
+static void on_threads(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	if (error)
 		on_paused(inquiry, body, error);
@@ -283,15 +259,13 @@ static void on_threads(struct inquiry *inquiry, json_t *body,
 		pause_one(inquiry_follow(inquiry, on_paused));
 }
 
-int stepping_pause(struct agent *agent, const struct message *request,
-		   struct error *error)
+int stepping_pause(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *threads = json_get_string(request->body, "threads", NULL);
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 	json_t *arguments;
 
-	if (threads && strcmp(threads, "python") != 0 &&
-	    strcmp(threads, "one") != 0)
+	if (threads && strcmp(threads, "python") != 0 && strcmp(threads, "one") != 0)
 		return error_set(error, "pause: \"threads\" is \"python\" or "
 					"\"one\".");
 	/* Nothing of what stands already. */
@@ -305,9 +279,8 @@ int stepping_pause(struct agent *agent, const struct message *request,
 		return 0;
 	}
 	arguments = json_object();
-	json_set_text(arguments, "mode",
-		      strcmp(threads, "one") == 0 ? "one" : "all");
-	inquiry_send(inquiry_new(agent, request, on_threads), "setThreads",
-		     arguments, AGENT_SECONDS);
+	json_set_text(arguments, "mode", strcmp(threads, "one") == 0 ? "one" : "all");
+	inquiry_send(inquiry_new(agent, request, on_threads), "setThreads", arguments,
+		     AGENT_SECONDS);
 	return 0;
 }

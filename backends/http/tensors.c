@@ -28,10 +28,8 @@
  */
 
 static const char *const passed[] = {
-	"expression", "depth", "frames", "function", "search",
-	"statistics", "bins",  "hash",	 "blocks",   "slice",
-	"find",	      "after", "data",	 "gradients", "start",
-	"values",
+	"expression", "depth", "frames", "function", "search", "statistics", "bins",  "hash",
+	"blocks",     "slice", "find",	 "after",    "data",   "gradients",  "start", "values",
 };
 
 static double read_seconds(const struct message *request)
@@ -41,10 +39,8 @@ static double read_seconds(const struct message *request)
 	return seconds > 0 && seconds <= SECONDS_MAXIMUM ? seconds : SECONDS;
 }
 
-static int send(struct agent *agent, const struct message *request,
-		const char *command,
-		void (*done)(struct inquiry *inquiry, json_t *body,
-			     const struct error *error),
+static int send(struct agent *agent, const struct message *request, const char *command,
+		void (*done)(struct inquiry *inquiry, json_t *body, const struct error *error),
 		struct error *error)
 {
 	double seconds = read_seconds(request);
@@ -64,11 +60,9 @@ static int send(struct agent *agent, const struct message *request,
 	}
 	arguments = json_object();
 	for (size_t i = 0; i < ARRAY_LENGTH(passed); i++)
-		json_object_set(arguments, passed[i],
-				json_object_get(request->body, passed[i]));
+		json_object_set(arguments, passed[i], json_object_get(request->body, passed[i]));
 	if (thread > 0)
-		json_object_set_new(arguments, "threadId",
-				    json_integer(thread));
+		json_object_set_new(arguments, "threadId", json_integer(thread));
 	json_object_set_new(arguments, "timeout", json_real(seconds));
 	inquiry_send(inquiry_new(agent, request, done), command, arguments,
 		     seconds + GRACE_SECONDS);
@@ -103,10 +97,8 @@ static json_t *make_frame(const json_t *told)
 	frame = json_object();
 	json_set_text(frame, "func", json_get_string(told, "func", "?"));
 	json_set_text(frame, "file", json_get_string(told, "file", "?"));
-	json_object_set_new(frame, "lineno",
-			    json_integer(json_get_count(told, "lineno")));
-	json_object_set_new(frame, "depth",
-			    json_integer(json_get_integer(told, "depth", 0)));
+	json_object_set_new(frame, "lineno", json_integer(json_get_count(told, "lineno")));
+	json_object_set_new(frame, "depth", json_integer(json_get_integer(told, "depth", 0)));
 	return frame;
 }
 
@@ -144,9 +136,8 @@ static int add_elements(json_t *body, const json_t *told, struct error *error)
 	json_t *made = NULL;
 
 	json_object_set_new(body, "found",
-			    json_is_integer(found)
-				    ? json_integer(json_integer_value(found))
-				    : json_null());
+			    json_is_integer(found) ? json_integer(json_integer_value(found))
+						   : json_null());
 	if (data && strlen(data) > DATA_LENGTH_MAXIMUM)
 		return error_set(error, "tensor: there is too much data");
 	if (data)
@@ -164,10 +155,8 @@ static json_t *begin_answer(const struct inquiry *inquiry, const json_t *told)
 {
 	json_t *body = json_object();
 
-	json_object_set_new(body, "pid",
-			    json_integer(inquiry->agent->base.pid));
-	json_object_set_new(body, "frame",
-			    make_frame(json_object_get(told, "frame")));
+	json_object_set_new(body, "pid", json_integer(inquiry->agent->base.pid));
+	json_object_set_new(body, "frame", make_frame(json_object_get(told, "frame")));
 	return body;
 }
 
@@ -178,8 +167,7 @@ static pid_t find_tid(const struct agent *agent, const json_t *told)
 	return tid > 0 ? tid : agent->base.pid;
 }
 
-static json_t *make_answer(const struct inquiry *inquiry, const json_t *told,
-			   struct error *error)
+static json_t *make_answer(const struct inquiry *inquiry, const json_t *told, struct error *error)
 {
 	json_t *tensor = make_tensor(json_object_get(told, "tensor"), error);
 	json_t *body;
@@ -188,18 +176,15 @@ static json_t *make_answer(const struct inquiry *inquiry, const json_t *told,
 		return NULL;
 	body = begin_answer(inquiry, told);
 	json_object_set_new(body, "tensor", tensor);
-	json_object_set_new(body, "tid",
-			    json_integer(find_tid(inquiry->agent, told)));
-	json_object_set_new(body, "value",
-			    make_value(json_object_get(told, "value")));
+	json_object_set_new(body, "tid", json_integer(find_tid(inquiry->agent, told)));
+	json_object_set_new(body, "value", make_value(json_object_get(told, "value")));
 	if (add_elements(body, told, error) == 0)
 		return body;
 	json_decref(body);
 	return NULL;
 }
 
-static json_t *make_list(const struct inquiry *inquiry, const json_t *told,
-			 struct error *error)
+static json_t *make_list(const struct inquiry *inquiry, const json_t *told, struct error *error)
 {
 	struct tensor_parameters parameters = { .total = -1 };
 	json_t *list = NULL;
@@ -216,10 +201,9 @@ static json_t *make_list(const struct inquiry *inquiry, const json_t *told,
 	return body;
 }
 
-static void respond(struct inquiry *inquiry, const json_t *told,
-		    const struct error *error,
-		    json_t *(*make)(const struct inquiry *inquiry,
-				    const json_t *told, struct error *error))
+static void respond(struct inquiry *inquiry, const json_t *told, const struct error *error,
+		    json_t *(*make)(const struct inquiry *inquiry, const json_t *told,
+				    struct error *error))
 {
 	struct error senseless = ERROR_INIT;
 	struct error why = ERROR_INIT;
@@ -231,34 +215,28 @@ static void respond(struct inquiry *inquiry, const json_t *told,
 	}
 	body = make(inquiry, told, &senseless);
 	if (!body)
-		error_set(&why, "Its agent's answer makes no sense: %s.",
-			  senseless.message);
+		error_set(&why, "Its agent's answer makes no sense: %s.", senseless.message);
 	inquiry_respond(inquiry, body, body ? NULL : &why);
 }
 
-static void on_tensor(struct inquiry *inquiry, json_t *body,
-		      const struct error *error)
+static void on_tensor(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	respond(inquiry, body, error, make_answer);
 }
 
-static void on_parameters(struct inquiry *inquiry, json_t *body,
-			  const struct error *error)
+static void on_parameters(struct inquiry *inquiry, json_t *body, const struct error *error)
 {
 	respond(inquiry, body, error, make_list);
 }
 
-int tensors_ask(struct agent *agent, const struct message *request,
-		struct error *error)
+int tensors_ask(struct agent *agent, const struct message *request, struct error *error)
 {
 	return send(agent, request, "probetui/tensor", on_tensor, error);
 }
 
-int tensors_list(struct agent *agent, const struct message *request,
-		 struct error *error)
+int tensors_list(struct agent *agent, const struct message *request, struct error *error)
 {
-	return send(agent, request, "probetui/parameters", on_parameters,
-		    error);
+	return send(agent, request, "probetui/parameters", on_parameters, error);
 }
 
 bool tensors_asks(const struct inquiry *inquiry)

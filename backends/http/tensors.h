@@ -13,10 +13,8 @@ struct inquiry;
 struct message;
 
 /* The requests `tensor` and `parameters`. */
-int tensors_ask(struct agent *agent, const struct message *request,
-		struct error *error);
-int tensors_list(struct agent *agent, const struct message *request,
-		 struct error *error);
+int tensors_ask(struct agent *agent, const struct message *request, struct error *error);
+int tensors_list(struct agent *agent, const struct message *request, struct error *error);
 /* Whether an inquiry is one of these: it can be cancelled. */
 bool tensors_asks(const struct inquiry *inquiry);
 

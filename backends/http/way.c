@@ -34,11 +34,10 @@ static pid_t inner_pid(pid_t pid)
 }
 
 /* The agent's name for itself where another container has the plain one. */
-static void make_path(char *out, size_t size, pid_t pid, uid_t uid,
-		      const char *infix)
+static void make_path(char *out, size_t size, pid_t pid, uid_t uid, const char *infix)
 {
-	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s" SUFFIX, (int)pid,
-		 (unsigned)uid, (int)inner_pid(pid), infix);
+	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s" SUFFIX, (int)pid, (unsigned)uid,
+		 (int)inner_pid(pid), infix);
 }
 
 static bool is_socket(const char *path)
@@ -106,8 +105,7 @@ static bool is_denied(pid_t pid, uid_t uid)
 	char path[64];
 	struct stat about;
 
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/pdb-%u", (int)pid,
-		 (unsigned)uid);
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/pdb-%u", (int)pid, (unsigned)uid);
 	if (lstat(path, &about) == 0)
 		return !S_ISDIR(about.st_mode) || about.st_uid != uid ||
 		       (about.st_mode & (S_IRWXG | S_IRWXO));
@@ -145,8 +143,7 @@ static bool has_name(const char *path, pid_t pid)
  * anybody's; of those with the right name the one counts that the process has
  * open (where that can be seen), in a folder that is the user's alone.
  */
-static bool find_listener(char *out, size_t size, struct procfs *procfs,
-			  pid_t pid, uid_t uid)
+static bool find_listener(char *out, size_t size, struct procfs *procfs, pid_t pid, uid_t uid)
 {
 	struct listeners listeners = LISTENERS_INIT;
 	struct map *held = listeners_held(procfs, pid);
@@ -158,11 +155,9 @@ static bool find_listener(char *out, size_t size, struct procfs *procfs,
 		const struct listener *listener = &listeners.items[i];
 		int length;
 
-		if (!has_name(listener->path, pid) ||
-		    (held && !map_find(held, listener->inode)))
+		if (!has_name(listener->path, pid) || (held && !map_find(held, listener->inode)))
 			continue;
-		length = snprintf(out, size, "/proc/%d/root%s", (int)pid,
-				  listener->path);
+		length = snprintf(out, size, "/proc/%d/root%s", (int)pid, listener->path);
 		is_found = length < (int)size && is_trusted(out, uid);
 	}
 	listeners_clear(&listeners);
@@ -196,8 +191,7 @@ bool way_exists(pid_t pid, uid_t uid)
 {
 	char path[128];
 
-	return pid > 0 && pid < PROCESS_FIRST_STANDIN &&
-	       find_path(path, sizeof(path), pid, uid);
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN && find_path(path, sizeof(path), pid, uid);
 }
 
 static int check_file(const char *path, uid_t uid, struct error *error)
@@ -219,8 +213,7 @@ int way_check_peer(struct way *way, int fd)
 	struct error *error = &way->refused;
 
 	error->message[0] = '\0';
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-	    peer.uid == (uid_t)-1)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == (uid_t)-1)
 		return error_set(error, "Its agent takes no more clients now.");
 	if (finder_check_peer(fd, way->uid, way->pid, error) < 0)
 		return -1;
@@ -243,8 +236,7 @@ int way_find(struct way *way, struct error *error)
 	free(way->path);
 	way->path = NULL;
 	if (!find_path(path, sizeof(path), way->pid, way->uid))
-		return error_set(error, "It has no agent that listens. "
-				 GET_ONE);
+		return error_set(error, "It has no agent that listens. " GET_ONE);
 	way->path = xstrdup(path);
 	if (lstat(path, &way->file) < 0)
 		way->file = (struct stat){ .st_ino = 0 };
@@ -257,23 +249,19 @@ bool way_has_another(const struct way *way)
 	struct stat now;
 
 	return !way->is_address && way->pid != 0 &&
-	       find_path(path, sizeof(path), way->pid, way->uid) &&
-	       lstat(path, &now) == 0 &&
-	       (now.st_ino != way->file.st_ino ||
-		now.st_ctim.tv_sec != way->file.st_ctim.tv_sec ||
+	       find_path(path, sizeof(path), way->pid, way->uid) && lstat(path, &now) == 0 &&
+	       (now.st_ino != way->file.st_ino || now.st_ctim.tv_sec != way->file.st_ctim.tv_sec ||
 		now.st_ctim.tv_nsec != way->file.st_ctim.tv_nsec);
 }
 
-int way_look(struct way_found *found, pid_t pid, uid_t uid,
-	     struct error *error)
+int way_look(struct way_found *found, pid_t pid, uid_t uid, struct error *error)
 {
 	char path[128];
 
 	found->is_there = find_path(path, sizeof(path), pid, uid);
 	snprintf(found->path, sizeof(found->path), "%s", shown(path));
 	if (!found->is_there)
-		return error_set(error, "It has no agent that listens. "
-				 GET_ONE);
+		return error_set(error, "It has no agent that listens. " GET_ONE);
 	return check_file(path, uid, error);
 }
 
@@ -300,8 +288,9 @@ static int read_token(struct way *way, struct error *error)
 		return 0;
 	}
 	bytes.maximum = TOKEN_MAXIMUM;
-	if (file_read_own(path, "the token of the agents "
-				"(PROBETUI_TOKEN_FILE)",
+	if (file_read_own(path,
+			  "the token of the agents "
+			  "(PROBETUI_TOKEN_FILE)",
 			  &bytes, error) < 0) {
 		buffer_clear(&bytes);
 		return -1;
@@ -311,8 +300,7 @@ static int read_token(struct way *way, struct error *error)
 	return 0;
 }
 
-static int init_address(struct way *way, const struct target *target,
-			struct error *error)
+static int init_address(struct way *way, const struct target *target, struct error *error)
 {
 	const char *ca_file = getenv("PROBETUI_CA_FILE");
 
@@ -324,8 +312,8 @@ static int init_address(struct way *way, const struct target *target,
 	return read_token(way, error);
 }
 
-int way_init(struct way *way, const struct process *process,
-	     const struct target *target, struct error *error)
+int way_init(struct way *way, const struct process *process, const struct target *target,
+	     struct error *error)
 {
 	bool is_here = process->pid < PROCESS_FIRST_STANDIN;
 

@@ -24,15 +24,15 @@ struct way {
 	char *ca_file;
 	pid_t pid; /* of the process, where it is here; else 0 */
 	uid_t uid;
-	bool is_address; /* TCP */
+	bool is_address;      /* TCP */
 	struct stat file;     /* the socket that was found last */
 	struct error refused; /* why way_check_peer() gave -1 */
 };
 
 /* target NULL: by the process's own socket. -1 and a sentence; clear it then,
  * too. */
-int way_init(struct way *way, const struct process *process,
-	     const struct target *target, struct error *error);
+int way_init(struct way *way, const struct process *process, const struct target *target,
+	     struct error *error);
 void way_clear(struct way *way);
 /* Looks for the socket again; -1: there is none, or it is not the process's. */
 int way_find(struct way *way, struct error *error);
@@ -47,8 +47,7 @@ struct way_found {
 };
 
 /* Looks for it; -1 and a sentence: there is none, or it is not the process's. */
-int way_look(struct way_found *found, pid_t pid, uid_t uid,
-	     struct error *error);
+int way_look(struct way_found *found, pid_t pid, uid_t uid, struct error *error);
 /* Whether a process has the socket of an agent. Costs a few system calls,
  * unless the folder of its user's name belongs to another user. */
 bool way_exists(pid_t pid, uid_t uid);

@@ -30,9 +30,8 @@ static void put(struct code *code, const void *bytes, size_t length)
 	code->length += length;
 }
 
-#define PUT(code, ...)                                                         \
-	put(code, (const uint8_t[]){ __VA_ARGS__ },                            \
-	    sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define PUT(code, ...)                                                                             \
+	put(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 static void put_word(struct code *code, uint64_t word)
 {
@@ -75,8 +74,8 @@ static void put_end(struct code *code, uint64_t address, uint64_t unmap)
 	PUT(code, 0xff, 0xe0); /* jmp rax */
 }
 
-int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
-	      const struct callees *callees, const char *text, bool with_gil)
+int stub_make(uint8_t page[STUB_BYTES], uint64_t address, const struct callees *callees,
+	      const char *text, bool with_gil)
 {
 	struct code code = { page, 0 };
 	size_t length = strlen(text) + 1;
@@ -103,8 +102,8 @@ int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
 
 #else
 
-int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
-	      const struct callees *callees, const char *text, bool with_gil)
+int stub_make(uint8_t page[STUB_BYTES], uint64_t address, const struct callees *callees,
+	      const char *text, bool with_gil)
 {
 	(void)page;
 	(void)address;

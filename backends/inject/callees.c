@@ -38,8 +38,7 @@ static void take_interpreter(struct search *search, struct elf_image *image)
 	search->missing = NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (elf_symbol(image, search->memory, rows[i].name,
-			       (uint64_t *)(void *)((char *)search->callees +
-						    rows[i].member)) < 0)
+			       (uint64_t *)(void *)((char *)search->callees + rows[i].member)) < 0)
 			search->missing = rows[i].name;
 }
 
@@ -48,8 +47,7 @@ static bool is_c_library(const char *name)
 	const char *base = strrchr(name, '/');
 
 	base = base ? base + 1 : name;
-	return strncmp(base, "libc.", 5) == 0 ||
-	       strncmp(base, "libc-", 5) == 0 ||
+	return strncmp(base, "libc.", 5) == 0 || strncmp(base, "libc-", 5) == 0 ||
 	       strncmp(base, "ld-musl", 7) == 0;
 }
 
@@ -60,15 +58,13 @@ static bool take_library(struct elf_image *image, const char *name, void *data)
 	if (search->missing)
 		take_interpreter(search, image);
 	if (!search->callees->unmap && is_c_library(name) &&
-	    elf_symbol(image, search->memory, "raise", &search->callees->send) ==
-		    0)
-		elf_symbol(image, search->memory, "munmap",
-			   &search->callees->unmap);
+	    elf_symbol(image, search->memory, "raise", &search->callees->send) == 0)
+		elf_symbol(image, search->memory, "munmap", &search->callees->unmap);
 	return search->missing || !search->callees->unmap;
 }
 
-int callees_find(struct callees *callees, struct memory *memory,
-	       const struct cpython *python, struct error *error)
+int callees_find(struct callees *callees, struct memory *memory, const struct cpython *python,
+		 struct error *error)
 {
 	struct search search = { callees, memory, python->runtime, "" };
 	struct elf_image program;

@@ -23,7 +23,7 @@ struct callees {
 };
 
 /* -1 and a sentence: one of them is not exported. */
-int callees_find(struct callees *callees, struct memory *memory,
-	       const struct cpython *python, struct error *error);
+int callees_find(struct callees *callees, struct memory *memory, const struct cpython *python,
+		 struct error *error);
 
 #endif

@@ -59,8 +59,7 @@ static int choose_signal(pid_t pid)
 	return idle[0];
 }
 
-int errand_find(struct errand_places *places, pid_t pid, uint64_t send,
-		struct error *error)
+int errand_find(struct errand_places *places, pid_t pid, uint64_t send, struct error *error)
 {
 	*places = (struct errand_places){
 		.send = send,
@@ -71,13 +70,11 @@ int errand_find(struct errand_places *places, pid_t pid, uint64_t send,
 		return -1;
 	if (places->code.come_back && places->code.take && places->inner)
 		return 0;
-	return error_set(error,
-			 "A thread of pid %d could not come back from a call.",
-			 (int)pid);
+	return error_set(error, "A thread of pid %d could not come back from a call.", (int)pid);
 }
 
-int errand_init(struct errand *errand, pid_t tid,
-		const struct errand_places *places, struct error *error)
+int errand_init(struct errand *errand, pid_t tid, const struct errand_places *places,
+		struct error *error)
 {
 	errand->places = places;
 	errand->tid = tid;
@@ -85,10 +82,8 @@ int errand_init(struct errand *errand, pid_t tid,
 	errand->is_lost = false;
 	errand->turns = 0;
 	errand->took_ns = 0;
-	if (standing_tell_calls(tid) < 0 ||
-	    standing_registers(tid, &errand->registers) < 0)
-		return error_set_errno(error, errno,
-				       "thread %d: its registers cannot be had",
+	if (standing_tell_calls(tid) < 0 || standing_registers(tid, &errand->registers) < 0)
+		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)tid);
 	if (arch_is_known(&errand->registers))
 		return 0;
@@ -105,20 +100,16 @@ int errand_ready(struct errand *errand, struct error *error)
 
 	if (standing_mask(errand->tid, &errand->mask) < 0 ||
 	    standing_floats(errand->tid, &errand->floats) < 0)
-		return error_set_errno(error, errno,
-				       "thread %d: its registers cannot be had",
+		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)errand->tid);
-	arch_make_frame(frame, &errand->registers, &errand->floats,
-			errand->mask, &errand->places->code, &none);
+	arch_make_frame(frame, &errand->registers, &errand->floats, errand->mask,
+			&errand->places->code, &none);
 	if (!frame->comes_back)
-		return error_set(error,
-				 "thread %d could not come back from a call",
+		return error_set(error, "thread %d could not come back from a call",
 				 (int)errand->tid);
-	if (standing_write(errand->tid, frame->address, frame->bytes,
-			   frame->length) == 0)
+	if (standing_write(errand->tid, frame->address, frame->bytes, frame->length) == 0)
 		return 0;
-	return error_set_errno(error, errno,
-			       "thread %d: below its stack there is no room",
+	return error_set_errno(error, errno, "thread %d: below its stack there is no room",
 			       (int)errand->tid);
 }
 
@@ -130,14 +121,12 @@ int errand_ready(struct errand *errand, struct error *error)
  * From the moment when the registers are set the thread would come back by
  * itself, to the mask it has now.
  */
-static int set(struct errand *errand, const struct arch_dump *registers,
-	       struct error *error)
+static int set(struct errand *errand, const struct arch_dump *registers, struct error *error)
 {
 	uint64_t mask = MOST & ~BIT(errand->places->signal);
 
 	if (standing_set_registers(errand->tid, registers) < 0)
-		return error_set_errno(error, errno,
-				       "thread %d: its registers cannot be set",
+		return error_set_errno(error, errno, "thread %d: its registers cannot be set",
 				       (int)errand->tid);
 	if (errand->is_begun)
 		return 0;
@@ -149,9 +138,8 @@ static int set(struct errand *errand, const struct arch_dump *registers,
 
 static bool is_wrong(int number)
 {
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL ||
-	       number == SIGFPE || number == SIGABRT || number == SIGTRAP ||
-	       number == SIGSYS;
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
+	       number == SIGABRT || number == SIGTRAP || number == SIGSYS;
 }
 
 static enum stop look(const struct errand *errand, int status)
@@ -176,9 +164,7 @@ static int fetch(struct errand *errand)
 	int status;
 
 	standing_interrupt(errand->tid);
-	errand->is_lost =
-		!standing_wait(errand->tid, FETCH_NS, &status) ||
-		!WIFSTOPPED(status);
+	errand->is_lost = !standing_wait(errand->tid, FETCH_NS, &status) || !WIFSTOPPED(status);
 	errno = ETIMEDOUT;
 	return -1;
 }
@@ -189,9 +175,7 @@ static int fetch(struct errand *errand)
  */
 static int turn(struct errand *errand, enum stop wanted)
 {
-	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT
-						    ? standing_go_to_call
-						    : standing_go;
+	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT ? standing_go_to_call : standing_go;
 	uint64_t until = loop_now_ns() + CALL_NS;
 	int number = 0;
 	int status;
@@ -200,8 +184,7 @@ static int turn(struct errand *errand, enum stop wanted)
 		uint64_t now = loop_now_ns();
 		go(errand->tid, number);
 		errand->turns++;
-		if (now > until ||
-		    !standing_wait(errand->tid, until - now, &status))
+		if (now > until || !standing_wait(errand->tid, until - now, &status))
 			return fetch(errand);
 		enum stop stop = look(errand, status);
 		if (stop == wanted)
@@ -217,18 +200,16 @@ static int turn(struct errand *errand, enum stop wanted)
 
 static int fail(const struct errand *errand, struct error *error)
 {
-	return error_set_errno(error, errno,
-			       "thread %d could not be made to call",
+	return error_set_errno(error, errno, "thread %d could not be made to call",
 			       (int)errand->tid);
 }
 
-int errand_ask(struct errand *errand, const struct arch_call *call,
-	       int64_t *result, struct error *error)
+int errand_ask(struct errand *errand, const struct arch_call *call, int64_t *result,
+	       struct error *error)
 {
 	struct arch_dump registers = errand->registers;
 
-	arch_set_syscall(&registers, &errand->frame, &errand->places->code,
-			 call);
+	arch_set_syscall(&registers, &errand->frame, &errand->places->code, call);
 	if (set(errand, &registers, error) < 0)
 		return -1;
 	errand_pass(errand->watch, "asking");
@@ -243,17 +224,14 @@ int errand_ask(struct errand *errand, const struct arch_call *call,
 	return fail(errand, error);
 }
 
-int errand_do(struct errand *errand, const struct arch_call *call,
-	      struct error *error)
+int errand_do(struct errand *errand, const struct arch_call *call, struct error *error)
 {
 	struct arch_dump registers = errand->registers;
 	struct arch_return where;
 
-	arch_make_return(&where, &errand->frame, &errand->places->code,
-			 errand->places->send,
+	arch_make_return(&where, &errand->frame, &errand->places->code, errand->places->send,
 			 (uint64_t)errand->places->signal);
-	if (standing_write(errand->tid, where.address, where.words,
-			   sizeof(where.words)) < 0)
+	if (standing_write(errand->tid, where.address, where.words, sizeof(where.words)) < 0)
 		return fail(errand, error);
 	arch_set_function(&registers, &errand->frame, &where, call);
 	if (set(errand, &registers, error) < 0)

@@ -29,9 +29,9 @@ struct error;
 /* Found before anything stands. */
 struct errand_places {
 	struct arch_places code;
-	uint64_t send;	/* raise(3) */
+	uint64_t send; /* raise(3) */
 	int signal;
-	pid_t inner;	/* the process, as it calls itself */
+	pid_t inner; /* the process, as it calls itself */
 };
 
 /* For tests: called with the place where it is. NULL: none. */
@@ -44,7 +44,7 @@ struct errand {
 	const struct errand_places *places; /* borrowed */
 	const struct errand_watch *watch;
 	pid_t tid;
-	bool is_begun; /* registers and mask are not the thread's own */
+	bool is_begun;	/* registers and mask are not the thread's own */
 	bool is_lost;	/* it does not stand any more */
 	unsigned turns; /* times it went on, and came to stand again */
 	uint64_t began_ns;
@@ -56,22 +56,20 @@ struct errand {
 };
 
 /* -1 and a sentence: this process has not all that it takes. */
-int errand_find(struct errand_places *places, pid_t pid, uint64_t send,
-		struct error *error);
+int errand_find(struct errand_places *places, pid_t pid, uint64_t send, struct error *error);
 /* Of a thread that stands: reads where it is. -1 and a sentence. */
-int errand_init(struct errand *errand, pid_t tid,
-		const struct errand_places *places, struct error *error);
+int errand_init(struct errand *errand, pid_t tid, const struct errand_places *places,
+		struct error *error);
 /* Writes below its stack what it will come back by. -1 and a sentence. */
 int errand_ready(struct errand *errand, struct error *error);
 /*
  * A system call. -1 and a sentence: it returned -errno, or did not come back
  * in time, when nothing else is to be tried.
  */
-int errand_ask(struct errand *errand, const struct arch_call *call,
-	       int64_t *result, struct error *error);
+int errand_ask(struct errand *errand, const struct arch_call *call, int64_t *result,
+	       struct error *error);
 /* A function, of two arguments at most. What it returns is not known. */
-int errand_do(struct errand *errand, const struct arch_call *call,
-	      struct error *error);
+int errand_do(struct errand *errand, const struct arch_call *call, struct error *error);
 /*
  * The thread is as it was, and stands, or has ended, or will come back by
  * itself. It is to be detached from next.

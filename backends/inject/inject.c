@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define VISITS 1000 /* a loop of dlopen() takes some hundred */
+#define VISITS 1000	    /* a loop of dlopen() takes some hundred */
 #define VISIT_SECONDS 0.001 /* between two */
 #define LOOK_SECONDS 0.002
 #define LOOKS_ASLEEP 5 /* in a row: it sleeps, and does not wait for a file */
@@ -34,8 +34,7 @@ struct inject {
 	double deadline;
 	unsigned looks_asleep;
 	bool is_under_way;
-	void (*done)(struct inject *inject, const struct reason *reason,
-		     void *data);
+	void (*done)(struct inject *inject, const struct reason *reason, void *data);
 	void *data;
 };
 
@@ -46,14 +45,13 @@ struct inject {
  * lets go of the GIL may wait for the switch interval: there are four. Of
  * several that were handed over one removes the file, and runs.
  */
-static const char text_format[] =
-	"try:exec(\"import posix as o\\n"
-	"f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
-	"try:o.unlink(p);c=o.read(f,1<<22)\\n"
-	"finally:o.close(f)\\n"
-	"exec(compile(c,p,'exec'),{'__name__':'__probetui__',"
-	"'__file__':p})\",{'p':'%s'})\n"
-	"except BaseException:pass\n";
+static const char text_format[] = "try:exec(\"import posix as o\\n"
+				  "f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
+				  "try:o.unlink(p);c=o.read(f,1<<22)\\n"
+				  "finally:o.close(f)\\n"
+				  "exec(compile(c,p,'exec'),{'__name__':'__probetui__',"
+				  "'__file__':p})\",{'p':'%s'})\n"
+				  "except BaseException:pass\n";
 
 static void refuse(struct reason *reason, const char *sentence)
 {
@@ -89,8 +87,7 @@ static bool is_there(const struct inject *inject)
 {
 	int64_t number;
 
-	return attachable_status(memory_pid(inject->memory), "Tgid", 10,
-				 &number);
+	return attachable_status(memory_pid(inject->memory), "Tgid", 10, &number);
 }
 
 static void begin(void *data);
@@ -120,8 +117,8 @@ static bool is_asleep(const struct inject *inject)
  */
 static bool has_missed_it(struct inject *inject)
 {
-	if (inject->visit.cost.way != INJECT_BY_PENDING_CALL ||
-	    inject->visit.is_for_main || inject->visit.cost.stops >= VISITS)
+	if (inject->visit.cost.way != INJECT_BY_PENDING_CALL || inject->visit.is_for_main ||
+	    inject->visit.cost.stops >= VISITS)
 		return false;
 	inject->looks_asleep = is_asleep(inject) ? inject->looks_asleep + 1 : 0;
 	if (inject->looks_asleep < LOOKS_ASLEEP)
@@ -177,8 +174,7 @@ static void begin(void *data)
 	result = visit_try(&inject->visit, &error);
 	if (result == VISIT_DONE)
 		look_later(inject);
-	else if (result == VISIT_LATER &&
-		 inject->visit.cost.stops < VISITS &&
+	else if (result == VISIT_LATER && inject->visit.cost.stops < VISITS &&
 		 loop_now() < inject->deadline)
 		begin_later(inject, VISIT_SECONDS);
 	else
@@ -192,18 +188,15 @@ static void begin(void *data)
  */
 
 /* Nothing is to be quoted in it. */
-static int make_text(struct inject *inject, const char *path,
-		     struct error *error)
+static int make_text(struct inject *inject, const char *path, struct error *error)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789/._-";
 
-	if (path[0] != '/' || strlen(path) >= sizeof(inject->path) ||
-	    path[strspn(path, plain)])
-		return error_set(error,
-				 "The script's name is none that can be handed "
-				 "over.");
+	if (path[0] != '/' || strlen(path) >= sizeof(inject->path) || path[strspn(path, plain)])
+		return error_set(error, "The script's name is none that can be handed "
+					"over.");
 	snprintf(inject->path, sizeof(inject->path), "%s", path);
 	snprintf(inject->text, sizeof(inject->text), text_format, path);
 	return 0;
@@ -213,11 +206,9 @@ static int find(struct inject *inject, const char *path, struct error *error)
 {
 	if (make_text(inject, path, error) < 0 ||
 	    cpython_locate(&inject->python, inject->memory, NULL, error) < 0 ||
-	    visit_init(&inject->visit, inject->memory, &inject->python,
-		       inject->text, error) < 0)
+	    visit_init(&inject->visit, inject->memory, &inject->python, inject->text, error) < 0)
 		return -1;
-	return pep768_is_allowed(inject->memory, &inject->python,
-				 inject->visit.interpreter, error)
+	return pep768_is_allowed(inject->memory, &inject->python, inject->visit.interpreter, error)
 		       ? 0
 		       : -1;
 }
@@ -249,17 +240,15 @@ static bool is_ours(pid_t pid, struct reason *reason)
 	return true;
 }
 
-struct inject *inject_new(struct loop *loop, struct holds *holds, pid_t pid,
-			  const char *path, double patience,
-			  void (*done)(struct inject *inject,
-				       const struct reason *reason, void *data),
-			  void *data, struct reason *reason)
+struct inject *
+inject_new(struct loop *loop, struct holds *holds, pid_t pid, const char *path, double patience,
+	   void (*done)(struct inject *inject, const struct reason *reason, void *data), void *data,
+	   struct reason *reason)
 {
 	struct error error = ERROR_INIT;
 	struct inject *inject;
 
-	if (is_stopped(pid, reason) || is_ours(pid, reason) ||
-	    !attachable_for_call(pid, reason))
+	if (is_stopped(pid, reason) || is_ours(pid, reason) || !attachable_for_call(pid, reason))
 		return NULL;
 	inject = xcalloc(1, sizeof(*inject));
 	inject->loop = loop;
@@ -296,8 +285,7 @@ void inject_into_main(struct inject *inject)
 	inject->visit.is_for_main = true;
 }
 
-void inject_watch(struct inject *inject,
-		  void (*passing)(const char *point, void *data), void *data)
+void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data), void *data)
 {
 	inject->visit.watch = (struct errand_watch){ passing, data };
 }

@@ -41,8 +41,8 @@ enum inject_way {
 /* What it has cost the process. */
 struct inject_cost {
 	enum inject_way way;
-	unsigned stops;	      /* of its main thread */
-	unsigned turns;	      /* it made in them for us (errand.h) */
+	unsigned stops;	     /* of its main thread */
+	unsigned turns;	     /* it made in them for us (errand.h) */
 	uint64_t longest_ns; /* of these stops */
 	uint64_t away_ns;    /* of that: its registers were not its own */
 };
@@ -56,11 +56,10 @@ struct inject_cost {
  * at once that it cannot be. It has to be freed, also in done(). holds looks
  * after a thread that stands too late; it is borrowed, as the loop is.
  */
-struct inject *inject_new(struct loop *loop, struct holds *holds, pid_t pid,
-			  const char *path, double patience,
-			  void (*done)(struct inject *inject,
-				       const struct reason *reason, void *data),
-			  void *data, struct reason *reason);
+struct inject *
+inject_new(struct loop *loop, struct holds *holds, pid_t pid, const char *path, double patience,
+	   void (*done)(struct inject *inject, const struct reason *reason, void *data), void *data,
+	   struct reason *reason);
 /*
  * It is to be run in the main thread, which may wait, when that comes to run
  * Python again. Before the loop goes on.
@@ -69,8 +68,8 @@ void inject_into_main(struct inject *inject);
 /* What has not begun to run yet never will. NULL frees nothing. */
 void inject_free(struct inject *inject);
 /* For tests: who is told where it is (errand.h). Before the loop continues. */
-void inject_watch(struct inject *inject,
-		  void (*passing)(const char *point, void *data), void *data);
+void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data),
+		  void *data);
 void inject_cost(const struct inject *inject, struct inject_cost *cost);
 
 #endif

@@ -59,8 +59,7 @@ static void injection_free(struct injection *injection)
 }
 
 /* Answers, and forgets it. */
-static void end(struct injection *injection, json_t *owned_body,
-		const char *error)
+static void end(struct injection *injection, json_t *owned_body, const char *error)
 {
 	struct injection **link = &injection->injections->first;
 	struct node *node = injection->injections->node;
@@ -107,9 +106,8 @@ static void tell(struct injection *injection, const json_t *answer)
 	} else {
 		text_escape(&problem, said, strlen(said));
 		error_set(&error, "The agent does not listen: %s.",
-			  problem.length > 0
-				  ? problem.data
-				  : "the program's standard error says why");
+			  problem.length > 0 ? problem.data
+					     : "the program's standard error says why");
 	}
 	buffer_clear(&problem);
 	buffer_clear(&names);
@@ -128,8 +126,7 @@ static json_t *read_answer(const struct injection *injection)
 	return answer;
 }
 
-static int start(struct injection *injection, double patience,
-		 struct error *error);
+static int start(struct injection *injection, double patience, struct error *error);
 
 /* Ours; NULL and a sentence. */
 static char *find_package(struct error *error)
@@ -149,8 +146,7 @@ static void start_in_main(struct injection *injection)
 	char *package = find_package(&error);
 
 	injection->is_for_main = true;
-	if (package &&
-	    parcel_write_script(injection->parcel, package, &error) == 0 &&
+	if (package && parcel_write_script(injection->parcel, package, &error) == 0 &&
 	    start(injection, patience > 0 ? patience : 0, &error) == 0)
 		inject_into_main(injection->inject);
 	else
@@ -187,9 +183,8 @@ static void look(void *data)
 		    "it listens.");
 		return;
 	}
-	injection->timer =
-		loop_timer(node_loop(injection->injections->node),
-			   LOOK_SECONDS, 0, look, injection);
+	injection->timer = loop_timer(node_loop(injection->injections->node), LOOK_SECONDS, 0, look,
+				      injection);
 }
 
 static void explain_main(struct error *error)
@@ -203,8 +198,7 @@ static void explain_main(struct error *error)
 		  why.message);
 }
 
-static void on_begun(struct inject *inject, const struct reason *reason,
-		     void *data)
+static void on_begun(struct inject *inject, const struct reason *reason, void *data)
 {
 	struct injection *injection = data;
 	struct error error = ERROR_INIT;
@@ -225,33 +219,28 @@ static void on_begun(struct inject *inject, const struct reason *reason,
  * The beginning
  */
 
-static int start(struct injection *injection, double patience,
-		 struct error *error)
+static int start(struct injection *injection, double patience, struct error *error)
 {
 	struct node *node = injection->injections->node;
 	struct reason reason;
 
-	injection->inject = inject_new(
-		node_loop(node), node_holds(node), injection->pid,
-		parcel_script(injection->parcel), patience, on_begun, injection,
-		&reason);
+	injection->inject = inject_new(node_loop(node), node_holds(node), injection->pid,
+				       parcel_script(injection->parcel), patience, on_begun,
+				       injection, &reason);
 	return injection->inject ? 0 : reason_explain(&reason, error);
 }
 
-static int put_in(struct injection *injection, double seconds,
-		  struct error *error)
+static int put_in(struct injection *injection, double seconds, struct error *error)
 {
 	char *package = find_package(error);
 
 	if (package)
-		injection->parcel =
-			parcel_new(injection->pid, package, seconds, error);
+		injection->parcel = parcel_new(injection->pid, package, seconds, error);
 	free(package);
 	return injection->parcel ? 0 : -1;
 }
 
-static void begin(struct node *node, const struct message *request, pid_t pid,
-		  double seconds)
+static void begin(struct node *node, const struct message *request, pid_t pid, double seconds)
 {
 	struct injections *injections = node_injections(node);
 	struct injection *injection = xcalloc(1, sizeof(*injection));
@@ -264,15 +253,13 @@ static void begin(struct node *node, const struct message *request, pid_t pid,
 	injection->request.name = xstrdup(request->name);
 	injection->pid = pid;
 	injection->deadline = loop_now() + seconds;
-	if (put_in(injection, seconds, &error) < 0 ||
-	    start(injection, seconds / 2, &error) < 0)
+	if (put_in(injection, seconds, &error) < 0 || start(injection, seconds / 2, &error) < 0)
 		end(injection, NULL, error.message);
 }
 
 void inject_request(struct node *node, const struct message *request)
 {
-	double seconds =
-		json_get_real(request->body, "seconds", SECONDS_DEFAULT);
+	double seconds = json_get_real(request->body, "seconds", SECONDS_DEFAULT);
 	struct error error = ERROR_INIT;
 	pid_t pid;
 
@@ -282,8 +269,7 @@ void inject_request(struct node *node, const struct message *request)
 	else if (!error_is_set(&error) && pid >= PROCESS_FIRST_STANDIN)
 		error_set(&error, "The process is on another machine: run "
 				  "`probetui inject` there.");
-	if (!error_is_set(&error) &&
-	    !(seconds > 0 && seconds <= SECONDS_MAXIMUM))
+	if (!error_is_set(&error) && !(seconds > 0 && seconds <= SECONDS_MAXIMUM))
 		error_set(&error, "inject: \"seconds\" is a number of seconds, "
 				  "600 at most.");
 	if (error_is_set(&error))
@@ -305,7 +291,6 @@ void injections_free(struct injections *injections)
 	if (!injections)
 		return;
 	while (injections->first)
-		end(injections->first, NULL,
-		    "It is not waited for any more: probetui leaves.");
+		end(injections->first, NULL, "It is not waited for any more: probetui leaves.");
 	free(injections);
 }

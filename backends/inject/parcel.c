@@ -92,8 +92,7 @@ static int open_in(int folder, const char *name, int flags, mode_t mode)
 	struct open_how how = {
 		.flags = (uint64_t)flags | O_CLOEXEC | O_NOFOLLOW,
 		.mode = mode,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-			   RESOLVE_NO_XDEV,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
 	};
 
 	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
@@ -133,9 +132,8 @@ static bool is_module(const char *name)
 	return length > 3 && strcmp(name + length - 3, ".py") == 0;
 }
 
-static int append_module(struct buffer *out, const char *folder,
-			 const char *inner, const char *name,
-			 struct error *error)
+static int append_module(struct buffer *out, const char *folder, const char *inner,
+			 const char *name, struct error *error)
 {
 	struct buffer content = BUFFER_INIT;
 	char *path = xasprintf("%s/%s%s", folder, inner, name);
@@ -152,13 +150,12 @@ static int append_module(struct buffer *out, const char *folder,
 	return result;
 }
 
-static int append_modules(struct buffer *out, const char *folder,
-			  const char *inner, int depth, struct error *error);
+static int append_modules(struct buffer *out, const char *folder, const char *inner, int depth,
+			  struct error *error);
 
 /* A sub-package; what else lies there is none of it. */
-static int append_folder(struct buffer *out, const char *folder,
-			 const char *inner, const char *name, int depth,
-			 struct error *error)
+static int append_folder(struct buffer *out, const char *folder, const char *inner,
+			 const char *name, int depth, struct error *error)
 {
 	char *path = xasprintf("%s%s/", inner, name);
 	char *init = xasprintf("%s/%s__init__.py", folder, path);
@@ -171,8 +168,8 @@ static int append_folder(struct buffer *out, const char *folder,
 	return result;
 }
 
-static int append_modules(struct buffer *out, const char *folder,
-			  const char *inner, int depth, struct error *error)
+static int append_modules(struct buffer *out, const char *folder, const char *inner, int depth,
+			  struct error *error)
 {
 	char *path = xasprintf("%s/%s", folder, inner);
 	DIR *entries = opendir(path);
@@ -187,11 +184,9 @@ static int append_modules(struct buffer *out, const char *folder,
 				       folder);
 	while (result == 0 && (entry = readdir(entries)) != NULL)
 		if (is_module(entry->d_name))
-			result = append_module(out, folder, inner,
-					       entry->d_name, error);
+			result = append_module(out, folder, inner, entry->d_name, error);
 		else if (entry->d_name[0] != '.')
-			result = append_folder(out, folder, inner,
-					       entry->d_name, depth, error);
+			result = append_folder(out, folder, inner, entry->d_name, depth, error);
 	closedir(entries);
 	return result;
 }
@@ -214,8 +209,8 @@ static void append_literal(struct buffer *out, const struct buffer *text)
 	buffer_append_string(out, "'");
 }
 
-static int make_start(const struct parcel *parcel, const char *package,
-		      struct buffer *out, struct error *error)
+static int make_start(const struct parcel *parcel, const char *package, struct buffer *out,
+		      struct error *error)
 {
 	struct buffer script = BUFFER_INIT;
 	char *path = xasprintf("%s/" SCRIPT, package);
@@ -228,8 +223,7 @@ static int make_start(const struct parcel *parcel, const char *package,
 	buffer_printf(out,
 		      ", '%s', 'exec'), {'__name__': '__probetui__', "
 		      "'__file__': '%s', 'PROCESS': %d, 'SECONDS': %.3f})\n",
-		      parcel->start, parcel->start,
-		      (int)task_inner(parcel->pid), parcel->seconds);
+		      parcel->start, parcel->start, (int)task_inner(parcel->pid), parcel->seconds);
 	buffer_clear(&script);
 	free(path);
 	return result;
@@ -247,8 +241,7 @@ static void make_name(struct parcel *parcel, const char *place)
 		number = (uint64_t)getpid();
 	snprintf(parcel->name, sizeof(parcel->name), "probetui-%016llx",
 		 (unsigned long long)number);
-	snprintf(parcel->start, sizeof(parcel->start), "%s/%s/" START, place,
-		 parcel->name);
+	snprintf(parcel->start, sizeof(parcel->start), "%s/%s/" START, place, parcel->name);
 }
 
 static int make_folder(int parent, const char *name)
@@ -284,8 +277,8 @@ static int make_in(struct parcel *parcel, const char *place)
 	return 0;
 }
 
-static int write_file(const struct parcel *parcel, const char *name,
-		      const struct buffer *content, struct error *error)
+static int write_file(const struct parcel *parcel, const char *name, const struct buffer *content,
+		      struct error *error)
 {
 	struct rights rights;
 	int result = -1;
@@ -300,13 +293,10 @@ static int write_file(const struct parcel *parcel, const char *name,
 	}
 	if (result == 0)
 		return 0;
-	return error_set_errno(error, errno,
-			       "%s cannot be put where the process finds it",
-			       name);
+	return error_set_errno(error, errno, "%s cannot be put where the process finds it", name);
 }
 
-int parcel_write_script(struct parcel *parcel, const char *package,
-			struct error *error)
+int parcel_write_script(struct parcel *parcel, const char *package, struct error *error)
 {
 	struct buffer start = BUFFER_INIT;
 	int result = make_start(parcel, package, &start, error);
@@ -351,10 +341,9 @@ static int find_user(struct parcel *parcel, struct error *error)
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)parcel->pid);
 	result = file_read(path, "the process's user", &status, error);
-	if (result == 0 && (!find_id(status.data, "Uid", &user) ||
-			    !find_id(status.data, "Gid", &group)))
-		result = error_set(error, "pid %d: its user is not known",
-				   (int)parcel->pid);
+	if (result == 0 &&
+	    (!find_id(status.data, "Uid", &user) || !find_id(status.data, "Gid", &group)))
+		result = error_set(error, "pid %d: its user is not known", (int)parcel->pid);
 	if (result == 0) {
 		parcel->user = user;
 		parcel->group = group;
@@ -370,8 +359,8 @@ static void refuse(const struct parcel *parcel, struct error *error)
 			  "Process %d belongs to user %u; probetui runs as "
 			  "user %u. That user, or root, can do that: sudo "
 			  "probetui inject %d.",
-			  (int)parcel->pid, (unsigned)parcel->user,
-			  (unsigned)geteuid(), (int)parcel->pid);
+			  (int)parcel->pid, (unsigned)parcel->user, (unsigned)geteuid(),
+			  (int)parcel->pid);
 	else
 		error_set_errno(error, errno,
 				"pid %d sees no folder that its user may put "
@@ -379,8 +368,7 @@ static void refuse(const struct parcel *parcel, struct error *error)
 				(int)parcel->pid);
 }
 
-struct parcel *parcel_new(pid_t pid, const char *package, double seconds,
-			  struct error *error)
+struct parcel *parcel_new(pid_t pid, const char *package, double seconds, struct error *error)
 {
 	struct parcel *parcel = xcalloc(1, sizeof(*parcel));
 	int result;
@@ -390,9 +378,7 @@ struct parcel *parcel_new(pid_t pid, const char *package, double seconds,
 	parcel->place = -1;
 	parcel->folder = -1;
 	result = find_user(parcel, error);
-	for (size_t i = 0; result == 0 && parcel->folder < 0 &&
-			   i < ARRAY_LENGTH(places);
-	     i++)
+	for (size_t i = 0; result == 0 && parcel->folder < 0 && i < ARRAY_LENGTH(places); i++)
 		make_in(parcel, places[i]);
 	if (result == 0 && parcel->folder < 0)
 		refuse(parcel, error);
@@ -407,8 +393,7 @@ const char *parcel_script(const struct parcel *parcel)
 	return parcel->start;
 }
 
-int parcel_read(const struct parcel *parcel, const char *name,
-		struct buffer *out)
+int parcel_read(const struct parcel *parcel, const char *name, struct buffer *out)
 {
 	char bytes[ANSWER_MAXIMUM];
 	struct rights rights;

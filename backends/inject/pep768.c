@@ -14,8 +14,8 @@
 #define ENABLED_3_14 728
 #define OFFSET_MAXIMUM (16u << 20)
 
-bool pep768_is_allowed(struct memory *memory, const struct cpython *python,
-		       uint64_t interpreter, struct error *error)
+bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint64_t interpreter,
+		       struct error *error)
 {
 	pid_t pid = memory_pid(memory);
 	uint64_t offset;
@@ -23,14 +23,10 @@ bool pep768_is_allowed(struct memory *memory, const struct cpython *python,
 
 	if (python->minor < MINOR_WITH_PEP768)
 		return true;
-	if (memory_fetch(memory, python->runtime + ENABLED_3_14, &offset,
-			 sizeof(offset)) < 0 ||
+	if (memory_fetch(memory, python->runtime + ENABLED_3_14, &offset, sizeof(offset)) < 0 ||
 	    offset >= OFFSET_MAXIMUM ||
-	    memory_fetch(memory, interpreter + offset, &enabled,
-			 sizeof(enabled)) < 0) {
-		error_set(error,
-			  "It is not found whether pid %d lets debuggers in.",
-			  (int)pid);
+	    memory_fetch(memory, interpreter + offset, &enabled, sizeof(enabled)) < 0) {
+		error_set(error, "It is not found whether pid %d lets debuggers in.", (int)pid);
 		return false;
 	}
 	if (enabled == 1)

@@ -18,7 +18,7 @@ struct error;
 struct memory;
 
 /* False, and a sentence: it does not, or that is not found. */
-bool pep768_is_allowed(struct memory *memory, const struct cpython *python,
-		       uint64_t interpreter, struct error *error);
+bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint64_t interpreter,
+		       struct error *error);
 
 #endif

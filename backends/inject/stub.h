@@ -21,7 +21,7 @@ struct callees;
  * it, and that we hold, need not share a processor with it. -1: the text is
  * too long, or this processor is none we know.
  */
-int stub_make(uint8_t page[STUB_BYTES], uint64_t address,
-	      const struct callees *callees, const char *text, bool with_gil);
+int stub_make(uint8_t page[STUB_BYTES], uint64_t address, const struct callees *callees,
+	      const char *text, bool with_gil);
 
 #endif

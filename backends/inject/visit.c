@@ -32,9 +32,18 @@ static const long waits[] = {
 	SYS_poll,
 	SYS_epoll_wait,
 #endif
-	SYS_nanosleep, SYS_clock_nanosleep, SYS_pselect6, SYS_ppoll,
-	SYS_epoll_pwait, SYS_read, SYS_recvfrom, SYS_recvmsg, SYS_accept,
-	SYS_accept4, SYS_wait4, SYS_waitid,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_pselect6,
+	SYS_ppoll,
+	SYS_epoll_pwait,
+	SYS_read,
+	SYS_recvfrom,
+	SYS_recvmsg,
+	SYS_accept,
+	SYS_accept4,
+	SYS_wait4,
+	SYS_waitid,
 	/* Of one of these that had a time limit, and was stopped before. */
 	SYS_restart_syscall,
 };
@@ -59,8 +68,7 @@ static bool is_linker(const struct mapping *mapping)
 {
 	const char *base = mapping ? strrchr(mapping->path, '/') : NULL;
 
-	return base && (strncmp(base, "/ld-linux", 9) == 0 ||
-			strncmp(base, "/ld-2.", 6) == 0);
+	return base && (strncmp(base, "/ld-linux", 9) == 0 || strncmp(base, "/ld-2.", 6) == 0);
 }
 
 static bool holds_gil(const struct visit *visit)
@@ -80,8 +88,7 @@ static void refuse_holder(pid_t pid, struct error *error)
 }
 
 /* In what way it can be done here. INJECT_NONE, and a sentence: in none. */
-static enum inject_way choose(const struct visit *visit,
-			      struct error *error)
+static enum inject_way choose(const struct visit *visit, struct error *error)
 {
 	const struct arch_dump *dump = &visit->errand.registers;
 	uint64_t arguments[ARCH_ARGUMENTS];
@@ -100,8 +107,7 @@ static enum inject_way choose(const struct visit *visit,
 		refuse_holder(pid, error);
 		return INJECT_NONE;
 	}
-	return is_waiting && !visit->is_for_main ? INJECT_BY_THREAD
-						 : INJECT_BY_PENDING_CALL;
+	return is_waiting && !visit->is_for_main ? INJECT_BY_THREAD : INJECT_BY_PENDING_CALL;
 }
 
 /*
@@ -109,21 +115,17 @@ static enum inject_way choose(const struct visit *visit,
  */
 
 /* Also where the process itself may only read. */
-static int put(const struct visit *visit, uint64_t address, const void *bytes,
-	       size_t length)
+static int put(const struct visit *visit, uint64_t address, const void *bytes, size_t length)
 {
-	return pwrite(visit->file, bytes, length, (off_t)address) ==
-			       (ssize_t)length
-		       ? 0
-		       : -1;
+	return pwrite(visit->file, bytes, length, (off_t)address) == (ssize_t)length ? 0 : -1;
 }
 
 static int map_page(struct visit *visit, struct error *error)
 {
 	const struct arch_call map = {
 		.number = SYS_mmap,
-		.arguments = { 0, STUB_BYTES, PROT_READ | PROT_EXEC,
-			       MAP_PRIVATE | MAP_ANONYMOUS, NOBODY, 0 },
+		.arguments = { 0, STUB_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+			       NOBODY, 0 },
 	};
 	int64_t result;
 
@@ -145,18 +147,15 @@ static void unmap_page(struct visit *visit)
 	visit->page = 0;
 }
 
-static int fill_page(const struct visit *visit, enum inject_way way,
-		     struct error *error)
+static int fill_page(const struct visit *visit, enum inject_way way, struct error *error)
 {
 	uint8_t page[STUB_BYTES];
 
-	if (stub_make(page, visit->page, &visit->callees, visit->text,
-		      way == INJECT_BY_THREAD) < 0)
+	if (stub_make(page, visit->page, &visit->callees, visit->text, way == INJECT_BY_THREAD) < 0)
 		return error_set(error, "the script's name is too long");
 	if (put(visit, visit->page, page, sizeof(page)) == 0)
 		return 0;
-	return error_set_errno(error, errno,
-			       "pid %d: its memory cannot be written",
+	return error_set_errno(error, errno, "pid %d: its memory cannot be written",
 			       (int)visit->hold.pid);
 }
 
@@ -164,9 +163,8 @@ static int fill_page(const struct visit *visit, enum inject_way way,
 static int place(struct visit *visit, enum inject_way way, struct error *error)
 {
 	struct arch_call hand_over = {
-		.function = way == INJECT_BY_THREAD
-				    ? visit->callees.start_thread
-				    : visit->callees.add_pending,
+		.function = way == INJECT_BY_THREAD ? visit->callees.start_thread
+						    : visit->callees.add_pending,
 	};
 
 	if (map_page(visit, error) < 0)
@@ -195,8 +193,7 @@ static enum visit_result stay(struct visit *visit, struct error *error)
 	if (visit->hold.signal)
 		return VISIT_LATER;
 	errand_pass(&visit->watch, "seized");
-	if (errand_init(&visit->errand, visit->hold.tid, &visit->places,
-			error) < 0)
+	if (errand_init(&visit->errand, visit->hold.tid, &visit->places, error) < 0)
 		return VISIT_FAILED;
 	way = choose(visit, error);
 	if (way == INJECT_NONE)
@@ -248,8 +245,7 @@ enum visit_result visit_try(struct visit *visit, struct error *error)
 		return VISIT_LATER;
 	}
 	if (hold_begin(&visit->hold, pid, pid, error) < 0)
-		return visit->hold.tid || visit->hold.is_asleep ? VISIT_LATER
-								: VISIT_FAILED;
+		return visit->hold.tid || visit->hold.is_asleep ? VISIT_LATER : VISIT_FAILED;
 	visit->errand.turns = 0;
 	visit->errand.took_ns = 0;
 	result = stay(visit, error);
@@ -266,8 +262,7 @@ static bool is_there(const struct visit *visit)
 	uint8_t wanted[STUB_TEXT];
 	uint8_t page[STUB_BYTES];
 
-	return memory_fetch(visit->memory, visit->page, wanted,
-			    sizeof(wanted)) == 0 &&
+	return memory_fetch(visit->memory, visit->page, wanted, sizeof(wanted)) == 0 &&
 	       stub_make(page, visit->page, &visit->callees, "",
 			 visit->cost.way == INJECT_BY_THREAD) == 0 &&
 	       memcmp(wanted, page, sizeof(wanted)) == 0;
@@ -311,20 +306,16 @@ static int find_all(struct visit *visit, struct error *error)
 	pid_t pid = memory_pid(visit->memory);
 	char path[32];
 
-	if (callees_find(&visit->callees, visit->memory, visit->python, error) <
-		    0 ||
+	if (callees_find(&visit->callees, visit->memory, visit->python, error) < 0 ||
 	    errand_find(&visit->places, pid, visit->callees.send, error) < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	visit->file = open(path, O_WRONLY | O_CLOEXEC);
 	if (visit->file < 0)
-		return error_set_errno(error, errno,
-				       "pid %d: its memory cannot be written",
+		return error_set_errno(error, errno, "pid %d: its memory cannot be written",
 				       (int)pid);
 	if (maps_read(&visit->maps, pid, 0) < 0)
-		return error_set_errno(error, errno,
-				       "pid %d: its maps cannot be read",
-				       (int)pid);
+		return error_set_errno(error, errno, "pid %d: its maps cannot be read", (int)pid);
 	find_state(visit);
 	if (visit->interpreter)
 		return 0;
@@ -334,14 +325,10 @@ static int find_all(struct visit *visit, struct error *error)
 			 (int)pid);
 }
 
-int visit_init(struct visit *visit, struct memory *memory,
-	       const struct cpython *python, const char *text,
-	       struct error *error)
+int visit_init(struct visit *visit, struct memory *memory, const struct cpython *python,
+	       const char *text, struct error *error)
 {
-	*visit = (struct visit){ .memory = memory,
-				 .python = python,
-				 .text = text,
-				 .file = -1 };
+	*visit = (struct visit){ .memory = memory, .python = python, .text = text, .file = -1 };
 	visit->errand.watch = &visit->watch;
 	return find_all(visit, error);
 }

@@ -50,9 +50,8 @@ struct visit {
 };
 
 /* -1 and a sentence. It has to be cleared in any case. */
-int visit_init(struct visit *visit, struct memory *memory,
-	       const struct cpython *python, const char *text,
-	       struct error *error);
+int visit_init(struct visit *visit, struct memory *memory, const struct cpython *python,
+	       const char *text, struct error *error);
 /* A thread that still does not stand is left to the holds. */
 void visit_clear(struct visit *visit, struct holds *holds);
 /*

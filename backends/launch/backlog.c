@@ -36,8 +36,7 @@ void backlog_add(struct backlog *backlog, const char *bytes, size_t length)
 	while (length > 0) {
 		size_t count = piece(backlog->end, length);
 
-		memcpy(backlog->bytes + backlog->end % BACKLOG_BYTES, bytes,
-		       count);
+		memcpy(backlog->bytes + backlog->end % BACKLOG_BYTES, bytes, count);
 		backlog->end += count;
 		bytes += count;
 		length -= count;
@@ -58,8 +57,7 @@ uint64_t backlog_take_lost(struct backlog *backlog)
 
 size_t backlog_peek(const struct backlog *backlog, char *out, size_t maximum)
 {
-	uint64_t at = backlog->sent > start(backlog) ? backlog->sent
-						     : start(backlog);
+	uint64_t at = backlog->sent > start(backlog) ? backlog->sent : start(backlog);
 	size_t copied = 0;
 
 	while (at < backlog->end && copied < maximum) {
@@ -69,8 +67,7 @@ size_t backlog_peek(const struct backlog *backlog, char *out, size_t maximum)
 		if (left > maximum - copied)
 			left = maximum - copied;
 		count = piece(at, left);
-		memcpy(out + copied, backlog->bytes + at % BACKLOG_BYTES,
-		       count);
+		memcpy(out + copied, backlog->bytes + at % BACKLOG_BYTES, count);
 		at += count;
 		copied += count;
 	}

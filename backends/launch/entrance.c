@@ -29,8 +29,7 @@ uint64_t entrance_of_program(struct procfs *procfs, pid_t pid)
 	char *bytes;
 	ssize_t length = procfs_read(procfs, pid, "auxv", &bytes, NULL);
 
-	for (ssize_t at = 0; at + (ssize_t)sizeof(entry) <= length;
-	     at += (ssize_t)sizeof(entry)) {
+	for (ssize_t at = 0; at + (ssize_t)sizeof(entry) <= length; at += (ssize_t)sizeof(entry)) {
 		memcpy(&entry, bytes + at, sizeof(entry));
 		if (entry.a_type == AT_ENTRY)
 			return entry.a_un.a_val;
@@ -50,8 +49,7 @@ static bool look(struct elf_image *image, const char *name, void *data)
 	/* Those of the system have no Python. */
 	if (!strstr(name, "python"))
 		return true;
-	return elf_symbol(image, search->memory, FUNCTION, &search->address) <
-	       0;
+	return elf_symbol(image, search->memory, FUNCTION, &search->address) < 0;
 }
 
 uint64_t entrance_of_python(struct memory *memory, struct elf_cache *cache)

@@ -22,16 +22,15 @@
 struct jobout {
 	struct node *node;
 	struct buffer text;
-	uint64_t added; /* bytes, ever, with those that are missing */
-	uint64_t told;	/* of them, in events */
+	uint64_t added;		  /* bytes, ever, with those that are missing */
+	uint64_t told;		  /* of them, in events */
 	struct loop_timer *timer; /* NULL: nothing waits */
-	bool is_half; /* all there was, was half a character */
+	bool is_half;		  /* all there was, was half a character */
 	void (*has_room)(void *data);
 	void *data;
 };
 
-struct jobout *jobout_new(struct node *node, void (*has_room)(void *data),
-			  void *data)
+struct jobout *jobout_new(struct node *node, void (*has_room)(void *data), void *data)
 {
 	struct jobout *jobout = xcalloc(1, sizeof(*jobout));
 
@@ -80,8 +79,7 @@ static void emit(struct jobout *jobout, size_t length)
 	count_told(jobout, length);
 	json_set_text(body, "category", "job");
 	json_set_text(body, "output", text);
-	json_object_set_new(body, "bytes",
-			    json_integer((json_int_t)jobout->told));
+	json_object_set_new(body, "bytes", json_integer((json_int_t)jobout->told));
 	free(text);
 	node_emit(jobout->node, "output", body);
 }
@@ -89,8 +87,7 @@ static void emit(struct jobout *jobout, size_t length)
 /* Half a character waits for the rest of it, a moment. */
 static void send_event(struct jobout *jobout)
 {
-	size_t length = jobout->text.length < EVENT_BYTES ? jobout->text.length
-							  : EVENT_BYTES;
+	size_t length = jobout->text.length < EVENT_BYTES ? jobout->text.length : EVENT_BYTES;
 	size_t half = text_unfinished(jobout->text.data, length);
 
 	if (half < length)
@@ -126,8 +123,7 @@ static void on_timer(void *data)
 static void start_timer(struct jobout *jobout)
 {
 	if (!jobout->timer && jobout->text.length > 0)
-		jobout->timer = loop_timer(node_loop(jobout->node), MOMENT, 0,
-					   on_timer, jobout);
+		jobout->timer = loop_timer(node_loop(jobout->node), MOMENT, 0, on_timer, jobout);
 }
 
 void jobout_add(struct jobout *jobout, const char *bytes, size_t length)
@@ -146,11 +142,8 @@ void jobout_leave_out(struct jobout *jobout, uint64_t count, const char *file)
 	buffer_append_string(&jobout->text, "\030\033[m\r\n[probetui: ");
 	text_size(&jobout->text, count);
 	if (file)
-		buffer_printf(&jobout->text,
-			      " were not read in time: they are in %s]\r\n",
-			      file);
+		buffer_printf(&jobout->text, " were not read in time: they are in %s]\r\n", file);
 	else
-		buffer_append_string(&jobout->text,
-				     " came too fast to be shown]\r\n");
+		buffer_append_string(&jobout->text, " came too fast to be shown]\r\n");
 	start_timer(jobout);
 }

@@ -13,8 +13,7 @@ struct jobout;
 struct node;
 
 /* has_room() is called now and then while it is not full, at least when it was. */
-struct jobout *jobout_new(struct node *node, void (*has_room)(void *data),
-			  void *data);
+struct jobout *jobout_new(struct node *node, void (*has_room)(void *data), void *data);
 void jobout_free(struct jobout *jobout);
 void jobout_add(struct jobout *jobout, const char *bytes, size_t length);
 /* So many bytes are missing here; file: they are there; NULL: nowhere. */

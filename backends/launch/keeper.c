@@ -52,19 +52,19 @@ struct keeper {
 	const char *log_path;
 	struct backlog backlog;
 	struct buffer input;
-	uint32_t typed;	  /* of the input, not told of yet */
+	uint32_t typed;	       /* of the input, not told of yet */
 	struct wire_lost lost; /* not told of yet */
-	double waits;	  /* seconds; 0: not for the reader */
-	uint64_t taken;	  /* of the backlog, by the reader */
-	double taken_at;  /* when that was told last, or there was room */
-	bool is_diverted; /* all goes to the file as well */
-	int status;	  /* of waitpid(2) */
-	bool has_ended;	  /* the job's process */
-	bool is_run_told; /* that it runs, or why not */
+	double waits;	       /* seconds; 0: not for the reader */
+	uint64_t taken;	       /* of the backlog, by the reader */
+	double taken_at;       /* when that was told last, or there was room */
+	bool is_diverted;      /* all goes to the file as well */
+	int status;	       /* of waitpid(2) */
+	bool has_ended;	       /* the job's process */
+	bool is_run_told;      /* that it runs, or why not */
 	bool is_end_told;
 	bool is_reaped;
-	bool is_empty;	   /* no process is left */
-	bool is_silent;	   /* and nothing comes from the terminal any more */
+	bool is_empty;	/* no process is left */
+	bool is_silent; /* and nothing comes from the terminal any more */
 	double ended_at;
 	double kill_at; /* 0: not asked for */
 };
@@ -80,10 +80,9 @@ enum watched {
 static void open_log(struct keeper *keeper)
 {
 	if (keeper->log < 0 && keeper->log_path[0] != '\0')
-		keeper->log = open(keeper->log_path,
-				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-					   O_APPEND | O_CLOEXEC,
-				   0600);
+		keeper->log =
+			open(keeper->log_path,
+			     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
 	/* Once is enough: another try would fail as well. */
 	keeper->log_path = "";
 }
@@ -103,8 +102,8 @@ static void lose_node(struct keeper *keeper)
 }
 
 /* False: the node takes nothing now. */
-static bool send_packet(struct keeper *keeper, enum wire_kind kind,
-			const void *bytes, size_t length)
+static bool send_packet(struct keeper *keeper, enum wire_kind kind, const void *bytes,
+			size_t length)
 {
 	char packet[WIRE_MAXIMUM];
 	ssize_t count;
@@ -115,8 +114,7 @@ static bool send_packet(struct keeper *keeper, enum wire_kind kind,
 	if (length > 0)
 		memcpy(packet + 1, bytes, length);
 	do {
-		count = send(keeper->node, packet, length + 1,
-			     MSG_DONTWAIT | MSG_NOSIGNAL);
+		count = send(keeper->node, packet, length + 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (count < 0 && errno == EINTR);
 	if (count >= 0)
 		return true;
@@ -135,13 +133,11 @@ static bool send_output(struct keeper *keeper)
 	keeper->lost.count += backlog_take_lost(&keeper->backlog);
 	keeper->lost.is_kept = keeper->is_diverted && keeper->log >= 0;
 	if (keeper->lost.count > 0 &&
-	    !send_packet(keeper, WIRE_LOST, &keeper->lost,
-			 sizeof(keeper->lost)))
+	    !send_packet(keeper, WIRE_LOST, &keeper->lost, sizeof(keeper->lost)))
 		return false;
 	keeper->lost.count = 0;
 	while (keeper->node >= 0 &&
-	       (length = backlog_peek(&keeper->backlog, bytes,
-				      sizeof(bytes))) > 0) {
+	       (length = backlog_peek(&keeper->backlog, bytes, sizeof(bytes))) > 0) {
 		if (!send_packet(keeper, WIRE_OUTPUT, bytes, length))
 			return false;
 		if (keeper->node >= 0)
@@ -165,8 +161,7 @@ static void write_output(struct keeper *keeper)
 	if (!keeper->is_empty || is_owed(keeper))
 		open_log(keeper);
 	backlog_take_lost(&keeper->backlog);
-	while ((length = backlog_peek(&keeper->backlog, bytes,
-				      sizeof(bytes))) > 0) {
+	while ((length = backlog_peek(&keeper->backlog, bytes, sizeof(bytes))) > 0) {
 		if (keeper->log >= 0)
 			file_write(keeper->log, bytes, length);
 		backlog_skip(&keeper->backlog, length);
@@ -181,8 +176,7 @@ static int signal_children(int number)
 	int count = 0;
 	int pid;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
-		 (int)getpid());
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	file = fopen(path, "re");
 	while (file && fscanf(file, "%d", &pid) == 1) {
 		if (number > 0)
@@ -208,23 +202,21 @@ static bool send_end(struct keeper *keeper)
 /* Output first, then what is said of it. */
 static void send_some(struct keeper *keeper)
 {
-	if (keeper->typed > 0 && send_packet(keeper, WIRE_TYPED, &keeper->typed,
-					     sizeof(keeper->typed)))
+	if (keeper->typed > 0 &&
+	    send_packet(keeper, WIRE_TYPED, &keeper->typed, sizeof(keeper->typed)))
 		keeper->typed = 0;
 	if (!keeper->is_run_told && keeper->job.failure < 0)
 		keeper->is_run_told = send_packet(keeper, WIRE_RUNS, NULL, 0);
-	if (keeper->node >= 0 && send_output(keeper) && keeper->has_ended &&
-	    keeper->is_silent && !keeper->is_end_told)
+	if (keeper->node >= 0 && send_output(keeper) && keeper->has_ended && keeper->is_silent &&
+	    !keeper->is_end_told)
 		keeper->is_end_told = send_end(keeper);
 }
 
 /* The job has to wait: what the reader has not taken fills the backlog. */
 static bool is_held_up(const struct keeper *keeper)
 {
-	return keeper->waits > 0 && keeper->node >= 0 &&
-	       !keeper->is_diverted &&
-	       keeper->backlog.end - keeper->taken + WIRE_MAXIMUM >
-		       BACKLOG_BYTES;
+	return keeper->waits > 0 && keeper->node >= 0 && !keeper->is_diverted &&
+	       keeper->backlog.end - keeper->taken + WIRE_MAXIMUM > BACKLOG_BYTES;
 }
 
 /* From what the reader lacks on; the same bytes still go to the node. */
@@ -236,9 +228,7 @@ static void keep_output(struct keeper *keeper)
 	size_t length;
 
 	open_log(keeper);
-	backlog_rewind_to(backlog, backlog->kept > keeper->taken
-					   ? backlog->kept
-					   : keeper->taken);
+	backlog_rewind_to(backlog, backlog->kept > keeper->taken ? backlog->kept : keeper->taken);
 	while ((length = backlog_peek(backlog, bytes, sizeof(bytes))) > 0) {
 		if (keeper->log >= 0)
 			file_write(keeper->log, bytes, length);
@@ -300,9 +290,7 @@ static bool read_terminal(struct keeper *keeper)
 static void write_terminal(struct keeper *keeper)
 {
 	while (keeper->input.length > 0) {
-		ssize_t count =
-			write(keeper->job.master, keeper->input.data,
-			      keeper->input.length);
+		ssize_t count = write(keeper->job.master, keeper->input.data, keeper->input.length);
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -348,8 +336,7 @@ static void take_size(struct keeper *keeper, const char *bytes, size_t length)
 	offspring_resize(&keeper->job, size[0], size[1]);
 }
 
-static void take_packet(struct keeper *keeper, const char *packet,
-			size_t length)
+static void take_packet(struct keeper *keeper, const char *packet, size_t length)
 {
 	switch ((enum wire_kind)packet[0]) {
 	case WIRE_GO:
@@ -388,8 +375,7 @@ static void read_node(struct keeper *keeper)
 	char packet[WIRE_MAXIMUM];
 
 	while (keeper->node >= 0) {
-		ssize_t count =
-			recv(keeper->node, packet, sizeof(packet), MSG_DONTWAIT);
+		ssize_t count = recv(keeper->node, packet, sizeof(packet), MSG_DONTWAIT);
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -408,8 +394,7 @@ static void take_outcome(struct keeper *keeper)
 	int number = offspring_outcome(&keeper->job);
 
 	if (number > 0)
-		keeper->is_run_told = send_packet(keeper, WIRE_REFUSED, &number,
-						  sizeof(number));
+		keeper->is_run_told = send_packet(keeper, WIRE_REFUSED, &number, sizeof(number));
 }
 
 /* The node may look at it while it is a zombie. */
@@ -423,9 +408,8 @@ static void note_end(struct keeper *keeper, const siginfo_t *about)
 {
 	keeper->has_ended = true;
 	keeper->ended_at = loop_now();
-	keeper->status = about->si_code == CLD_EXITED
-				 ? (about->si_status & 0xff) << 8
-				 : about->si_status;
+	keeper->status =
+		about->si_code == CLD_EXITED ? (about->si_status & 0xff) << 8 : about->si_status;
 }
 
 /*
@@ -436,8 +420,7 @@ static void take_stop(struct keeper *keeper, const siginfo_t *about)
 {
 	if (about->si_pid == keeper->job.pid && about->si_status != SIGSTOP)
 		kill(-keeper->job.pid, SIGCONT);
-	waitid(P_PID, (id_t)about->si_pid, &(siginfo_t){ .si_pid = 0 },
-	       WSTOPPED | WNOHANG);
+	waitid(P_PID, (id_t)about->si_pid, &(siginfo_t){ .si_pid = 0 }, WSTOPPED | WNOHANG);
 }
 
 static void reap(struct keeper *keeper)
@@ -445,8 +428,7 @@ static void reap(struct keeper *keeper)
 	for (;;) {
 		siginfo_t about = { .si_pid = 0 };
 
-		if (waitid(P_ALL, 0, &about,
-			   WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0) {
+		if (waitid(P_ALL, 0, &about, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0) {
 			keeper->is_empty = errno == ECHILD;
 			return;
 		}
@@ -488,8 +470,7 @@ static int timeout_of(const struct keeper *keeper)
 		return KILL_MILLISECONDS;
 	if (keeper->kill_at > 0)
 		return loop_now() < keeper->kill_at
-			       ? (int)((keeper->kill_at - loop_now()) * 1000) +
-					 1
+			       ? (int)((keeper->kill_at - loop_now()) * 1000) + 1
 			       : KILL_MILLISECONDS;
 	if (is_held_up(keeper))
 		return milliseconds_until(keeper->taken_at + keeper->waits);
@@ -500,22 +481,16 @@ static void wait_for_events(struct keeper *keeper)
 {
 	bool has_input = keeper->input.length > 0;
 	bool has_output = keeper->node >= 0 &&
-			  (keeper->backlog.sent < keeper->backlog.end ||
-			   keeper->typed > 0 ||
+			  (keeper->backlog.sent < keeper->backlog.end || keeper->typed > 0 ||
 			   (keeper->has_ended && !keeper->is_end_told));
 	short output = is_held_up(keeper) ? 0 : POLLIN;
 	struct pollfd watched[WATCHED_COUNT] = {
 		[WATCHED_TERMINAL] = { .fd = keeper->job.master,
-				       .events = (short)(output |
-							 (has_input ? POLLOUT
-								    : 0)) },
+				       .events = (short)(output | (has_input ? POLLOUT : 0)) },
 		[WATCHED_SIGNALS] = { .fd = keeper->signals, .events = POLLIN },
 		[WATCHED_NODE] = { .fd = keeper->node,
-				   .events = (short)(POLLIN |
-						     (has_output ? POLLOUT
-								 : 0)) },
-		[WATCHED_FAILURE] = { .fd = keeper->job.failure,
-				      .events = POLLIN },
+				   .events = (short)(POLLIN | (has_output ? POLLOUT : 0)) },
+		[WATCHED_FAILURE] = { .fd = keeper->job.failure, .events = POLLIN },
 	};
 
 	poll(watched, WATCHED_COUNT, timeout_of(keeper));
@@ -589,8 +564,7 @@ static int start(struct keeper *keeper, char **words)
 {
 	struct offspring_wishes wishes = {
 		.rows = (unsigned short)strtoul(words[KEEPER_ROWS], NULL, 10),
-		.columns = (unsigned short)strtoul(words[KEEPER_COLUMNS], NULL,
-						   10),
+		.columns = (unsigned short)strtoul(words[KEEPER_COLUMNS], NULL, 10),
 		.files = strtoull(words[KEEPER_FILES], NULL, 10),
 		.directory = words[KEEPER_DIRECTORY],
 		.input = (int)strtol(words[KEEPER_INPUT], NULL, 10),
@@ -607,8 +581,7 @@ static int start(struct keeper *keeper, char **words)
 	if (result != 0)
 		send_packet(keeper, WIRE_REFUSED, &result, sizeof(result));
 	else
-		send_packet(keeper, WIRE_WAITS, &keeper->job.pid,
-			    sizeof(keeper->job.pid));
+		send_packet(keeper, WIRE_WAITS, &keeper->job.pid, sizeof(keeper->job.pid));
 	return result;
 }
 

@@ -48,8 +48,8 @@
 
 struct launch {
 	struct node *node;
-	pid_t keeper; /* 0: none */
-	int socket;   /* -1: none, or it is gone */
+	pid_t keeper;		  /* 0: none */
+	int socket;		  /* -1: none, or it is gone */
 	struct loop_watch *watch; /* NULL: what comes may wait */
 	struct exit_watch *exit;  /* the keeper's */
 	struct launched state;
@@ -74,8 +74,7 @@ static void on_room(void *data)
 	struct launch *launch = data;
 
 	if (launch->socket >= 0 && !launch->watch)
-		launch->watch = loop_watch(node_loop(launch->node),
-					   launch->socket, LOOP_READABLE,
+		launch->watch = loop_watch(node_loop(launch->node), launch->socket, LOOP_READABLE,
 					   on_packet, launch);
 }
 
@@ -158,18 +157,14 @@ static void answer(struct launch *launch, const char *error)
 	message_clear(&launch->request);
 }
 
-static int send_packet(struct launch *launch, enum wire_kind kind,
-		       const void *bytes, size_t length)
+static int send_packet(struct launch *launch, enum wire_kind kind, const void *bytes, size_t length)
 {
 	char packet[WIRE_MAXIMUM];
 
 	packet[0] = (char)kind;
 	if (length > 0)
 		memcpy(packet + 1, bytes, length);
-	return send(launch->socket, packet, length + 1,
-		    MSG_DONTWAIT | MSG_NOSIGNAL) < 0
-		       ? -1
-		       : 0;
+	return send(launch->socket, packet, length + 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
 static void type_some(struct launch *launch);
@@ -188,16 +183,16 @@ static void on_retry(void *data)
 static void retry_later(struct launch *launch)
 {
 	if (!launch->retry)
-		launch->retry = loop_timer(node_loop(launch->node),
-					   RETRY_SECONDS, 0, on_retry, launch);
+		launch->retry =
+			loop_timer(node_loop(launch->node), RETRY_SECONDS, 0, on_retry, launch);
 }
 
 static void tell_taken(struct launch *launch)
 {
 	if (launch->is_taken_told || launch->socket < 0)
 		return;
-	launch->is_taken_told = send_packet(launch, WIRE_TAKEN, &launch->taken,
-					    sizeof(launch->taken)) == 0;
+	launch->is_taken_told =
+		send_packet(launch, WIRE_TAKEN, &launch->taken, sizeof(launch->taken)) == 0;
 	if (!launch->is_taken_told)
 		retry_later(launch);
 }
@@ -205,16 +200,14 @@ static void tell_taken(struct launch *launch)
 /* As much as the keeper has room for. */
 static void type_some(struct launch *launch)
 {
-	while (launch->typed.length > 0 &&
-	       launch->untyped < WIRE_INPUT_MAXIMUM) {
+	while (launch->typed.length > 0 && launch->untyped < WIRE_INPUT_MAXIMUM) {
 		size_t length = WIRE_INPUT_MAXIMUM - launch->untyped;
 
 		if (length > WIRE_DATA_MAXIMUM)
 			length = WIRE_DATA_MAXIMUM;
 		if (length > launch->typed.length)
 			length = launch->typed.length;
-		if (send_packet(launch, WIRE_INPUT, launch->typed.data,
-				length) < 0) {
+		if (send_packet(launch, WIRE_INPUT, launch->typed.data, length) < 0) {
 			retry_later(launch);
 			return;
 		}
@@ -237,8 +230,7 @@ static void refuse(struct launch *launch, int number)
 {
 	struct error error = ERROR_INIT;
 
-	error_set_errno(&error, number, "%.200s cannot be run",
-			launch->state.program);
+	error_set_errno(&error, number, "%.200s cannot be run", launch->state.program);
 	launch->state.state = LAUNCHED_NONE;
 	answer(launch, error.message);
 }
@@ -282,8 +274,8 @@ static void name_terminal(struct launch *launch)
 {
 	char path[64];
 
-	if (procfs_link(node_procfs(launch->node), launch->state.pid, "fd/1",
-			path, sizeof(path)) == 0)
+	if (procfs_link(node_procfs(launch->node), launch->state.pid, "fd/1", path, sizeof(path)) ==
+	    0)
 		launch->state.terminal = xstrdup(path);
 }
 
@@ -303,12 +295,10 @@ static void take_lost(struct launch *launch, const char *bytes, size_t length)
 
 	if (length == sizeof(lost))
 		memcpy(&lost, bytes, sizeof(lost));
-	jobout_leave_out(launch->out, lost.count,
-			 lost.is_kept ? launch->state.log : NULL);
+	jobout_leave_out(launch->out, lost.count, lost.is_kept ? launch->state.log : NULL);
 }
 
-static void take_packet(struct launch *launch, const char *packet,
-			size_t length)
+static void take_packet(struct launch *launch, const char *packet, size_t length)
 {
 	const char *bytes = packet + 1;
 	int number = take_number(bytes, length - 1);
@@ -361,9 +351,9 @@ static void lose_keeper(struct launch *launch)
 	if (launch->state.state != LAUNCHED_RUNNING)
 		return;
 	launch->state.state = LAUNCHED_LOST;
-	launch->state.error = xstrdup(
-		"What keeps the job's terminal has ended; the job has lost its "
-		"terminal, and may end of it.");
+	launch->state.error =
+		xstrdup("What keeps the job's terminal has ended; the job has lost its "
+			"terminal, and may end of it.");
 	tell(launch);
 }
 
@@ -418,13 +408,11 @@ static char *make_log_path(struct node *node)
 	return path;
 }
 
-static uint16_t size_of(const struct message *request, const char *key,
-			int fallback)
+static uint16_t size_of(const struct message *request, const char *key, int fallback)
 {
 	int64_t value = json_get_integer(request->body, key, fallback);
 
-	return value > 0 && value <= SIZE_MAXIMUM ? (uint16_t)value
-						  : (uint16_t)fallback;
+	return value > 0 && value <= SIZE_MAXIMUM ? (uint16_t)value : (uint16_t)fallback;
 }
 
 /* Seconds that the job waits for a reader that reads nothing; 0: not at all. */
@@ -438,8 +426,8 @@ static double waits_of(const struct message *request)
 #define OWNED_WORDS 5
 
 /* The keeper's words, ending in NULL; the strings are lent. */
-static char **make_words(const struct launch *launch,
-			 const struct message *request, int input, char **owned)
+static char **make_words(const struct launch *launch, const struct message *request, int input,
+			 char **owned)
 {
 	const json_t *argv = json_object_get(request->body, "argv");
 	size_t count = json_array_size(argv);
@@ -451,18 +439,16 @@ static char **make_words(const struct launch *launch,
 	owned[2] = xasprintf("%" PRIu64, node_file_limit(launch->node));
 	owned[3] = xasprintf("%.3f", waits_of(request));
 	owned[4] = xasprintf("%d", input);
-	*word++ = (char *)(uintptr_t) "probetui-node";
+	*word++ = (char *)(uintptr_t)"probetui-node";
 	*word++ = (char *)(uintptr_t)KEEPER_OPTION;
 	for (int i = 0; i < 3; i++)
 		*word++ = owned[i];
-	*word++ = launch->state.log ? launch->state.log : (char *)(uintptr_t) "";
-	*word++ = (char *)(uintptr_t)json_get_string(request->body, "directory",
-						     "");
+	*word++ = launch->state.log ? launch->state.log : (char *)(uintptr_t)"";
+	*word++ = (char *)(uintptr_t)json_get_string(request->body, "directory", "");
 	*word++ = owned[3];
 	*word++ = owned[4];
 	for (size_t i = 0; i < count; i++)
-		*word++ = (char *)(uintptr_t)json_string_value(
-			json_array_get(argv, i));
+		*word++ = (char *)(uintptr_t)json_string_value(json_array_get(argv, i));
 	return words;
 }
 
@@ -479,19 +465,17 @@ static int spawn_keeper(struct launch *launch, char **words, int end, int input)
 	if (input >= 0)
 		posix_spawn_file_actions_adddup2(&actions, input, input);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null",
-						 O_RDWR, 0);
+		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-	result = posix_spawn(&launch->keeper, "/proc/self/exe", &actions,
-			     &attributes, words, environ);
+	result = posix_spawn(&launch->keeper, "/proc/self/exe", &actions, &attributes, words,
+			     environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
 }
 
-static int start_keeper(struct launch *launch, const struct message *request,
-			struct error *error)
+static int start_keeper(struct launch *launch, const struct message *request, struct error *error)
 {
 	int ends[2];
 	char *owned[OWNED_WORDS];
@@ -513,12 +497,11 @@ static int start_keeper(struct launch *launch, const struct message *request,
 	if (result != 0) {
 		close(ends[0]);
 		launch->keeper = 0;
-		return error_set_errno(error, result,
-				       "the job cannot be started");
+		return error_set_errno(error, result, "the job cannot be started");
 	}
 	launch->socket = ends[0];
-	launch->exit = exit_watch_new(node_loop(launch->node), launch->keeper,
-				      on_keeper_ended, launch);
+	launch->exit =
+		exit_watch_new(node_loop(launch->node), launch->keeper, on_keeper_ended, launch);
 	on_room(launch);
 	return 0;
 }
@@ -532,14 +515,13 @@ static int check_words(const json_t *argv, struct error *error)
 					"words.");
 	for (size_t i = 0; i < count; i++)
 		if (!json_is_string(json_array_get(argv, i)))
-			return error_set(error,
-					 "\"argv\" is not a list of strings.");
+			return error_set(error, "\"argv\" is not a list of strings.");
 	return 0;
 }
 
 /* Those that ranks are to have when they come; none where none are named. */
-static int take_breakpoints(struct launch *launch,
-			    const struct message *request, struct error *error)
+static int take_breakpoints(struct launch *launch, const struct message *request,
+			    struct error *error)
 {
 	const json_t *list = json_object_get(request->body, "breakpoints");
 
@@ -556,8 +538,8 @@ static void begin(struct launch *launch, const struct message *request)
 	struct launched *state = &launch->state;
 
 	launched_clear(state);
-	state->program = xstrdup(json_string_value(json_array_get(
-		json_object_get(request->body, "argv"), 0)));
+	state->program = xstrdup(
+		json_string_value(json_array_get(json_object_get(request->body, "argv"), 0)));
 	state->rows = size_of(request, "rows", ROWS_DEFAULT);
 	state->columns = size_of(request, "columns", COLUMNS_DEFAULT);
 	state->log = make_log_path(launch->node);
@@ -570,8 +552,7 @@ void launch_request(struct node *node, const struct message *request)
 
 	if (launch->keeper > 0)
 		error_set(&error, "A job was started already.");
-	else if (check_words(json_object_get(request->body, "argv"), &error) ==
-			 0 &&
+	else if (check_words(json_object_get(request->body, "argv"), &error) == 0 &&
 		 take_breakpoints(launch, request, &error) == 0) {
 		begin(launch, request);
 		start_keeper(launch, request, &error);
@@ -591,21 +572,18 @@ static bool check_job(struct launch *launch, const struct message *request)
 	if (launch->socket >= 0)
 		return true;
 	node_respond(launch->node, request, NULL,
-		     launch->keeper > 0 ? "The job has ended."
-					: "No job was started here.");
+		     launch->keeper > 0 ? "The job has ended." : "No job was started here.");
 	return false;
 }
 
-static void respond(struct launch *launch, const struct message *request,
-		    int result)
+static void respond(struct launch *launch, const struct message *request, int result)
 {
-	node_respond(launch->node, request, NULL,
-		     result < 0 ? "The job takes nothing now." : NULL);
+	node_respond(launch->node, request, NULL, result < 0 ? "The job takes nothing now." : NULL);
 }
 
 /* All of it, or nothing. */
-static void take_input(struct launch *launch, const struct message *request,
-		       const char *data, size_t length)
+static void take_input(struct launch *launch, const struct message *request, const char *data,
+		       size_t length)
 {
 	if (launch->typed.length + length > TYPED_MAXIMUM) {
 		node_respond(launch->node, request, NULL,
@@ -625,8 +603,7 @@ void launch_input_request(struct node *node, const struct message *request)
 	size_t length = strlen(data);
 
 	if (length > WIRE_DATA_MAXIMUM)
-		node_respond(node, request, NULL,
-			     "\"data\" is longer than 16 KB.");
+		node_respond(node, request, NULL, "\"data\" is longer than 16 KB.");
 	else if (check_job(launch, request))
 		take_input(launch, request, data, length);
 }
@@ -657,12 +634,10 @@ void launch_resize_request(struct node *node, const struct message *request)
 		return;
 	launch->state.rows = size[0];
 	launch->state.columns = size[1];
-	respond(launch, request,
-		send_packet(launch, WIRE_SIZE, size, sizeof(size)));
+	respond(launch, request, send_packet(launch, WIRE_SIZE, size, sizeof(size)));
 }
 
-void launch_breakpoints_request(struct node *node,
-				const struct message *request)
+void launch_breakpoints_request(struct node *node, const struct message *request)
 {
 	struct launch *launch = node_launch(node);
 	struct error error = ERROR_INIT;
@@ -670,8 +645,7 @@ void launch_breakpoints_request(struct node *node,
 	if (!check_job(launch, request))
 		return;
 	take_breakpoints(launch, request, &error);
-	node_respond(node, request, NULL,
-		     error_is_set(&error) ? error.message : NULL);
+	node_respond(node, request, NULL, error_is_set(&error) ? error.message : NULL);
 }
 
 void launch_end_request(struct node *node, const struct message *request)
@@ -683,6 +657,5 @@ void launch_end_request(struct node *node, const struct message *request)
 		return;
 	/* What a debugger holds would not hear of it. */
 	roster_release(node_roster(node));
-	respond(launch, request,
-		send_packet(launch, WIRE_END, &is_killed, sizeof(is_killed)));
+	respond(launch, request, send_packet(launch, WIRE_END, &is_killed, sizeof(is_killed)));
 }

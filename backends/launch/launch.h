@@ -36,8 +36,7 @@ void launch_request(struct node *node, const struct message *request);
 void launch_input_request(struct node *node, const struct message *request);
 void launch_taken_request(struct node *node, const struct message *request);
 void launch_resize_request(struct node *node, const struct message *request);
-void launch_breakpoints_request(struct node *node,
-				const struct message *request);
+void launch_breakpoints_request(struct node *node, const struct message *request);
 void launch_end_request(struct node *node, const struct message *request);
 
 #endif

@@ -66,8 +66,7 @@ static void reset_limits(rlim_t files)
 	struct rlimit limit;
 
 	if (files > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = files < limit.rlim_max ? files
-							: limit.rlim_max;
+		limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }
@@ -86,8 +85,7 @@ static void await_gate(int gate)
 
 /* In the new process. All that is open but its terminal closes by itself. */
 static _Noreturn void become(const struct offspring *offspring,
-			     const struct offspring_wishes *wishes, int gate,
-			     int failure)
+			     const struct offspring_wishes *wishes, int gate, int failure)
 {
 	int number;
 
@@ -95,9 +93,7 @@ static _Noreturn void become(const struct offspring *offspring,
 	tcsetpgrp(offspring->slave, getpid());
 	await_gate(gate);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		dup2(fd == STDIN_FILENO && wishes->input >= 0
-			     ? wishes->input
-			     : offspring->slave,
+		dup2(fd == STDIN_FILENO && wishes->input >= 0 ? wishes->input : offspring->slave,
 		     fd);
 	reset_environment();
 	reset_limits(wishes->files);
@@ -117,8 +113,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-int offspring_start(struct offspring *offspring,
-		    const struct offspring_wishes *wishes)
+int offspring_start(struct offspring *offspring, const struct offspring_wishes *wishes)
 {
 	int gate[2] = { -1, -1 };
 	int failure[2] = { -1, -1 };

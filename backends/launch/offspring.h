@@ -22,7 +22,7 @@ struct offspring_wishes {
 	unsigned short columns;
 	rlim_t files;
 	const char *directory; /* "": ours */
-	int input; /* its standard input; -1: the terminal, as the others */
+	int input;	       /* its standard input; -1: the terminal, as the others */
 	char **argv;
 };
 
@@ -30,8 +30,7 @@ struct offspring_wishes {
  * Makes a terminal, which becomes ours (the caller leads a session without
  * one), and a process on it that waits at the gate. 0, or an errno.
  */
-int offspring_start(struct offspring *offspring,
-		    const struct offspring_wishes *wishes);
+int offspring_start(struct offspring *offspring, const struct offspring_wishes *wishes);
 /* Lets it run the program. */
 void offspring_go(struct offspring *offspring);
 /* It never will. */

@@ -170,8 +170,7 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	follow->station = STATION_NONE;
 	close_memory(follow);
 	if (entrance_is_python(procfs, follow->pid))
-		go_to(follow, STATION_LOADING,
-		      entrance_of_program(procfs, follow->pid));
+		go_to(follow, STATION_LOADING, entrance_of_program(procfs, follow->pid));
 	return TRACEE_GOES_ON;
 }
 
@@ -186,8 +185,7 @@ static bool is_up(struct follow *follow)
 	return cpython_locate(&python, follow->memory, cache, &error) == 0;
 }
 
-static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
-				   void *data)
+static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
 {
 	struct follow *follow = data;
 	struct starts *starts = follow->starts;
@@ -199,8 +197,7 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
 		follow->memory = memory_new(follow->pid);
 		follow->tries = 0;
 		go_to(follow, STATION_RUNNING,
-		      entrance_of_python(follow->memory,
-					 node_elf_cache(starts->node)));
+		      entrance_of_python(follow->memory, node_elf_cache(starts->node)));
 		return TRACEE_GOES_ON;
 	}
 	if (follow->station != STATION_RUNNING)
@@ -212,8 +209,7 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
 	}
 	follow->station = STATION_READY;
 	if (!starts->timer)
-		starts->timer = loop_timer(node_loop(starts->node), 0, 0,
-					   on_turn, starts);
+		starts->timer = loop_timer(node_loop(starts->node), 0, 0, on_turn, starts);
 	return TRACEE_STAYS;
 }
 
@@ -289,16 +285,14 @@ void starts_follow(struct starts *starts, pid_t pid)
 		return;
 	follow = add_follow(starts, pid);
 	calls = make_calls(follow);
-	follow->tracee =
-		tracee_new(node_waits(starts->node), pid, &calls, &reason);
+	follow->tracee = tracee_new(node_waits(starts->node), pid, &calls, &reason);
 	if (follow->tracee)
 		return;
 	say_refusal(starts, &reason);
 	remove_follow(follow);
 }
 
-struct tracee *starts_take(struct starts *starts, pid_t pid,
-			   const struct tracee_calls *calls)
+struct tracee *starts_take(struct starts *starts, pid_t pid, const struct tracee_calls *calls)
 {
 	struct follow *follow = starts ? find(starts, pid) : NULL;
 	struct tracee *tracee;
@@ -308,8 +302,7 @@ struct tracee *starts_take(struct starts *starts, pid_t pid,
 	tracee = follow->tracee;
 	/* It stands, and only on_turn() knows. */
 	if (follow->station == STATION_READY) {
-		ARRAY_GROW(starts->taken, starts->taken_count,
-			   starts->taken_capacity);
+		ARRAY_GROW(starts->taken, starts->taken_count, starts->taken_capacity);
 		starts->taken[starts->taken_count++] = pid;
 	}
 	remove_follow(follow);
@@ -329,8 +322,7 @@ static bool is_for(const json_t *breakpoint, int rank)
 
 	if (!text)
 		return true;
-	is_for = rankset_parse(&ranks, text, NULL) == 0 &&
-		 rankset_contains(&ranks, rank);
+	is_for = rankset_parse(&ranks, text, NULL) == 0 && rankset_contains(&ranks, rank);
 	rankset_clear(&ranks);
 	return is_for;
 }
@@ -350,8 +342,7 @@ static json_t *list_for(const struct starts *starts, int rank)
 }
 
 /* As if the screen had sent it; it sends the same a little later. */
-static void set_breakpoints(struct starts *starts,
-			    const struct process *process)
+static void set_breakpoints(struct starts *starts, const struct process *process)
 {
 	struct connections *connections = node_connections(starts->node);
 	json_t *list = list_for(starts, process->rank);
@@ -364,15 +355,12 @@ static void set_breakpoints(struct starts *starts,
 	json_object_set_new(request.body, "pid", json_integer(process->pid));
 	json_object_set(request.body, "breakpoints", list);
 	if (json_array_size(list) > 0)
-		connection = connections_find(connections, process,
-					      REQUEST_SET_BREAKPOINTS, &request,
-					      &error);
+		connection = connections_find(connections, process, REQUEST_SET_BREAKPOINTS,
+					      &request, &error);
 	if (connection)
-		connection->backend->send(connection, REQUEST_SET_BREAKPOINTS,
-					  &request, &error);
+		connection->backend->send(connection, REQUEST_SET_BREAKPOINTS, &request, &error);
 	if (error_is_set(&error)) {
-		error_prefix(&error, "pid %d has no breakpoints yet",
-			     (int)process->pid);
+		error_prefix(&error, "pid %d has no breakpoints yet", (int)process->pid);
 		node_say(starts->node, error.message);
 	}
 	message_clear(&request);
@@ -381,12 +369,11 @@ static void set_breakpoints(struct starts *starts,
 
 static struct control *find_control(struct starts *starts, pid_t pid)
 {
-	struct connection *connection = connections_find_debugger(
-		node_connections(starts->node), pid);
+	struct connection *connection =
+		connections_find_debugger(node_connections(starts->node), pid);
 
-	return connection && connection->backend == &control_backend
-		       ? (struct control *)connection
-		       : NULL;
+	return connection && connection->backend == &control_backend ? (struct control *)connection
+								     : NULL;
 }
 
 /* It stands before code of its own: that may have breakpoints already. */
@@ -460,8 +447,7 @@ static void follow_all(struct starts *starts, pid_t root)
 	pid_list_clear(&list);
 }
 
-int starts_set(struct starts *starts, const json_t *list, pid_t root,
-	       struct error *error)
+int starts_set(struct starts *starts, const json_t *list, pid_t root, struct error *error)
 {
 	bool was_on = starts->list != NULL;
 

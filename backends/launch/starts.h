@@ -31,8 +31,7 @@ void starts_free(struct starts *starts);
  * "ranks" (a set; absent: each). With none nothing is followed any more. What
  * is below root is followed from now on; 0: nothing is there yet.
  */
-int starts_set(struct starts *starts, const json_t *list, pid_t root,
-	       struct error *error);
+int starts_set(struct starts *starts, const json_t *list, pid_t root, struct error *error);
 /* A process of the job that has not begun. */
 void starts_follow(struct starts *starts, pid_t pid);
 /* A rank that is traced has forked one: within tracee.h's forked(). */
@@ -41,7 +40,6 @@ void starts_forked(struct starts *starts, struct tracee *parent, pid_t child);
  * Somebody else traces this one from now on. NULL: it is not followed. starts
  * may be NULL.
  */
-struct tracee *starts_take(struct starts *starts, pid_t pid,
-			   const struct tracee_calls *calls);
+struct tracee *starts_take(struct starts *starts, pid_t pid, const struct tracee_calls *calls);
 
 #endif

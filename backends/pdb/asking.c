@@ -13,12 +13,11 @@
 #define PROBE_SECONDS 3.0  /* an answer that shows that it is a pdb */
 #define RETURN_SECONDS 5.0 /* the prompt behind an answer */
 #define LOST_SECONDS 0.3   /* an answer, when there is a prompt already */
-#define LOST_MAXIMUM 10    /* it is asked ever less often */
+#define LOST_MAXIMUM 10	   /* it is asked ever less often */
 
 static double answer_seconds(const struct session *session)
 {
-	return session->asking ? ANSWER_SECONDS
-			       : PROBE_SECONDS * (1u << session->lost_count);
+	return session->asking ? ANSWER_SECONDS : PROBE_SECONDS * (1u << session->lost_count);
 }
 
 /* The next line of a question that was begun. */
@@ -102,8 +101,7 @@ static void fail_asking(struct session *session, const char *why)
 	order_free(order);
 }
 
-static void finish_question(struct session *session, json_t *owned_answer,
-			    const char *failure)
+static void finish_question(struct session *session, json_t *owned_answer, const char *failure)
 {
 	bool is_wanted = !session->is_given_up;
 
@@ -131,12 +129,10 @@ static void show_lines(struct session *session)
 	const char *end = memrchr(session->raw.data, '\n', session->raw.length);
 
 	if (end)
-		session_show_raw(session,
-				 (size_t)(end + 1 - session->raw.data));
+		session_show_raw(session, (size_t)(end + 1 - session->raw.data));
 }
 
-static enum pdbprompt_kind raw_kind(const struct session *session,
-				 struct pdbprompt *rest)
+static enum pdbprompt_kind raw_kind(const struct session *session, struct pdbprompt *rest)
 {
 	struct buffer lines = BUFFER_INIT;
 
@@ -198,8 +194,8 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 		}
 	}
 	/* Another thread printed behind the prompt. */
-	if (kind != PDBPROMPT_LEARNED && (pdbprompt_has_passed(&session->prompt) ||
-				       pdbprompt_has_passed(&rest))) {
+	if (kind != PDBPROMPT_LEARNED &&
+	    (pdbprompt_has_passed(&session->prompt) || pdbprompt_has_passed(&rest))) {
 		session_show_raw(session, session->raw.length);
 		kind = PDBPROMPT_LEARNED;
 	}
@@ -243,9 +239,9 @@ void session_look_for_answer(struct session *session)
 	json_t *answer = NULL;
 	size_t start = 0;
 	size_t end = 0;
-	enum inspector_result result = inspector_take(
-		session->inspector, session->raw.data, session->raw.length,
-		&start, &end, &answer, &error);
+	enum inspector_result result =
+		inspector_take(session->inspector, session->raw.data, session->raw.length, &start,
+			       &end, &answer, &error);
 
 	if (result == INSPECTOR_WAIT) {
 		if (session->raw.length > HELD_MAXIMUM)
@@ -265,8 +261,6 @@ void session_look_for_answer(struct session *session)
 		session_take_prompt(session);
 		session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
 	} else {
-		finish_question(session, answer,
-				result == INSPECTOR_FAILED ? error.message
-							   : NULL);
+		finish_question(session, answer, result == INSPECTOR_FAILED ? error.message : NULL);
 	}
 }

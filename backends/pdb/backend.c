@@ -30,10 +30,8 @@ static const struct session *lend_session(const struct connection *connection)
 	return (const struct session *)connection;
 }
 
-static struct connection *pdb_open(struct node *node,
-				   const struct process *process,
-				   const struct target *target,
-				   struct error *error)
+static struct connection *pdb_open(struct node *node, const struct process *process,
+				   const struct target *target, struct error *error)
 {
 	struct session *session;
 
@@ -88,10 +86,8 @@ static const struct words no_prompt[] = {
 	[DEBUGGER_RUNNING] = { "It runs, or evaluates: its debugger listens "
 			       "only where it has stopped.",
 			       "" },
-	[DEBUGGER_NESTED] = { "Its debugger is at another prompt.",
-			      "Leave that in the console." },
-	[DEBUGGER_FOREIGN] = { "What is at its socket is no pdb.",
-			       "Use the console." },
+	[DEBUGGER_NESTED] = { "Its debugger is at another prompt.", "Leave that in the console." },
+	[DEBUGGER_FOREIGN] = { "What is at its socket is no pdb.", "Use the console." },
 	[DEBUGGER_LOST] = { "Its debugger is not connected any more.",
 			    "Connect again, where it waits again." },
 };
@@ -103,13 +99,11 @@ static bool explain(struct reason *reason, const char *why, const char *fix)
 	return false;
 }
 
-static bool explain_state(struct reason *reason,
-			  const struct debugger *debugger)
+static bool explain_state(struct reason *reason, const struct debugger *debugger)
 {
 	const struct words *words = &no_prompt[debugger->state];
 
-	return explain(reason, debugger->why ? debugger->why : words->why,
-		       words->fix);
+	return explain(reason, debugger->why ? debugger->why : words->why, words->fix);
 }
 
 static bool explain_never(struct reason *reason, enum request_kind kind)
@@ -120,21 +114,18 @@ static bool explain_never(struct reason *reason, enum request_kind kind)
 			       "stops where it was told to.",
 			       "Set a breakpoint.");
 	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
-		return explain(reason,
-			       "Stacks are not sampled through a debugger.",
-			       "");
+		return explain(reason, "Stacks are not sampled through a debugger.", "");
 	return explain(reason, "The debugger at its prompt does not do that.",
 		       "Evaluate a statement; or an agent in it does: "
 		       "probetui inject, or PROBETUI=1 at its start.");
 }
 
 /* What it cannot know, another connection may. */
-static bool can_look(const struct session *session,
-		     const struct message *request, struct reason *reason)
+static bool can_look(const struct session *session, const struct message *request,
+		     struct reason *reason)
 {
 	uint64_t address = json_get_hex(request->body, "address");
-	int64_t tid =
-		json_get_integer(request->body, "tid", session->debugger.tid);
+	int64_t tid = json_get_integer(request->body, "tid", session->debugger.tid);
 
 	if (address && !map_find(session->addresses, address))
 		return explain(reason,
@@ -178,8 +169,7 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 	return true;
 }
 
-static int keep_breakpoints(struct session *session,
-			    const struct message *request)
+static int keep_breakpoints(struct session *session, const struct message *request)
 {
 	json_t *list = json_object_get(request->body, "breakpoints");
 
@@ -194,14 +184,12 @@ static int keep_breakpoints(struct session *session,
 
 static int open_terminal(struct session *session, const struct message *request)
 {
-	pdbtranscript_open(session->transcript,
-			json_get_boolean(request->body, "on", true));
+	pdbtranscript_open(session->transcript, json_get_boolean(request->body, "on", true));
 	node_respond(session->base.node, request, NULL, NULL);
 	return 0;
 }
 
-static int take_input(struct session *session, const struct message *request,
-		      struct error *error)
+static int take_input(struct session *session, const struct message *request, struct error *error)
 {
 	const char *data = json_get_string(request->body, "data", "");
 
@@ -222,9 +210,7 @@ static int pdb_send(struct connection *connection, enum request_kind kind,
 	if (kind == REQUEST_TERMINAL_INPUT)
 		return take_input(session, request, error);
 	if (kind == REQUEST_SET_BREAKPOINTS) {
-		if (breakpoints_check(
-			    json_object_get(request->body, "breakpoints"),
-			    error) < 0)
+		if (breakpoints_check(json_object_get(request->body, "breakpoints"), error) < 0)
 			return -1;
 		if (session->debugger.state != DEBUGGER_STOPPED)
 			return keep_breakpoints(session, request);
@@ -233,8 +219,7 @@ static int pdb_send(struct connection *connection, enum request_kind kind,
 	return order ? session_add(session, order, error) : -1;
 }
 
-static void pdb_amend(struct connection *connection,
-		      struct process_sample *sample)
+static void pdb_amend(struct connection *connection, struct process_sample *sample)
 {
 	struct session *session = to_session(connection);
 

@@ -24,8 +24,7 @@ static void read_bindings(struct debugger *into, const json_t *breakpoints)
 	json_decref(json);
 }
 
-static struct breakpoint_binding *find_number(struct debugger *debugger,
-					      int number)
+static struct breakpoint_binding *find_number(struct debugger *debugger, int number)
 {
 	for (size_t i = 0; number > 0 && i < debugger->binding_count; i++)
 		if (debugger->bindings[i].number == number)
@@ -58,8 +57,7 @@ static void keep_hits(struct debugger *now, struct debugger *before)
 {
 	for (size_t i = 0; i < now->binding_count; i++) {
 		struct breakpoint_binding *new = &now->bindings[i];
-		const struct breakpoint_binding *old =
-			find_number(before, new->number);
+		const struct breakpoint_binding *old = find_number(before, new->number);
 
 		if (new->id > 0)
 			new->hits = old && old->id == new->id ? old->hits : 0;
@@ -88,15 +86,11 @@ static void read_hits(struct debugger *debugger, const json_t *numbers)
 
 	debugger->hit_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		json_int_t number =
-			json_integer_value(json_array_get(numbers, i));
+		json_int_t number = json_integer_value(json_array_get(numbers, i));
 		const struct breakpoint_binding *binding =
-			number > 0 && number < 1000000
-				? find_number(debugger, (int)number)
-				: NULL;
+			number > 0 && number < 1000000 ? find_number(debugger, (int)number) : NULL;
 
-		if (binding && binding->id > 0 &&
-		    debugger->hit_count < STOP_HITS_MAXIMUM)
+		if (binding && binding->id > 0 && debugger->hit_count < STOP_HITS_MAXIMUM)
 			debugger->hits[debugger->hit_count++] = binding->id;
 	}
 }
@@ -113,9 +107,8 @@ static json_t *translate(const json_t *breakpoints)
 		json_t *json = json_copy(json_array_get(breakpoints, i));
 
 		json_object_set(json, "path", json_object_get(json, "file"));
-		json_object_set_new(
-			json, "disabled",
-			json_boolean(!json_get_boolean(json, "enabled", true)));
+		json_object_set_new(json, "disabled",
+				    json_boolean(!json_get_boolean(json, "enabled", true)));
 		json_object_del(json, "id");
 		json_array_append_new(result, json);
 	}
@@ -150,8 +143,7 @@ void bindings_count_stop(struct debugger *debugger)
 		struct breakpoint_binding *binding = &debugger->bindings[i];
 
 		for (size_t j = 0; j < debugger->hit_count; j++)
-			if (binding->id == debugger->hits[j] &&
-			    binding->hits < INT_MAX)
+			if (binding->id == debugger->hits[j] && binding->hits < INT_MAX)
 				binding->hits++;
 	}
 }
@@ -161,8 +153,7 @@ size_t bindings_count(const struct debugger *debugger)
 	size_t count = 0;
 
 	for (size_t i = 0; i < debugger->binding_count; i++)
-		count += debugger->bindings[i].id > 0 &&
-			 debugger->bindings[i].number > 0;
+		count += debugger->bindings[i].id > 0 && debugger->bindings[i].number > 0;
 	return count;
 }
 

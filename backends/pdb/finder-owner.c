@@ -60,8 +60,7 @@ static int find_file(struct search *search, struct error *error)
 				 "ended, or did not open it yet.",
 				 path);
 	if (search->file.st_ino == 0)
-		return error_set_errno(error, errno, "%s cannot be looked at",
-				       path);
+		return error_set_errno(error, errno, "%s cannot be looked at", path);
 	if (S_ISLNK(search->file.st_mode))
 		return error_set(error,
 				 "%s is a symbolic link, which anybody may "
@@ -81,18 +80,15 @@ static bool is_file(const struct search *search, pid_t pid, const char *path)
 			      path[0] == '/' ? "root" : "cwd", path);
 
 	return length < (int)sizeof(seen) &&
-	       fstatat(node_procfs(search->node)->fd, seen, &about,
-		       AT_SYMLINK_NOFOLLOW) == 0 &&
-	       about.st_dev == search->file.st_dev &&
-	       about.st_ino == search->file.st_ino;
+	       fstatat(node_procfs(search->node)->fd, seen, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       about.st_dev == search->file.st_dev && about.st_ino == search->file.st_ino;
 }
 
 /*
  * Whether it is this one of several that were bound to the path, one after
  * the other; true where the kernel does not say.
  */
-static bool is_reached(const struct search *search,
-		       const struct listener *listener)
+static bool is_reached(const struct search *search, const struct listener *listener)
 {
 	size_t count = 0;
 
@@ -101,12 +97,10 @@ static bool is_reached(const struct search *search,
 
 		count += path && strcmp(path, listener->path) == 0;
 	}
-	return count < 2 ||
-	       unixdiag_is_bound(listener->inode, search->file.st_ino) != 0;
+	return count < 2 || unixdiag_is_bound(listener->inode, search->file.st_ino) != 0;
 }
 
-static bool is_sought(const struct search *search,
-		      const struct listener *listener)
+static bool is_sought(const struct search *search, const struct listener *listener)
 {
 	const struct target *target = search->target;
 
@@ -148,11 +142,9 @@ static void look_at(struct search *search, pid_t pid)
 	for (size_t i = 0; i < search->listeners.count; i++) {
 		const struct listener *listener = &search->listeners.items[i];
 
-		if (is_sought(search, listener) &&
-		    map_find(held, listener->inode) &&
+		if (is_sought(search, listener) && map_find(held, listener->inode) &&
 		    (search->file.st_ino == 0 ||
-		     (is_file(search, pid, listener->path) &&
-		      is_reached(search, listener))))
+		     (is_file(search, pid, listener->path) && is_reached(search, listener))))
 			consider(search, pid);
 	}
 	map_free(held);
@@ -169,8 +161,7 @@ static void find_holder(struct search *search)
 	for (size_t i = 0; i < list.count; i++)
 		look_at(search, list.pids[i]);
 	pid_list_clear(&list);
-	if (search->owner ||
-	    procfs_list(node_procfs(search->node), &pids, &count) < 0)
+	if (search->owner || procfs_list(node_procfs(search->node), &pids, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
 		look_at(search, pids[i]);
@@ -183,8 +174,8 @@ static const char *inner_path(const struct target *target)
 	int length = 0;
 	int pid;
 
-	if (sscanf(target->path, "/proc/%d/root%n", &pid, &length) == 1 &&
-	    length > 0 && target->path[length] == '/')
+	if (sscanf(target->path, "/proc/%d/root%n", &pid, &length) == 1 && length > 0 &&
+	    target->path[length] == '/')
 		return target->path + length;
 	return target->path;
 }
@@ -198,8 +189,7 @@ static const struct listener *find_named(const struct search *search)
 		const struct listener *listener = &search->listeners.items[i];
 
 		if (is_sought(search, listener) &&
-		    (!target->path ||
-		     strcmp(listener->path, inner_path(target)) == 0))
+		    (!target->path || strcmp(listener->path, inner_path(target)) == 0))
 			return listener;
 	}
 	return NULL;
@@ -221,17 +211,15 @@ static int read_listeners(struct search *search, struct error *error)
 	int result;
 
 	/* How a socket in a container is named. */
-	if (search->target->path &&
-	    sscanf(search->target->path, "/proc/%d/", &inner) == 1 && inner > 0)
+	if (search->target->path && sscanf(search->target->path, "/proc/%d/", &inner) == 1 &&
+	    inner > 0)
 		pid = inner;
 	if (search->target->path)
-		result = listeners_add_unix(&search->listeners, procfs, pid,
-					    NULL);
+		result = listeners_add_unix(&search->listeners, procfs, pid, NULL);
 	else
 		result = listeners_add_tcp(&search->listeners, procfs, pid);
 	if (result < 0)
-		return error_set_errno(error, errno,
-				       "Who listens at %s cannot be seen",
+		return error_set_errno(error, errno, "Who listens at %s cannot be seen",
 				       search->target->text);
 	return 0;
 }
@@ -283,15 +271,13 @@ static int check_owner(const struct search *search, struct error *error)
 
 	if (search->file.st_ino != 0 && check_file(search, error) < 0)
 		return -1;
-	if (uid == geteuid() ||
-	    roster_find(node_roster(search->node), search->owner))
+	if (uid == geteuid() || roster_find(node_roster(search->node), search->owner))
 		return 0;
 	return error_set(error,
 			 "%s was put there by user %u (process %d), who is "
 			 "not you (%u): it is left alone. To debug that "
 			 "process all the same, name it with --pid.",
-			 search->target->text, uid, (int)search->owner,
-			 geteuid());
+			 search->target->text, uid, (int)search->owner, geteuid());
 }
 
 /* Not what only passes bytes on to another machine (ssh -L). */
@@ -310,8 +296,7 @@ static bool is_python(struct search *search)
 
 static int find_owner(struct search *search, struct error *error)
 {
-	if (search->target->path && !is_abstract(search->target) &&
-	    find_file(search, error) < 0)
+	if (search->target->path && !is_abstract(search->target) && find_file(search, error) < 0)
 		return -1;
 	if (read_listeners(search, error) < 0)
 		return -1;
@@ -336,8 +321,7 @@ static bool is_here(const char *host)
 		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
-int finder_owner(struct node *node, const struct target *target, pid_t *owner,
-		 struct error *error)
+int finder_owner(struct node *node, const struct target *target, pid_t *owner, struct error *error)
 {
 	struct search search = { .node = node, .target = target };
 	int result;
@@ -363,8 +347,7 @@ static bool is_user_of(uid_t uid, pid_t pid)
 	return is_its;
 }
 
-int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid,
-		      struct error *error)
+int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error)
 {
 	struct ucred peer = { .pid = 0 };
 	socklen_t length = sizeof(peer);
@@ -377,8 +360,7 @@ int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid,
 	if (peer.uid == (uid_t)-1)
 		return 0;
 	/* Root may do anything anyway. */
-	if (peer.uid != expected_uid && peer.uid != 0 &&
-	    !is_user_of(peer.uid, expected_pid))
+	if (peer.uid != expected_uid && peer.uid != 0 && !is_user_of(peer.uid, expected_pid))
 		return error_set(error,
 				 "The socket is user %u's, not user %u's: it "
 				 "is left alone, and nothing was sent.",

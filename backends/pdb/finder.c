@@ -67,8 +67,7 @@ void finder_free(struct finder *finder)
 	free(finder);
 }
 
-static struct seat *take_seat(struct finder *finder,
-			      const struct process *process)
+static struct seat *take_seat(struct finder *finder, const struct process *process)
 {
 	uint64_t key = (uint64_t)process->pid;
 	struct seat *seat = map_find(finder->seats, key);
@@ -79,8 +78,7 @@ static struct seat *take_seat(struct finder *finder,
 		map_put(finder->seats, key, seat);
 		finder->has_new_seat = true;
 	}
-	seat_update(seat, process,
-		    roster_files(node_roster(finder->node), process->pid));
+	seat_update(seat, process, roster_files(node_roster(finder->node), process->pid));
 	return seat;
 }
 
@@ -121,8 +119,7 @@ static void drop_seats(struct finder *finder)
 }
 
 /* Two sockets of one path: it leads to the later one. */
-static void find_twin(struct offer *offer, const struct listeners *listeners,
-		      pid_t pid)
+static void find_twin(struct offer *offer, const struct listeners *listeners, pid_t pid)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *other = &listeners->items[i];
@@ -136,8 +133,8 @@ static void find_twin(struct offer *offer, const struct listeners *listeners,
 }
 
 /* The best of the process's sockets with a name; false: it has none. */
-static bool find_path(const struct seat *seat,
-		      const struct listeners *listeners, struct offer *offer)
+static bool find_path(const struct seat *seat, const struct listeners *listeners,
+		      struct offer *offer)
 {
 	*offer = (struct offer){ .listener = NULL };
 	for (size_t i = 0; i < listeners->count; i++) {
@@ -146,8 +143,7 @@ static bool find_path(const struct seat *seat,
 		if (!listener->path || listener->holder != seat->pid)
 			continue;
 		offer->more += offer->listener != NULL;
-		if (!offer->listener ||
-		    offer_compare(seat, listener, offer->listener) > 0)
+		if (!offer->listener || offer_compare(seat, listener, offer->listener) > 0)
 			offer->listener = listener;
 	}
 	if (offer->listener)
@@ -160,17 +156,15 @@ static bool find_path(const struct seat *seat,
  * PyTorch's store has one that polls for the ranks.
  */
 static void find_newest(struct procfs *procfs, const struct seat *seat,
-			const struct listeners *listeners, struct map *held,
-			bool is_thorough, struct offer *offer)
+			const struct listeners *listeners, struct map *held, bool is_thorough,
+			struct offer *offer)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
 		if (!listener->path && map_find(held, listener->inode) &&
-		    (!offer->listener ||
-		     listener->inode > offer->listener->inode) &&
-		    listeners_is_accepting(procfs, seat->pid, listener->inode,
-					   is_thorough))
+		    (!offer->listener || listener->inode > offer->listener->inode) &&
+		    listeners_is_accepting(procfs, seat->pid, listener->inode, is_thorough))
 			offer->listener = listener;
 	}
 }
@@ -218,11 +212,10 @@ static void look_at_file(const char *path, const char *seen, void *data)
 		is_served = true;
 	}
 	debugger_init(&found);
-	if (offer_describe_file(path, is_served, search->seat,
-				node_procfs(search->finder->node), &found) &&
+	if (offer_describe_file(path, is_served, search->seat, node_procfs(search->finder->node),
+				&found) &&
 	    (search->debugger->state == DEBUGGER_NONE ||
-	     (search->debugger->state == DEBUGGER_STALE &&
-	      found.state == DEBUGGER_REFUSED))) {
+	     (search->debugger->state == DEBUGGER_STALE && found.state == DEBUGGER_REFUSED))) {
 		debugger_clear(search->debugger);
 		*search->debugger = found;
 	} else {
@@ -231,11 +224,9 @@ static void look_at_file(const char *path, const char *seen, void *data)
 }
 
 /* Into an initialised debugger. */
-static void describe(struct finder *finder, struct seat *seat,
-		     struct debugger *debugger)
+static void describe(struct finder *finder, struct seat *seat, struct debugger *debugger)
 {
-	const struct listeners *listeners =
-		networks_find(finder->networks, seat);
+	const struct listeners *listeners = networks_find(finder->networks, seat);
 	struct file_search search = {
 		.finder = finder,
 		.seat = seat,
@@ -244,12 +235,10 @@ static void describe(struct finder *finder, struct seat *seat,
 	};
 	struct offer offer;
 
-	if (find_path(seat, listeners, &offer) ||
-	    find_port(finder, seat, listeners, &offer)) {
+	if (find_path(seat, listeners, &offer) || find_port(finder, seat, listeners, &offer)) {
 		/* Names are the process's own: where they lead is needed. */
 		seat_learn(seat, node_procfs(finder->node));
-		offer_describe(&offer, seat, node_procfs(finder->node),
-			       debugger);
+		offer_describe(&offer, seat, node_procfs(finder->node), debugger);
 		seat->offered = offer.listener->inode;
 		return;
 	}
@@ -257,8 +246,7 @@ static void describe(struct finder *finder, struct seat *seat,
 }
 
 /* Tells when it is not what was told last. */
-static void tell(struct finder *finder, struct seat *seat,
-		 const struct debugger *debugger)
+static void tell(struct finder *finder, struct seat *seat, const struct debugger *debugger)
 {
 	bool is_none = debugger->state == DEBUGGER_NONE;
 	json_t *json = debugger_to_json(debugger);
@@ -278,8 +266,8 @@ static void look_at(uint64_t pid, void *value, void *data)
 {
 	struct finder *finder = data;
 	struct seat *seat = value;
-	const struct debugger *ours = connections_debugger(
-		node_connections(finder->node), (pid_t)pid);
+	const struct debugger *ours =
+		connections_debugger(node_connections(finder->node), (pid_t)pid);
 	bool is_lost = ours && ours->state != DEBUGGER_NONE;
 	struct debugger debugger;
 
@@ -328,8 +316,7 @@ void finder_note(struct finder *finder, pid_t pid)
 	look_at((uint64_t)pid, seat, finder);
 }
 
-void finder_describe(struct node *node, const struct process *process,
-		     struct debugger *debugger)
+void finder_describe(struct node *node, const struct process *process, struct debugger *debugger)
 {
 	struct finder *finder = finder_new(node);
 	struct seat *seat = take_seat(finder, process);

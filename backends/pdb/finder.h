@@ -37,8 +37,7 @@ void finder_note(struct finder *finder, pid_t pid);
  * What is known of the debugger of one process, into an initialised one.
  * Tells nobody.
  */
-void finder_describe(struct node *node, const struct process *process,
-		     struct debugger *debugger);
+void finder_describe(struct node *node, const struct process *process, struct debugger *debugger);
 
 /* Whether the sockets of a process can be seen; false and errno: they cannot.
  */
@@ -49,13 +48,11 @@ bool finder_can_see(struct node *node, pid_t pid);
  * rank; 0: it is not on this machine. -1 and a sentence: there is no such
  * socket, nobody listens there, or somebody else put it there.
  */
-int finder_owner(struct node *node, const struct target *target, pid_t *owner,
-		 struct error *error);
+int finder_owner(struct node *node, const struct target *target, pid_t *owner, struct error *error);
 /*
  * To be asked right after connecting, before the first byte is sent: whether
  * the other end is that process (0: any), run by that user. -1 and a sentence.
  */
-int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid,
-		      struct error *error);
+int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error);
 
 #endif

@@ -40,12 +40,12 @@ static const unsigned char source[] = {
  * end, a % at the start), and no marker that an echo could show.
  */
 #define LINE_BEGIN "(lambda y,w:(lambda s,b:"
-#define LINE_END                                                               \
-	")(w(w,y._getframe()),y.modules['builtins']))("                        \
-	"(c for c in().__class__.__base__.__subclasses__()"                    \
-	"if c.__name__=='BuiltinImporter').__next__()"                         \
-	".find_spec.__globals__['sys'],"                                       \
-	"lambda w,f:f.f_locals['self']if f.f_code.co_varnames[:1]==('self',)"  \
+#define LINE_END                                                                                   \
+	")(w(w,y._getframe()),y.modules['builtins']))("                                            \
+	"(c for c in().__class__.__base__.__subclasses__()"                                        \
+	"if c.__name__=='BuiltinImporter').__next__()"                                             \
+	".find_spec.__globals__['sys'],"                                                           \
+	"lambda w,f:f.f_locals['self']if f.f_code.co_varnames[:1]==('self',)"                      \
 	"else w(w,f.f_back))\n"
 /* Says that the line was read, without an answer. */
 #define NOTHING "'{probe''tui:%s:0:00000000:}'"
@@ -62,10 +62,10 @@ enum phase {
 
 struct inspector {
 	enum phase phase;
-	bool is_lent;  /* a line was lent, no answer to it yet */
-	char name[32]; /* of the attribute of the instance */
+	bool is_lent;			/* a line was lent, no answer to it yet */
+	char name[32];			/* of the attribute of the instance */
 	struct buffer source, question; /* as base64 */
-	size_t sent; /* bytes of it, all pieces but the last */
+	size_t sent;			/* bytes of it, all pieces but the last */
 	uint32_t seed;
 	unsigned number; /* of the line; with the seed its nonce */
 	char nonce[NONCE_MAXIMUM];
@@ -97,10 +97,8 @@ struct inspector *inspector_new(void)
 	encode_source(&inspector->source);
 	/* Another version's inspector is another attribute. */
 	hash = hash_text(HASH_START, inspector->source.data);
-	snprintf(inspector->name, sizeof(inspector->name),
-		 "_probetui_%016" PRIx64, hash);
-	if (getrandom(&inspector->seed, sizeof(inspector->seed),
-		      GRND_NONBLOCK) < 0)
+	snprintf(inspector->name, sizeof(inspector->name), "_probetui_%016" PRIx64, hash);
+	if (getrandom(&inspector->seed, sizeof(inspector->seed), GRND_NONBLOCK) < 0)
 		inspector->seed = (uint32_t)getpid();
 	return inspector;
 }
@@ -152,8 +150,7 @@ void inspector_again(struct inspector *inspector)
 
 static const struct buffer *to_send(const struct inspector *inspector)
 {
-	return inspector->phase == PHASE_INSTALL ? &inspector->source
-						 : &inspector->question;
+	return inspector->phase == PHASE_INSTALL ? &inspector->source : &inspector->question;
 }
 
 static bool is_last_piece(const struct inspector *inspector)
@@ -166,16 +163,12 @@ static void put_piece(struct inspector *inspector, const char *piece)
 	struct buffer *line = &inspector->line;
 
 	if (inspector->sent == 0)
-		buffer_printf(line,
-			      "(s.__dict__.__setitem__(" PARTS
-			      ",{0:'%.*s'})," NOTHING ")[1]",
+		buffer_printf(line, "(s.__dict__.__setitem__(" PARTS ",{0:'%.*s'})," NOTHING ")[1]",
 			      PIECE_MAXIMUM, piece, inspector->nonce);
 	else
 		buffer_printf(line,
-			      "(s.__dict__[" PARTS
-			      "].__setitem__(%zu,'%.*s')," NOTHING ")[1]",
-			      inspector->sent, PIECE_MAXIMUM, piece,
-			      inspector->nonce);
+			      "(s.__dict__[" PARTS "].__setitem__(%zu,'%.*s')," NOTHING ")[1]",
+			      inspector->sent, PIECE_MAXIMUM, piece, inspector->nonce);
 }
 
 static void put_question(struct inspector *inspector, const char *piece)
@@ -183,21 +176,19 @@ static void put_question(struct inspector *inspector, const char *piece)
 	buffer_printf(&inspector->line,
 		      "s.__dict__['%s'](s,'%s','%s')if'%s'in s.__dict__ "
 		      "else" NOTHING,
-		      inspector->name, inspector->nonce, piece, inspector->name,
-		      inspector->nonce);
+		      inspector->name, inspector->nonce, piece, inspector->name, inspector->nonce);
 }
 
 static void put_install(struct inspector *inspector, const char *piece)
 {
-	buffer_printf(
-		&inspector->line,
-		"(lambda g:(b.exec(b.compile(b.__import__('zlib').decompress("
-		"b.__import__('binascii').a2b_base64(''.join("
-		"s.__dict__.pop(" PARTS ",{}).values())+'%s'),31),"
-		"'<probetui>','exec',0,1),g),"
-		"g['install'](s,'%s')," NOTHING ")[2])"
-		"({'__name__':'probetui_inspector','__builtins__':b})",
-		piece, inspector->name, inspector->nonce);
+	buffer_printf(&inspector->line,
+		      "(lambda g:(b.exec(b.compile(b.__import__('zlib').decompress("
+		      "b.__import__('binascii').a2b_base64(''.join("
+		      "s.__dict__.pop(" PARTS ",{}).values())+'%s'),31),"
+		      "'<probetui>','exec',0,1),g),"
+		      "g['install'](s,'%s')," NOTHING ")[2])"
+		      "({'__name__':'probetui_inspector','__builtins__':b})",
+		      piece, inspector->name, inspector->nonce);
 }
 
 const char *inspector_line(struct inspector *inspector)
@@ -207,11 +198,10 @@ const char *inspector_line(struct inspector *inspector)
 	if (inspector->phase == PHASE_NONE || inspector->is_lent)
 		return NULL;
 	piece = to_send(inspector)->data + inspector->sent;
-	snprintf(inspector->nonce, sizeof(inspector->nonce), "%08" PRIx32 "%x",
-		 inspector->seed, ++inspector->number);
+	snprintf(inspector->nonce, sizeof(inspector->nonce), "%08" PRIx32 "%x", inspector->seed,
+		 ++inspector->number);
 	buffer_reset(&inspector->line);
-	buffer_printf(&inspector->line, "%s" LINE_BEGIN,
-		      forms[inspector->form]);
+	buffer_printf(&inspector->line, "%s" LINE_BEGIN, forms[inspector->form]);
 	if (!is_last_piece(inspector))
 		put_piece(inspector, piece);
 	else if (inspector->phase == PHASE_INSTALL)
@@ -250,8 +240,7 @@ static int parse_token(const char *line, size_t length, struct token *token)
 	char *end;
 	size_t used;
 
-	memcpy(head, line,
-	       length < sizeof(head) - 1 ? length : sizeof(head) - 1);
+	memcpy(head, line, length < sizeof(head) - 1 ? length : sizeof(head) - 1);
 	token->length = strtoul(head, &end, 10);
 	if (end == head || *end != ':')
 		return -1;
@@ -284,8 +273,8 @@ static json_t *decode(const struct token *token)
 	return answer;
 }
 
-static enum inspector_result fail(struct inspector *inspector,
-				  struct error *error, const char *sentence)
+static enum inspector_result fail(struct inspector *inspector, struct error *error,
+				  const char *sentence)
 {
 	begin(inspector, PHASE_NONE);
 	error_set(error, "%s", sentence);
@@ -293,8 +282,7 @@ static enum inspector_result fail(struct inspector *inspector,
 }
 
 /* The line was read, and had nothing to answer. */
-static enum inspector_result go_on(struct inspector *inspector,
-				   struct error *error)
+static enum inspector_result go_on(struct inspector *inspector, struct error *error)
 {
 	inspector->is_lent = false;
 	if (!is_last_piece(inspector)) {
@@ -313,8 +301,7 @@ static enum inspector_result go_on(struct inspector *inspector,
 	return INSPECTOR_SEND;
 }
 
-static enum inspector_result try_again(struct inspector *inspector,
-				       struct error *error)
+static enum inspector_result try_again(struct inspector *inspector, struct error *error)
 {
 	if (inspector->tries++ == TRIES_MAXIMUM)
 		return fail(inspector, error,
@@ -341,10 +328,8 @@ static enum inspector_result finish(struct inspector *inspector, json_t *answer,
 	return result;
 }
 
-static enum inspector_result read_line(struct inspector *inspector,
-				       const char *line, size_t length,
-				       json_t **owned_answer,
-				       struct error *error)
+static enum inspector_result read_line(struct inspector *inspector, const char *line, size_t length,
+				       json_t **owned_answer, struct error *error)
 {
 	struct token token;
 	json_t *answer;
@@ -359,10 +344,9 @@ static enum inspector_result read_line(struct inspector *inspector,
 	return finish(inspector, answer, owned_answer, error);
 }
 
-enum inspector_result inspector_take(struct inspector *inspector,
-				     const char *bytes, size_t length,
-				     size_t *start, size_t *end,
-				     json_t **owned_answer, struct error *error)
+enum inspector_result inspector_take(struct inspector *inspector, const char *bytes, size_t length,
+				     size_t *start, size_t *end, json_t **owned_answer,
+				     struct error *error)
 {
 	char ours[sizeof(MARKER) + NONCE_MAXIMUM];
 	char wanted[sizeof(MARKER) + NONCE_MAXIMUM];
@@ -394,12 +378,10 @@ enum inspector_result inspector_take(struct inspector *inspector,
 	if (left < strlen(wanted) || memcmp(token, wanted, strlen(wanted)) != 0)
 		return INSPECTOR_LATE;
 	token += strlen(wanted);
-	return read_line(inspector, token, (size_t)(newline - token),
-			 owned_answer, error);
+	return read_line(inspector, token, (size_t)(newline - token), owned_answer, error);
 }
 
-enum inspector_result inspector_refused(struct inspector *inspector,
-					struct error *error)
+enum inspector_result inspector_refused(struct inspector *inspector, struct error *error)
 {
 	if (inspector->phase == PHASE_NONE)
 		return INSPECTOR_WAIT;

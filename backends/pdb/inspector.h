@@ -30,7 +30,7 @@
 struct error;
 struct inspector;
 
-#define INSPECTOR_LINE_MAXIMUM 4000 /* bytes of a line, newline included */
+#define INSPECTOR_LINE_MAXIMUM 4000		   /* bytes of a line, newline included */
 #define INSPECTOR_ANSWER_MAXIMUM (8 * 1024 * 1024) /* bytes of an answer */
 
 enum inspector_result {
@@ -60,10 +60,8 @@ const char *inspector_line(struct inspector *inspector);
  * bytes that the answer takes, with its line's end. *owned_answer is set of
  * INSPECTOR_DONE, error of INSPECTOR_FAILED: the question is over then.
  */
-enum inspector_result inspector_take(struct inspector *inspector,
-				     const char *bytes, size_t length,
-				     size_t *start, size_t *end,
-				     json_t **owned_answer,
+enum inspector_result inspector_take(struct inspector *inspector, const char *bytes, size_t length,
+				     size_t *start, size_t *end, json_t **owned_answer,
 				     struct error *error);
 /*
  * The line sent last was thrown away by a prompt that is none of pdb's, or the
@@ -75,7 +73,6 @@ void inspector_again(struct inspector *inspector);
  * of `p`, say), or its answer was lost in other output. The question begins
  * anew in another way, INSPECTOR_SEND; INSPECTOR_FAILED where none is left.
  */
-enum inspector_result inspector_refused(struct inspector *inspector,
-					struct error *error);
+enum inspector_result inspector_refused(struct inspector *inspector, struct error *error);
 
 #endif

@@ -42,8 +42,8 @@ static bool parse_line(struct unix_line *parsed, const char *line)
 {
 	int length = 0;
 
-	if (sscanf(line, "%*s %*x %*x %x %*x %x %" SCNu64 "%n", &parsed->flags,
-		   &parsed->state, &parsed->inode, &length) < 3 ||
+	if (sscanf(line, "%*s %*x %*x %x %*x %x %" SCNu64 "%n", &parsed->flags, &parsed->state,
+		   &parsed->inode, &length) < 3 ||
 	    length == 0)
 		return false;
 	parsed->path = line + length;
@@ -85,26 +85,23 @@ static struct listener *add(struct listeners *listeners)
 	return listener;
 }
 
-static bool is_wanted(const struct unix_line *line,
-		      bool (*wants)(const char *path))
+static bool is_wanted(const struct unix_line *line, bool (*wants)(const char *path))
 {
 	return (line->flags & LISTENS) && (!wants || wants(line->path));
 }
 
 /* What was accepted has the path of the socket that accepted it. */
-static void count_unix(struct listeners *listeners, size_t first,
-		       const struct unix_line *lines, size_t count)
+static void count_unix(struct listeners *listeners, size_t first, const struct unix_line *lines,
+		       size_t count)
 {
 	struct strmap *by_path = strmap_new(NULL);
 
 	for (size_t i = first; i < listeners->count; i++)
-		strmap_put(by_path, listeners->items[i].path,
-			   &listeners->items[i]);
+		strmap_put(by_path, listeners->items[i].path, &listeners->items[i]);
 	for (size_t i = 0; i < count && strmap_count(by_path) > 0; i++) {
 		struct listener *listener = strmap_find(by_path, lines[i].path);
 
-		if (!listener || lines[i].state != UNIX_CONNECTED ||
-		    (lines[i].flags & LISTENS))
+		if (!listener || lines[i].state != UNIX_CONNECTED || (lines[i].flags & LISTENS))
 			continue;
 		listener->client_count++;
 		if (listener->client < lines[i].inode)
@@ -113,8 +110,7 @@ static void count_unix(struct listeners *listeners, size_t first,
 	strmap_free(by_path);
 }
 
-void listeners_parse_unix(struct listeners *listeners, char *bytes,
-			  bool (*wants)(const char *path))
+void listeners_parse_unix(struct listeners *listeners, char *bytes, bool (*wants)(const char *path))
 {
 	size_t first = listeners->count;
 	struct unix_line *lines;
@@ -148,10 +144,9 @@ struct tcp_line {
 /* "sl: LOCAL:PORT REMOTE:PORT ST TX:RX TR:WHEN RETRNSMT UID TIMEOUT INODE" */
 static bool parse_tcp_line(struct tcp_line *parsed, const char *line)
 {
-	return sscanf(line,
-		      "%*s %32[0-9A-F]:%x %*s %x %*s %*s %*x %u %*d %" SCNu64,
-		      parsed->address, &parsed->port, &parsed->state,
-		      &parsed->uid, &parsed->inode) == 5 &&
+	return sscanf(line, "%*s %32[0-9A-F]:%x %*s %x %*s %*s %*x %u %*d %" SCNu64,
+		      parsed->address, &parsed->port, &parsed->state, &parsed->uid,
+		      &parsed->inode) == 5 &&
 	       parsed->port <= UINT16_MAX;
 }
 
@@ -166,8 +161,7 @@ static void name_host(char *host, size_t size, const char *hexadecimal)
 	if ((words[0] | words[1] | words[2] | words[3]) == 0)
 		snprintf(host, size, "%s", is_six ? "::1" : "127.0.0.1");
 	else
-		inet_ntop(is_six ? AF_INET6 : AF_INET, words, host,
-			  (socklen_t)size);
+		inet_ntop(is_six ? AF_INET6 : AF_INET, words, host, (socklen_t)size);
 }
 
 static void count_tcp(struct listeners *listeners, size_t first, unsigned port)
@@ -200,14 +194,13 @@ void listeners_parse_tcp(struct listeners *listeners, char *bytes)
 			continue;
 		if (parsed.state == TCP_CONNECTED)
 			count_tcp(listeners, first, parsed.port);
-		else if (parsed.state == TCP_LISTENS &&
-			 listeners->count < LISTENERS_MAXIMUM)
+		else if (parsed.state == TCP_LISTENS && listeners->count < LISTENERS_MAXIMUM)
 			add_tcp(listeners, &parsed);
 	}
 }
 
-int listeners_add_unix(struct listeners *listeners, struct procfs *procfs,
-		       pid_t pid, bool (*wants)(const char *path))
+int listeners_add_unix(struct listeners *listeners, struct procfs *procfs, pid_t pid,
+		       bool (*wants)(const char *path))
 {
 	char *bytes;
 
@@ -217,8 +210,7 @@ int listeners_add_unix(struct listeners *listeners, struct procfs *procfs,
 	return 0;
 }
 
-int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs,
-		      pid_t pid)
+int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs, pid_t pid)
 {
 	char *bytes;
 
@@ -294,8 +286,8 @@ struct map *listeners_held(struct procfs *procfs, pid_t pid)
 }
 
 /* Whether the socket is among the first of what the task polls. */
-static bool is_polled(struct procfs *procfs, pid_t pid, unsigned long address,
-		      unsigned long count, uint64_t inode)
+static bool is_polled(struct procfs *procfs, pid_t pid, unsigned long address, unsigned long count,
+		      uint64_t inode)
 {
 	struct pollfd polled[POLLED_MAXIMUM];
 	bool is_found = false;
@@ -312,8 +304,7 @@ static bool is_polled(struct procfs *procfs, pid_t pid, unsigned long address,
 	length = pread(fd, polled, count * sizeof(polled[0]), (off_t)address);
 	close(fd);
 	for (ssize_t i = 0; i < length / (ssize_t)sizeof(polled[0]); i++) {
-		snprintf(file, sizeof(file), "%d/fd/%d", (int)pid,
-			 polled[i].fd);
+		snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, polled[i].fd);
 		is_found |= read_socket(procfs->fd, file) == inode;
 	}
 	return is_found;
@@ -328,24 +319,20 @@ static bool is_poll(long number)
 	return number == SYS_ppoll;
 }
 
-static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid,
-			      uint64_t inode)
+static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid, uint64_t inode)
 {
 	char file[64];
 	struct task_syscall call;
 	char *bytes;
 
 	snprintf(file, sizeof(file), "task/%.16s/syscall", tid);
-	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0 ||
-	    !task_syscall_parse(&call, bytes))
+	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0 || !task_syscall_parse(&call, bytes))
 		return false;
 	if (is_poll(call.number))
-		return is_polled(procfs, pid, call.arguments[0],
-				 call.arguments[1], inode);
+		return is_polled(procfs, pid, call.arguments[0], call.arguments[1], inode);
 	if (call.number != SYS_accept && call.number != SYS_accept4)
 		return false;
-	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid,
-		 (int)call.arguments[0]);
+	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, (int)call.arguments[0]);
 	return read_socket(procfs->fd, file) == inode;
 }
 
@@ -361,15 +348,13 @@ static bool is_any_accepting(struct procfs *procfs, pid_t pid, uint64_t inode)
 
 		if (!entry)
 			break;
-		is_accepting =
-			is_task_accepting(procfs, pid, entry->d_name, inode);
+		is_accepting = is_task_accepting(procfs, pid, entry->d_name, inode);
 	}
 	closedir(folder);
 	return is_accepting;
 }
 
-bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
-			    bool is_thorough)
+bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode, bool is_thorough)
 {
 	char tid[16];
 

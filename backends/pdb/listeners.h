@@ -30,7 +30,7 @@ struct listener {
 	uid_t uid;	     /* TCP: who made it; -1 unknown */
 	size_t client_count; /* connections that it has accepted */
 	uint64_t client;     /* Unix: the newest of those */
-	pid_t holder; /* whose it is, once network.h has found it; 0 unknown */
+	pid_t holder;	     /* whose it is, once network.h has found it; 0 unknown */
 };
 
 struct listeners {
@@ -39,19 +39,15 @@ struct listeners {
 	size_t capacity;
 };
 
-#define LISTENERS_INIT                                                         \
-	{                                                                      \
-		.items = NULL                                                  \
-	}
+#define LISTENERS_INIT { .items = NULL }
 
 /*
  * Adds those of the namespace that pid is in; of Unix sockets, those whose
  * path wants() is true for (NULL: all). -1 and errno: they cannot be seen.
  */
-int listeners_add_unix(struct listeners *listeners, struct procfs *procfs,
-		       pid_t pid, bool (*wants)(const char *path));
-int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs,
-		      pid_t pid);
+int listeners_add_unix(struct listeners *listeners, struct procfs *procfs, pid_t pid,
+		       bool (*wants)(const char *path));
+int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs, pid_t pid);
 void listeners_clear(struct listeners *listeners);
 /* The same from the bytes of the file; exported for tests. */
 void listeners_parse_unix(struct listeners *listeners, char *lines,
@@ -67,7 +63,6 @@ struct map *listeners_held(struct procfs *procfs, pid_t pid);
  * Whether a thread of the process waits in accept(), or polls, for a client of
  * that socket; is_thorough: not only its first thread is looked at.
  */
-bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
-			    bool is_thorough);
+bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode, bool is_thorough);
 
 #endif

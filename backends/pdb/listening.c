@@ -17,12 +17,11 @@ static void stop_timer(struct loop_timer **timer)
 	*timer = NULL;
 }
 
-static void set_timer(struct session *session, struct loop_timer **timer,
-		      double seconds, void (*due)(void *data))
+static void set_timer(struct session *session, struct loop_timer **timer, double seconds,
+		      void (*due)(void *data))
 {
 	stop_timer(timer);
-	*timer = loop_timer(node_loop(session->base.node), seconds, 0, due,
-			    session);
+	*timer = loop_timer(node_loop(session->base.node), seconds, 0, due, session);
 }
 
 void session_limit_phase(struct session *session, double seconds)
@@ -35,8 +34,7 @@ void session_await_quiet(struct session *session, double seconds)
 	set_timer(session, &session->quiet, seconds, on_quiet);
 }
 
-void session_set_phase(struct session *session, enum phase phase,
-		       double seconds)
+void session_set_phase(struct session *session, enum phase phase, double seconds)
 {
 	session->phase = phase;
 	stop_timer(&session->quiet);
@@ -56,10 +54,9 @@ static void enter_nested(struct session *session)
 	order_free(order);
 	session_drop_held(session);
 	session_set_phase(session, PHASE_LISTENING, 0);
-	session_tell_state(
-		session, DEBUGGER_NESTED,
-		"It is at another prompt than that of the debugger; end "
-		"that in the console.");
+	session_tell_state(session, DEBUGGER_NESTED,
+			   "It is at another prompt than that of the debugger; end "
+			   "that in the console.");
 	session_type_all(session);
 }
 
@@ -79,9 +76,8 @@ void session_look_at_line(struct session *session, bool is_quiet)
 	bool is_first = !session->stop;
 	enum pdbprompt_kind kind = pdbprompt_kind(&session->prompt);
 
-	if (session->is_half_typed ||
-	    (session->debugger.state == DEBUGGER_FOREIGN &&
-	     session->resumed_by != RESUMED_BY_TYPING))
+	if (session->is_half_typed || (session->debugger.state == DEBUGGER_FOREIGN &&
+				       session->resumed_by != RESUMED_BY_TYPING))
 		return;
 	if (kind == PDBPROMPT_MAYBE && is_first && is_quiet)
 		kind = PDBPROMPT_LIKELY;
@@ -105,8 +101,7 @@ void session_look_at_line(struct session *session, bool is_quiet)
 		break;
 	}
 	/* Another thread printed behind the prompt, or what looks like one. */
-	if (session->phase == PHASE_LISTENING &&
-	    pdbprompt_has_passed(&session->prompt))
+	if (session->phase == PHASE_LISTENING && pdbprompt_has_passed(&session->prompt))
 		session_probe(session);
 	else if (!is_quiet && kind != PDBPROMPT_NONE)
 		session_await_quiet(session, QUIET_SECONDS);
@@ -150,8 +145,7 @@ static void stop_waiting(struct session *session)
 		session_type_all(session);
 		return;
 	}
-	if (order->kind == REQUEST_EVALUATE && !session->is_late &&
-	    !order_is_command(order)) {
+	if (order->kind == REQUEST_EVALUATE && !session->is_late && !order_is_command(order)) {
 		session->is_late = true;
 		session_limit_phase(session, ANSWER_SECONDS);
 		return;
@@ -169,10 +163,8 @@ static void stop_waiting(struct session *session)
 static void stop_listening(struct session *session)
 {
 	if (session->debugger.state == DEBUGGER_CONNECTING) {
-		session_set_why(
-			session,
-			"It is connected and says nothing: its program runs, "
-			"or it has another client.");
+		session_set_why(session, "It is connected and says nothing: its program runs, "
+					 "or it has another client.");
 		session_tell(session);
 	} else if (session->resumed_by == RESUMED_BY_TYPING) {
 		stop_waiting(session);
@@ -190,9 +182,8 @@ static void stop_listening(struct session *session)
  */
 static bool is_question_lost(const struct session *session)
 {
-	bool may_ask = session->stop
-			       ? session->debugger.state == DEBUGGER_RUNNING
-			       : session->lost_count == 0;
+	bool may_ask = session->stop ? session->debugger.state == DEBUGGER_RUNNING
+				     : session->lost_count == 0;
 
 	return may_ask && !session->asking && session_has_shown_prompt(session);
 }
@@ -206,16 +197,14 @@ static void stop_asking(struct session *session)
 	if (!session->typing)
 		session_release(session);
 	if (session->asking || session->debugger.state == DEBUGGER_STOPPED) {
-		session_fail_orders(session,
-				    "The debugger did not answer in time; it "
-				    "still works on what it was asked.");
+		session_fail_orders(session, "The debugger did not answer in time; it "
+					     "still works on what it was asked.");
 		session_tell_state(session, DEBUGGER_RUNNING,
 				   "It still works on what it was asked.");
 	} else if (!session->stop) {
-		session_tell_state(
-			session, DEBUGGER_FOREIGN,
-			"It shows a prompt and does not answer as a pdb "
-			"does: only the console is of use.");
+		session_tell_state(session, DEBUGGER_FOREIGN,
+				   "It shows a prompt and does not answer as a pdb "
+				   "does: only the console is of use.");
 	}
 	session_type_all(session);
 }
@@ -225,10 +214,8 @@ static void stop_returning(struct session *session)
 {
 	session_set_phase(session, PHASE_LISTENING, 0);
 	session_show_raw(session, session->raw.length);
-	session_fail_orders(session,
-			    "The debugger has not come back to its prompt.");
-	session_tell_state(session, DEBUGGER_RUNNING,
-			   "It has not come back to its prompt.");
+	session_fail_orders(session, "The debugger has not come back to its prompt.");
+	session_tell_state(session, DEBUGGER_RUNNING, "It has not come back to its prompt.");
 	session_look_at_line(session, true);
 }
 
@@ -239,8 +226,7 @@ static void on_deadline(void *data)
 	stop_timer(&session->deadline);
 	switch (session->phase) {
 	case PHASE_CONNECTING:
-		session_lose(session,
-			     "The debugger does not take the connection.");
+		session_lose(session, "The debugger does not take the connection.");
 		break;
 	case PHASE_LISTENING:
 		stop_listening(session);

@@ -23,12 +23,10 @@ struct lookup {
 
 static void look_up(void *data)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_NUMERICSERV };
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 	struct lookup *lookup = data;
 
-	lookup->number =
-		getaddrinfo(lookup->host, lookup->port, &hints, &lookup->found);
+	lookup->number = getaddrinfo(lookup->host, lookup->port, &hints, &lookup->found);
 	if (lookup->number != 0)
 		lookup->found = NULL;
 }
@@ -46,8 +44,7 @@ static void on_found(void *data)
 }
 
 struct lookup *lookup_new(struct loop *loop, const char *host, int port,
-			  void (*done)(struct addrinfo *owned_found, int number,
-				       void *data),
+			  void (*done)(struct addrinfo *owned_found, int number, void *data),
 			  void *data)
 {
 	struct lookup *lookup = xcalloc(1, sizeof(*lookup));

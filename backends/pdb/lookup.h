@@ -14,8 +14,7 @@ struct lookup;
  * NULL and getaddrinfo(3)'s number. The lookup is gone then.
  */
 struct lookup *lookup_new(struct loop *loop, const char *host, int port,
-			  void (*done)(struct addrinfo *owned_found, int number,
-				       void *data),
+			  void (*done)(struct addrinfo *owned_found, int number, void *data),
 			  void *data);
 /* done is not called. NULL is fine. */
 void lookup_cancel(struct lookup *lookup);

@@ -79,19 +79,17 @@ static void read_network(uint64_t pid, void *value, void *data)
 	if (!network) {
 		network = xcalloc(1, sizeof(*network));
 		map_put(networks->networks, seat->network, network);
-		listeners_add_unix(&network->listeners, networks->procfs,
-				   choose_pid(seat), socketfile_is_debugger);
+		listeners_add_unix(&network->listeners, networks->procfs, choose_pid(seat),
+				   socketfile_is_debugger);
 	}
 	if (seat->server && seat->server->has_port && !network->has_ports) {
 		network->has_ports = true;
-		listeners_add_tcp(&network->listeners, networks->procfs,
-				  choose_pid(seat));
+		listeners_add_tcp(&network->listeners, networks->procfs, choose_pid(seat));
 	}
 }
 
 /* Whose it was is still true; false: that has to be looked for. */
-static bool keep_holder(const struct networks *networks,
-			const struct holder *known)
+static bool keep_holder(const struct networks *networks, const struct holder *known)
 {
 	const struct seat *seat;
 
@@ -112,8 +110,7 @@ static void recall_holders(uint64_t id, void *value, void *data)
 	(void)id;
 	for (size_t i = 0; i < network->listeners.count; i++) {
 		const struct listener *listener = &network->listeners.items[i];
-		struct holder *known =
-			map_find(networks->known, listener->inode);
+		struct holder *known = map_find(networks->known, listener->inode);
 		struct holder *holder;
 
 		if (!listener->path)
@@ -132,8 +129,7 @@ static void find_held(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
 	const struct seat *seat = value;
-	const struct network *network =
-		map_find(networks->networks, seat->network);
+	const struct network *network = map_find(networks->networks, seat->network);
 	struct map *held;
 
 	if (!network->has_unknown)
@@ -162,15 +158,13 @@ static void note_holders(uint64_t id, void *value, void *data)
 	(void)id;
 	for (size_t i = 0; i < network->listeners.count; i++) {
 		struct listener *listener = &network->listeners.items[i];
-		const struct holder *holder =
-			map_find(networks->holders, listener->inode);
+		const struct holder *holder = map_find(networks->holders, listener->inode);
 
 		listener->holder = holder ? holder->pid : 0;
 	}
 }
 
-void networks_read(struct networks *networks, const struct map *seats,
-		   bool has_new)
+void networks_read(struct networks *networks, const struct map *seats, bool has_new)
 {
 	networks->seats = seats;
 	networks->has_new = has_new;
@@ -189,11 +183,9 @@ void networks_read(struct networks *networks, const struct map *seats,
 	networks->seats = NULL;
 }
 
-const struct listeners *networks_find(const struct networks *networks,
-				      const struct seat *seat)
+const struct listeners *networks_find(const struct networks *networks, const struct seat *seat)
 {
-	const struct network *network =
-		map_find(networks->networks, seat->network);
+	const struct network *network = map_find(networks->networks, seat->network);
 
 	return network ? &network->listeners : NULL;
 }

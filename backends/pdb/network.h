@@ -25,13 +25,11 @@ void networks_free(struct networks *networks);
  * Reads what listens now where the seats (pid -> struct seat) are, and finds
  * whose it is; has_new: a seat was not there the last time.
  */
-void networks_read(struct networks *networks, const struct map *seats,
-		   bool has_new);
+void networks_read(struct networks *networks, const struct map *seats, bool has_new);
 /*
  * Lends what listens in the network of a seat, until the next reading; those
  * with a path have their holder, where it is one of the seats.
  */
-const struct listeners *networks_find(const struct networks *networks,
-				      const struct seat *seat);
+const struct listeners *networks_find(const struct networks *networks, const struct seat *seat);
 
 #endif

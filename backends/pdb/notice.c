@@ -22,23 +22,19 @@ static bool ends_in(const char *text, const char *end)
 	size_t length = strlen(text);
 	size_t end_length = strlen(end);
 
-	return length > end_length &&
-	       strcmp(text + length - end_length, end) == 0;
+	return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
 /* The text of a small file of that user; false: there is none. */
-static bool read_text(int folder, const char *file, uid_t uid, char *text,
-		      size_t size)
+static bool read_text(int folder, const char *file, uid_t uid, char *text, size_t size)
 {
-	int fd = openat(folder, file,
-			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat status;
 	ssize_t length = -1;
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    status.st_uid == uid)
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == uid)
 		length = read(fd, text, size - 1);
 	close(fd);
 	if (length < 0)
@@ -68,8 +64,7 @@ static char *cut(char *text, const char *name)
 	return found;
 }
 
-static char *read_of_job(int folder, const char *job, int rank,
-			 const char *name, uid_t uid)
+static char *read_of_job(int folder, const char *job, int rank, const char *name, uid_t uid)
 {
 	char file[NAME_MAX + 32];
 	char text[TEXT_MAXIMUM];
@@ -86,13 +81,11 @@ static char *search(DIR *folder, int rank, const char *name, uid_t uid)
 	struct dirent *entry;
 	char *found = NULL;
 
-	while (!found && looked_at < FOLDERS_MAXIMUM &&
-	       (entry = readdir(folder))) {
+	while (!found && looked_at < FOLDERS_MAXIMUM && (entry = readdir(folder))) {
 		if (!ends_in(entry->d_name, ".holding"))
 			continue;
 		looked_at++;
-		found = read_of_job(dirfd(folder), entry->d_name, rank, name,
-				    uid);
+		found = read_of_job(dirfd(folder), entry->d_name, rank, name, uid);
 	}
 	return found;
 }
@@ -100,32 +93,28 @@ static char *search(DIR *folder, int rank, const char *name, uid_t uid)
 /* The process that has locked it; 0: none has, or it is not there. */
 static pid_t find_keeper(int folder, const char *file, uid_t uid)
 {
-	int fd = openat(folder, file,
-			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat status;
 	pid_t pid = 0;
 
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    status.st_uid == uid && fcntl(fd, F_GETLK, &lock) == 0 &&
-	    lock.l_type != F_UNLCK)
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == uid &&
+	    fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
 		pid = lock.l_pid;
 	close(fd);
 	return pid;
 }
 
-bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid,
-		    uid_t uid)
+bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid)
 {
 	DIR *jobs = opendir(folder);
 	size_t looked_at = 0;
 	struct dirent *entry;
 	bool is_kept = false;
 
-	while (jobs && !is_kept && looked_at < FOLDERS_MAXIMUM &&
-	       (entry = readdir(jobs))) {
+	while (jobs && !is_kept && looked_at < FOLDERS_MAXIMUM && (entry = readdir(jobs))) {
 		char file[NAME_MAX + 32];
 
 		if (!ends_in(entry->d_name, kind))

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* Files that a rank with our package keeps locked in FOLDER/JOB.KIND: */
-#define NOTICE_LIFE ".ranks"	 /* while it lives */
+#define NOTICE_LIFE ".ranks"	/* while it lives */
 #define NOTICE_WAITS ".holding" /* while it waits in pdb */
 
 /*
@@ -25,7 +25,6 @@ char *notice_read(const char *path, const char *name, uid_t uid);
  * Whether the process keeps its file of that kind in that folder, as we reach
  * it; the user's processes alone can, and their locks end with them.
  */
-bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid,
-		    uid_t uid);
+bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid);
 
 #endif

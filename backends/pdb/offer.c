@@ -25,8 +25,7 @@
 #define IDLE_LOOKS 2
 
 /* The rank's own number, then a folder of our own kind, then the newest. */
-int offer_compare(const struct seat *seat, const struct listener *a,
-		  const struct listener *b)
+int offer_compare(const struct seat *seat, const struct listener *a, const struct listener *b)
 {
 	struct socket_name first;
 	struct socket_name second;
@@ -59,16 +58,16 @@ static bool is_same_file(const char *a, const char *b)
 	struct stat first;
 	struct stat second;
 
-	return lstat(a, &first) == 0 && lstat(b, &second) == 0 &&
-	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+	return lstat(a, &first) == 0 && lstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
 }
 
 /*
  * How we reach the socket: by the name that the process gave it, where that
  * leads to the same file for us, else through the process's own folders.
  */
-static void find_path(const struct seat *seat, struct procfs *procfs,
-		      const char *path, char *out, size_t size)
+static void find_path(const struct seat *seat, struct procfs *procfs, const char *path, char *out,
+		      size_t size)
 {
 	char through[PATH_MAX];
 	char folder[PATH_MAX] = "";
@@ -79,8 +78,7 @@ static void find_path(const struct seat *seat, struct procfs *procfs,
 	if (!is_absolute)
 		procfs_link(procfs, seat->pid, "cwd", folder, sizeof(folder));
 	/* Too long is as wrong as another file: both end in the second way. */
-	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/",
-		     path) < (int)size &&
+	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/", path) < (int)size &&
 	    (is_same_file(out, through) || (is_absolute && !seat->is_rooted)))
 		return;
 	snprintf(out, size, "%s", through);
@@ -90,8 +88,7 @@ static void find_path(const struct seat *seat, struct procfs *procfs,
  * /proc/PID is root's when the process may not be dumped (it has changed its
  * user): then its status says whose it is.
  */
-static char *distrust(const char *path, const char *shown, struct seat *seat,
-		      struct procfs *procfs)
+static char *distrust(const char *path, const char *shown, struct seat *seat, struct procfs *procfs)
 {
 	char *why = socketfile_distrust(path, shown, seat->uid);
 	int64_t uid;
@@ -107,8 +104,7 @@ static char *distrust(const char *path, const char *shown, struct seat *seat,
 }
 
 /* NULL: the path leads to this one, not to the other. */
-static char *explain_twin(const struct offer *offer, const char *path,
-			  const char *shown)
+static char *explain_twin(const struct offer *offer, const char *path, const char *shown)
 {
 	char name[32] = "Another process";
 	struct stat about;
@@ -120,8 +116,7 @@ static char *explain_twin(const struct offer *offer, const char *path,
 	if (is_bound == 1)
 		return NULL;
 	if (offer->twin_pid > 0)
-		snprintf(name, sizeof(name), "Process %d",
-			 (int)offer->twin_pid);
+		snprintf(name, sizeof(name), "Process %d", (int)offer->twin_pid);
 	if (is_bound == 0)
 		return xasprintf("%s has taken %s over, where it listens, "
 				 "too: no client can connect to it any more.",
@@ -132,9 +127,8 @@ static char *explain_twin(const struct offer *offer, const char *path,
 }
 
 /* Why its socket is not to be connected to; NULL: it may be. */
-static char *find_fault(const struct offer *offer, struct seat *seat,
-			struct procfs *procfs, const char *path,
-			const char *shown)
+static char *find_fault(const struct offer *offer, struct seat *seat, struct procfs *procfs,
+			const char *path, const char *shown)
 {
 	char *why;
 
@@ -154,8 +148,7 @@ static char *find_fault(const struct offer *offer, struct seat *seat,
 	return why;
 }
 
-static const struct server *choose_server(const struct seat *seat,
-					  const struct listener *listener)
+static const struct server *choose_server(const struct seat *seat, const struct listener *listener)
 {
 	return seat->server ? seat->server : server_find(NULL, listener->path);
 }
@@ -165,23 +158,20 @@ static const struct server *choose_server(const struct seat *seat,
  * NULL: it waits, as far as is known.
  */
 static char *explain_taken(const struct listener *listener, struct seat *seat,
-			   struct procfs *procfs, const char *shown,
-			   struct debugger *debugger)
+			   struct procfs *procfs, const char *shown, struct debugger *debugger)
 {
 	const struct server *server = choose_server(seat, listener);
 	bool has_taken = seat->taken == listener->inode;
 	bool has_client = listener->client_count > 0;
 
-	if ((server && !server->takes_one) ||
-	    (!server && !has_taken && !has_client))
+	if ((server && !server->takes_one) || (!server && !has_taken && !has_client))
 		return NULL;
 	if (listeners_is_accepting(procfs, seat->pid, listener->inode,
 				   seat->idle_looks <= IDLE_LOOKS)) {
 		seat->idle_looks = 0;
 		return NULL;
 	}
-	debugger->is_taken =
-		has_client && unixdiag_is_left(listener->client) != 1;
+	debugger->is_taken = has_client && unixdiag_is_left(listener->client) != 1;
 	if (debugger->is_taken)
 		return xasprintf("Somebody else is connected to %s, and its "
 				 "server takes one client%s.",
@@ -215,9 +205,8 @@ static void describe_port(const struct offer *offer, const struct seat *seat,
 	const struct listener *listener = offer->listener;
 	bool is_six = strchr(listener->host, ':');
 
-	debugger->target =
-		xasprintf("pdb:tcp:%s%s%s:%d", is_six ? "[" : "",
-			  listener->host, is_six ? "]" : "", listener->port);
+	debugger->target = xasprintf("pdb:tcp:%s%s%s:%d", is_six ? "[" : "", listener->host,
+				     is_six ? "]" : "", listener->port);
 	if (seat->network == 0) {
 		say_waiting(offer, seat, debugger);
 		return;
@@ -271,8 +260,8 @@ static bool learn_package(struct seat *seat, const char *name)
 	return is_kept(seat, NOTICE_WAITS, rank);
 }
 
-static void describe_path(const struct offer *offer, struct seat *seat,
-			  struct procfs *procfs, struct debugger *debugger)
+static void describe_path(const struct offer *offer, struct seat *seat, struct procfs *procfs,
+			  struct debugger *debugger)
 {
 	const char *name = offer->listener->path;
 	char path[PATH_MAX];
@@ -294,8 +283,7 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 	if (debugger->exception && !seat->server)
 		seat->server = server_named("probetui");
 	if (!why)
-		why = explain_taken(offer->listener, seat, procfs, shown,
-				    debugger);
+		why = explain_taken(offer->listener, seat, procfs, shown, debugger);
 	if (why) {
 		debugger->state = DEBUGGER_REFUSED;
 		debugger->why = why;
@@ -305,8 +293,8 @@ static void describe_path(const struct offer *offer, struct seat *seat,
 	free(shown);
 }
 
-void offer_describe(const struct offer *offer, struct seat *seat,
-		    struct procfs *procfs, struct debugger *debugger)
+void offer_describe(const struct offer *offer, struct seat *seat, struct procfs *procfs,
+		    struct debugger *debugger)
 {
 	if (offer->listener->path)
 		describe_path(offer, seat, procfs, debugger);
@@ -316,8 +304,8 @@ void offer_describe(const struct offer *offer, struct seat *seat,
 		debugger->backend = xstrdup("pdb");
 }
 
-bool offer_describe_file(const char *path, bool is_served, struct seat *seat,
-			 struct procfs *procfs, struct debugger *debugger)
+bool offer_describe_file(const char *path, bool is_served, struct seat *seat, struct procfs *procfs,
+			 struct debugger *debugger)
 {
 	char *shown = show(path);
 	char *why = distrust(path, shown, seat, procfs);

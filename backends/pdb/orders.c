@@ -23,11 +23,10 @@
 
 struct row {
 	/* Fills in question, line or both. */
-	int (*begin)(struct session *session, struct order *order,
-		     struct error *error);
+	int (*begin)(struct session *session, struct order *order, struct error *error);
 	/* NULL: the body is empty. It gives NULL and a sentence itself. */
-	json_t *(*body)(struct session *session, const struct order *order,
-			const json_t *answer, struct error *error);
+	json_t *(*body)(struct session *session, const struct order *order, const json_t *answer,
+			struct error *error);
 	const char *command; /* of a step; NULL: it is none */
 	enum resumed_by resumes;
 };
@@ -45,11 +44,10 @@ static json_t *make_question(const char *what)
 	return question;
 }
 
-static int get_depth(const struct session *session, const struct order *order,
-		     int *depth, struct error *error)
+static int get_depth(const struct session *session, const struct order *order, int *depth,
+		     struct error *error)
 {
-	int64_t asked = json_get_integer(order->request.body, "depth",
-					 stop_index(session->stop));
+	int64_t asked = json_get_integer(order->request.body, "depth", stop_index(session->stop));
 
 	if (asked < 0 || asked >= stop_frame_count(session->stop))
 		return error_set(error, "There is no such frame any more; the "
@@ -58,8 +56,7 @@ static int get_depth(const struct session *session, const struct order *order,
 	return 0;
 }
 
-static int add_depth(const struct session *session, struct order *order,
-		     struct error *error)
+static int add_depth(const struct session *session, struct order *order, struct error *error)
 {
 	int depth;
 
@@ -70,8 +67,7 @@ static int add_depth(const struct session *session, struct order *order,
 }
 
 /* The frame that is looked at is the debugger's own first. */
-static int select_frame(const struct session *session, struct order *order,
-			struct error *error)
+static int select_frame(const struct session *session, struct order *order, struct error *error)
 {
 	int depth;
 
@@ -84,47 +80,39 @@ static int select_frame(const struct session *session, struct order *order,
 	return 0;
 }
 
-static int begin_variables(struct session *session, struct order *order,
-			   struct error *error)
+static int begin_variables(struct session *session, struct order *order, struct error *error)
 {
 	const json_t *body = order->request.body;
 	uint64_t address = json_get_hex(body, "address");
 
 	order->question = make_question(address ? "children" : "variables");
-	json_object_set_new(order->question, "start",
-			    json_integer(get_number(order, "start")));
+	json_object_set_new(order->question, "start", json_integer(get_number(order, "start")));
 	if (!address)
 		return add_depth(session, order, error);
 	json_set_hex(order->question, "address", address);
-	json_set_text(order->question, "type",
-		      json_get_string(body, "type", NULL));
+	json_set_text(order->question, "type", json_get_string(body, "type", NULL));
 	return 0;
 }
 
-static int begin_source(struct session *session, struct order *order,
-			struct error *error)
+static int begin_source(struct session *session, struct order *order, struct error *error)
 {
 	(void)session;
 	(void)error;
 	order->question = make_question("source");
-	json_set_text(order->question, "file",
-		      json_get_string(order->request.body, "path", ""));
+	json_set_text(order->question, "file", json_get_string(order->request.body, "path", ""));
 	return 0;
 }
 
 static bool is_for_prompt(const struct order *order)
 {
-	const char *context =
-		json_get_string(order->request.body, "context", "watch");
+	const char *context = json_get_string(order->request.body, "context", "watch");
 
 	return strcmp(context, "repl") == 0;
 }
 
-static int begin_evaluate(struct session *session, struct order *order,
-			  struct error *error)
+static int begin_evaluate(struct session *session, struct order *order, struct error *error)
 {
-	const char *text =
-		json_get_string(order->request.body, "expression", "");
+	const char *text = json_get_string(order->request.body, "expression", "");
 
 	if (is_for_prompt(order)) {
 		if (strpbrk(text, "\r\n") || strlen(text) > LINE_MAXIMUM)
@@ -142,11 +130,9 @@ static int begin_evaluate(struct session *session, struct order *order,
 	return add_depth(session, order, error);
 }
 
-static int begin_breakpoints(struct session *session, struct order *order,
-			     struct error *error)
+static int begin_breakpoints(struct session *session, struct order *order, struct error *error)
 {
-	const json_t *breakpoints =
-		json_object_get(order->request.body, "breakpoints");
+	const json_t *breakpoints = json_object_get(order->request.body, "breakpoints");
 
 	(void)session;
 	if (!json_is_array(breakpoints))
@@ -157,8 +143,7 @@ static int begin_breakpoints(struct session *session, struct order *order,
 	return 0;
 }
 
-static int begin_step(struct session *session, struct order *order,
-		      struct error *error);
+static int begin_step(struct session *session, struct order *order, struct error *error);
 
 static json_t *make_bindings(struct session *session, const struct order *order,
 			     const json_t *answer, struct error *error)
@@ -183,9 +168,8 @@ static void drop_no_children(json_t *variable)
 		json_object_del(variable, "children");
 }
 
-static json_t *make_variables(struct session *session,
-			      const struct order *order, const json_t *answer,
-			      struct error *error)
+static json_t *make_variables(struct session *session, const struct order *order,
+			      const json_t *answer, struct error *error)
 {
 	struct variable_list list = { .total = -1 };
 	json_t *items = json_object_get(answer, "variables");
@@ -204,35 +188,29 @@ static json_t *make_variables(struct session *session,
 	json_object_set_new(body, "pid", json_integer(session->base.pid));
 	json_object_set_new(body, "tid", json_integer(session->debugger.tid));
 	json_object_set_new(body, "depth",
-			    json_integer(json_get_integer(order->request.body,
-							  "depth", -1)));
-	json_set_hex(body, "address",
-		     json_get_hex(order->request.body, "address"));
-	json_object_set_new(body, "epoch",
-			    json_integer((json_int_t)session->epoch));
-	json_object_set_new(body, "start",
-			    json_integer(get_number(order, "start")));
+			    json_integer(json_get_integer(order->request.body, "depth", -1)));
+	json_set_hex(body, "address", json_get_hex(order->request.body, "address"));
+	json_object_set_new(body, "epoch", json_integer((json_int_t)session->epoch));
+	json_object_set_new(body, "start", json_integer(get_number(order, "start")));
 	json_set_text(body, "exactness", exactness_name(EXACT));
 	return body;
 }
 
-static json_t *make_source(struct session *session, const struct order *order,
-			   const json_t *answer, struct error *error)
+static json_t *make_source(struct session *session, const struct order *order, const json_t *answer,
+			   struct error *error)
 {
 	json_t *body = json_object();
 
 	(void)error;
 	json_object_set_new(body, "pid", json_integer(session->base.pid));
-	json_set_text(body, "path",
-		      json_get_string(order->request.body, "path", ""));
-	json_set_text(body, "content",
-		      json_get_string(answer, "content", NULL));
+	json_set_text(body, "path", json_get_string(order->request.body, "path", ""));
+	json_set_text(body, "content", json_get_string(answer, "content", NULL));
 	json_object_set_new(body, "changed", json_false());
 	return body;
 }
 
-static json_t *make_result(struct session *session, const struct order *order,
-			   const json_t *answer, struct error *error)
+static json_t *make_result(struct session *session, const struct order *order, const json_t *answer,
+			   struct error *error)
 {
 	uint64_t address = json_get_hex(answer, "address");
 	json_t *body = json_object();
@@ -243,8 +221,7 @@ static json_t *make_result(struct session *session, const struct order *order,
 	json_set_text(body, "type", json_get_string(answer, "type", NULL));
 	json_set_hex(body, "address", address);
 	if (json_get_integer(answer, "children", -1) >= 0)
-		json_object_set(body, "children",
-				json_object_get(answer, "children"));
+		json_object_set(body, "children", json_object_get(answer, "children"));
 	else
 		json_set_text(body, "children", NULL);
 	json_set_text(body, "output", json_get_string(answer, "output", ""));
@@ -278,20 +255,15 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 };
 /* clang-format on */
 
-static int begin_step(struct session *session, struct order *order,
-		      struct error *error)
+static int begin_step(struct session *session, struct order *order, struct error *error)
 {
 	int64_t line = get_number(order, "line");
 
-	if (line < 0 || line > INT_MAX ||
-	    (line == 0 && order->kind == REQUEST_JUMP))
-		return error_set(error, "%s: there is no such line.",
-				 order->request.name);
-	order->line = line > 0 ? xasprintf("%s %d\n", rows[order->kind].command,
-					   (int)line)
+	if (line < 0 || line > INT_MAX || (line == 0 && order->kind == REQUEST_JUMP))
+		return error_set(error, "%s: there is no such line.", order->request.name);
+	order->line = line > 0 ? xasprintf("%s %d\n", rows[order->kind].command, (int)line)
 			       : xasprintf("%s\n", rows[order->kind].command);
-	if (session->debugger.is_post_mortem ||
-	    order->kind == REQUEST_TERMINATE)
+	if (session->debugger.is_post_mortem || order->kind == REQUEST_TERMINATE)
 		return 0;
 	return select_frame(session, order, error);
 }
@@ -319,8 +291,7 @@ struct order *order_new(struct session *session, enum request_kind kind,
 {
 	struct order *order = order_make(kind);
 
-	message_make_request(&order->request, request->name,
-			     json_incref(request->body));
+	message_make_request(&order->request, request->name, json_incref(request->body));
 	order->request.seq = request->seq;
 	if (rows[kind].begin(session, order, error) == 0)
 		return order;
@@ -351,16 +322,14 @@ enum resumed_by order_resumes(const struct order *order)
 }
 
 /* "until LINE" resumes only where LINE is after the current line. */
-static bool is_refused_until(const struct session *session,
-			     const struct order *order)
+static bool is_refused_until(const struct session *session, const struct order *order)
 {
 	int64_t line = get_number(order, "line");
 	int depth;
 
 	if (order->kind != REQUEST_UNTIL || line <= 0)
 		return false;
-	return session->debugger.is_post_mortem ||
-	       get_depth(session, order, &depth, NULL) < 0 ||
+	return session->debugger.is_post_mortem || get_depth(session, order, &depth, NULL) < 0 ||
 	       line <= stop_line(session->stop, depth);
 }
 
@@ -382,24 +351,21 @@ bool order_is_command(const struct order *order)
 	size_t length = strcspn(line, " \n");
 
 	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-		if (strlen(commands[i]) == length &&
-		    memcmp(commands[i], line, length) == 0)
+		if (strlen(commands[i]) == length && memcmp(commands[i], line, length) == 0)
 			return true;
 	return false;
 }
 
-static void respond(struct session *session, const struct order *order,
-		    json_t *owned_body, const char *error)
+static void respond(struct session *session, const struct order *order, json_t *owned_body,
+		    const char *error)
 {
 	if (order->request.name)
-		node_respond(session->base.node, &order->request, owned_body,
-			     error);
+		node_respond(session->base.node, &order->request, owned_body, error);
 	else
 		json_decref(owned_body);
 }
 
-void order_answered(struct session *session, const struct order *order,
-		    const json_t *answer)
+void order_answered(struct session *session, const struct order *order, const json_t *answer)
 {
 	const struct row *row = &rows[order->kind];
 	struct error error = ERROR_INIT;
@@ -407,12 +373,10 @@ void order_answered(struct session *session, const struct order *order,
 
 	if (row->body)
 		body = row->body(session, order, answer, &error);
-	respond(session, order, body,
-		error_is_set(&error) ? error.message : NULL);
+	respond(session, order, body, error_is_set(&error) ? error.message : NULL);
 }
 
-void order_failed(struct session *session, const struct order *order,
-		  const char *why)
+void order_failed(struct session *session, const struct order *order, const char *why)
 {
 	respond(session, order, NULL, why);
 }
@@ -429,8 +393,7 @@ static char *trim(const char *text)
 	return xstrndup(text, length);
 }
 
-void order_typed(struct session *session, const struct order *order,
-		 const char *text)
+void order_typed(struct session *session, const struct order *order, const char *text)
 {
 	char *said = trim(text);
 	json_t *body = NULL;

@@ -32,12 +32,9 @@ bool order_is_command(const struct order *order);
 /* Each of these answers the request, where there is one; once. */
 
 /* The question was answered. */
-void order_answered(struct session *session, const struct order *order,
-		    const json_t *answer);
+void order_answered(struct session *session, const struct order *order, const json_t *answer);
 /* The line was typed, and it says this to it; "" nothing. */
-void order_typed(struct session *session, const struct order *order,
-		 const char *text);
-void order_failed(struct session *session, const struct order *order,
-		  const char *why);
+void order_typed(struct session *session, const struct order *order, const char *text);
+void order_failed(struct session *session, const struct order *order, const char *why);
 
 #endif

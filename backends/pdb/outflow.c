@@ -31,8 +31,7 @@ struct outflow {
 	bool is_first;
 };
 
-struct outflow *outflow_new(struct node *node, pid_t pid, const char *category,
-			    size_t maximum)
+struct outflow *outflow_new(struct node *node, pid_t pid, const char *category, size_t maximum)
 {
 	struct outflow *outflow = xcalloc(1, sizeof(*outflow));
 
@@ -51,8 +50,7 @@ static void stop_timer(struct outflow *outflow)
 	outflow->timer = NULL;
 }
 
-static void emit(struct outflow *outflow, const char *category,
-		 const char *text)
+static void emit(struct outflow *outflow, const char *category, const char *text)
 {
 	json_t *body = json_object();
 
@@ -120,8 +118,7 @@ static void start_timer(struct outflow *outflow)
 	bool is_full = outflow->sent >= outflow->maximum;
 
 	if (!outflow->timer && outflow->text.length > 0)
-		outflow->timer = loop_timer(node_loop(outflow->node),
-					    is_full ? PERIOD : MOMENT, 0,
+		outflow->timer = loop_timer(node_loop(outflow->node), is_full ? PERIOD : MOMENT, 0,
 					    on_timer, outflow);
 }
 
@@ -146,8 +143,7 @@ void outflow_add(struct outflow *outflow, const char *bytes, size_t length)
 		if (bytes[i] != '\0')
 			buffer_append_char(&outflow->text, bytes[i]);
 	if (outflow->text.length > outflow->maximum) {
-		buffer_consume(&outflow->text,
-			       outflow->text.length - outflow->maximum);
+		buffer_consume(&outflow->text, outflow->text.length - outflow->maximum);
 		outflow->is_cut = true;
 	}
 	start_timer(outflow);

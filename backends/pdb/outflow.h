@@ -15,8 +15,7 @@ struct node;
 struct outflow;
 
 /* category: a string that stays; maximum: bytes in a quarter of a second. */
-struct outflow *outflow_new(struct node *node, pid_t pid, const char *category,
-			    size_t maximum);
+struct outflow *outflow_new(struct node *node, pid_t pid, const char *category, size_t maximum);
 /* What was collected is sent. */
 void outflow_free(struct outflow *outflow);
 void outflow_add(struct outflow *outflow, const char *bytes, size_t length);

@@ -94,8 +94,7 @@ static void tell_line(struct pdbprompt *prompt, size_t length, struct buffer *ou
 {
 	if (length <= prompt->told)
 		return;
-	buffer_append(out, prompt->line.data + prompt->told,
-		      length - prompt->told);
+	buffer_append(out, prompt->line.data + prompt->told, length - prompt->told);
 	prompt->told = length;
 }
 
@@ -119,8 +118,8 @@ static bool has_learned(const struct pdbprompt *prompt)
 {
 	size_t length = strlen(prompt->learned);
 
-	return length > 0 && memmem(prompt->line.data, prompt->line.length,
-				    prompt->learned, length);
+	return length > 0 &&
+	       memmem(prompt->line.data, prompt->line.length, prompt->learned, length);
 }
 
 static void add_text(struct pdbprompt *prompt, char byte, struct buffer *out)
@@ -136,8 +135,7 @@ static void add_text(struct pdbprompt *prompt, char byte, struct buffer *out)
 	buffer_append_char(&prompt->line, byte);
 }
 
-void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length,
-		 struct buffer *out)
+void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, struct buffer *out)
 {
 	for (size_t i = 0; i < length; i++) {
 		char byte = bytes[i];
@@ -181,8 +179,8 @@ static bool ends_in_learned(const struct pdbprompt *prompt)
 	size_t length = strlen(prompt->learned);
 
 	return length > 0 && length <= prompt->line.length &&
-	       memcmp(prompt->line.data + prompt->line.length - length,
-		      prompt->learned, length) == 0;
+	       memcmp(prompt->line.data + prompt->line.length - length, prompt->learned, length) ==
+		       0;
 }
 
 /* "pdb", then ")" or ">" and perhaps a space at the end. */
@@ -218,11 +216,9 @@ static bool is_other(const char *line, size_t length)
 		size_t begin = strlen(others[i].begin);
 		size_t end = strlen(others[i].end);
 
-		if (length < begin + end ||
-		    memcmp(line, others[i].begin, begin) != 0)
+		if (length < begin + end || memcmp(line, others[i].begin, begin) != 0)
 			continue;
-		if (end > 0 ? memcmp(line + length - end, others[i].end, end) ==
-				      0
+		if (end > 0 ? memcmp(line + length - end, others[i].end, end) == 0
 			    : strspn(line + begin, " ") == length - begin)
 			return true;
 	}
@@ -234,8 +230,7 @@ static bool is_question(const char *line, size_t length)
 	static const char end[] = "[y/n] ";
 	size_t end_length = sizeof(end) - 1;
 
-	return length >= end_length &&
-	       memcmp(line + length - end_length, end, end_length) == 0;
+	return length >= end_length && memcmp(line + length - end_length, end, end_length) == 0;
 }
 
 enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt)
@@ -254,12 +249,10 @@ enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt)
 	return is_other(line, length) ? PDBPROMPT_OTHER : PDBPROMPT_MAYBE;
 }
 
-void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind,
-		 struct buffer *out)
+void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind, struct buffer *out)
 {
 	if (kind == PDBPROMPT_LEARNED)
-		tell_line(prompt, prompt->line.length - strlen(prompt->learned),
-			  out);
+		tell_line(prompt, prompt->line.length - strlen(prompt->learned), out);
 	drop_line(prompt);
 	prompt->has_passed = false;
 }

@@ -19,12 +19,12 @@
 
 /* What the unfinished line may be. */
 enum pdbprompt_kind {
-	PDBPROMPT_NONE,	/* it is empty */
+	PDBPROMPT_NONE,	   /* it is empty */
 	PDBPROMPT_LEARNED, /* it ends in the prompt that was learned */
-	PDBPROMPT_LIKELY,	/* it looks like a pdb's: "(Pdb) ", "ipdb> " */
+	PDBPROMPT_LIKELY,  /* it looks like a pdb's: "(Pdb) ", "ipdb> " */
 	PDBPROMPT_CONFIRM, /* it wants a yes or no: "Quit anyway? [y/n] " */
-	PDBPROMPT_OTHER,	/* it is one of Python's: ">>> ", "... ", "In [1]: " */
-	PDBPROMPT_MAYBE,	/* something else */
+	PDBPROMPT_OTHER,   /* it is one of Python's: ">>> ", "... ", "In [1]: " */
+	PDBPROMPT_MAYBE,   /* something else */
 };
 
 /* Where in an escape sequence the bytes ended. */
@@ -55,15 +55,13 @@ void pdbprompt_learn(struct pdbprompt *prompt, const char *text);
 /* The unfinished line is the prompt. */
 void pdbprompt_learn_line(struct pdbprompt *prompt);
 /* Appends the lines that have ended to out. */
-void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length,
-		 struct buffer *out);
+void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, struct buffer *out);
 enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt);
 /*
  * The unfinished line ends in a prompt (of this kind): that is dropped, and
  * what is before it goes to out.
  */
-void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind,
-		 struct buffer *out);
+void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind, struct buffer *out);
 /*
  * Since the last prompt that was taken, or pdbprompt_forget_passed, the learned
  * one came with something behind it: what another thread printed, or text of

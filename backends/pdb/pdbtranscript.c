@@ -33,8 +33,7 @@ void pdbtranscript_free(struct pdbtranscript *transcript)
 	free(transcript);
 }
 
-void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes,
-		    size_t length)
+void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes, size_t length)
 {
 	struct buffer *kept = &transcript->kept;
 

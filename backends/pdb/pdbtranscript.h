@@ -15,8 +15,7 @@ struct pdbtranscript;
 
 struct pdbtranscript *pdbtranscript_new(struct node *node, pid_t pid);
 void pdbtranscript_free(struct pdbtranscript *transcript);
-void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes,
-		    size_t length);
+void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes, size_t length);
 /* Opened: what is kept is told at once. */
 void pdbtranscript_open(struct pdbtranscript *transcript, bool is_open);
 void pdbtranscript_flush(struct pdbtranscript *transcript);

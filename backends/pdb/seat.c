@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "protocol/process.h"
 
-
 void seat_init(struct seat *seat, const struct process *process)
 {
 	*seat = (struct seat){
@@ -36,8 +35,7 @@ void seat_clear(struct seat *seat)
 	seat->told = NULL;
 }
 
-void seat_update(struct seat *seat, const struct process *process,
-		 const struct files *files)
+void seat_update(struct seat *seat, const struct process *process, const struct files *files)
 {
 	const struct server *server;
 
@@ -69,8 +67,7 @@ static char *find_path(const char *bytes, size_t length, const char *name)
 	const char *end = bytes + length;
 
 	for (const char *at = bytes; at < end; at += strlen(at) + 1)
-		if (strncmp(at, name, strlen(name)) == 0 &&
-		    at[strlen(name)] == '/')
+		if (strncmp(at, name, strlen(name)) == 0 && at[strlen(name)] == '/')
 			return xstrdup(at + strlen(name));
 	return NULL;
 }
@@ -78,8 +75,7 @@ static char *find_path(const char *bytes, size_t length, const char *name)
 static void read_environment(struct seat *seat, struct procfs *procfs)
 {
 	char *bytes;
-	ssize_t length =
-		procfs_read(procfs, seat->pid, "environ", &bytes, NULL);
+	ssize_t length = procfs_read(procfs, seat->pid, "environ", &bytes, NULL);
 
 	if (length < 0)
 		return;
@@ -106,19 +102,16 @@ void seat_learn(struct seat *seat, struct procfs *procfs)
 		return;
 	seat->device = about.st_dev;
 	seat->inode = about.st_ino;
-	seat->is_rooted = stat("/tmp", &ours) < 0 ||
-			  ours.st_dev != about.st_dev ||
+	seat->is_rooted = stat("/tmp", &ours) < 0 || ours.st_dev != about.st_dev ||
 			  ours.st_ino != about.st_ino;
 }
 
-bool seat_reach(const struct seat *seat, const char *path, char *out,
-		size_t size)
+bool seat_reach(const struct seat *seat, const char *path, char *out, size_t size)
 {
 	int length;
 
 	if (seat->is_rooted)
-		length = snprintf(out, size, "/proc/%d/root%s", (int)seat->pid,
-				  path);
+		length = snprintf(out, size, "/proc/%d/root%s", (int)seat->pid, path);
 	else
 		length = snprintf(out, size, "%s", path);
 	return length >= 0 && (size_t)length < size;

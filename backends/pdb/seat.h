@@ -32,26 +32,24 @@ struct seat {
 	char *prefix;		     /* its IPDB_SOCK_PATH; NULL: none */
 	const struct server *server; /* NULL: none that is known */
 	size_t file_count;	     /* when that was looked for */
-	unsigned idle_looks; /* in a row that its server took no client */
-	uint64_t offered;    /* the socket that was told of last */
-	uint64_t taken;	     /* the one that we had; 0 none */
-	char *told;	     /* what was told last, as text; NULL: nothing */
-	bool is_waiting;     /* that it waits for a client was told */
+	unsigned idle_looks;	     /* in a row that its server took no client */
+	uint64_t offered;	     /* the socket that was told of last */
+	uint64_t taken;		     /* the one that we had; 0 none */
+	char *told;		     /* what was told last, as text; NULL: nothing */
+	bool is_waiting;	     /* that it waits for a client was told */
 };
 
 /* Replaces nothing: *seat is uninitialised. */
 void seat_init(struct seat *seat, const struct process *process);
 void seat_clear(struct seat *seat);
 /* What may have changed since: its rank, and what serves its debugger. */
-void seat_update(struct seat *seat, const struct process *process,
-		 const struct files *files);
+void seat_update(struct seat *seat, const struct process *process, const struct files *files);
 /* Reads what is not known yet of its network and its files. */
 void seat_learn(struct seat *seat, struct procfs *procfs);
 /*
  * The path as we reach it of what the process sees there, cut to size. False:
  * it is longer.
  */
-bool seat_reach(const struct seat *seat, const char *path, char *out,
-		size_t size);
+bool seat_reach(const struct seat *seat, const char *path, char *out, size_t size);
 
 #endif

@@ -10,8 +10,8 @@
 
 /* What was run: CPython 3.8, 3.11, 3.13; it is a broken pipe when the prompt
  * is written once more, or something was left unread. */
-#define QUITS                                                                  \
-	"Its server takes one client: when that leaves, the program ends "     \
+#define QUITS                                                                                      \
+	"Its server takes one client: when that leaves, the program ends "                         \
 	"(BdbQuit, or a broken pipe); in a post-mortem the exception propagates."
 
 /*

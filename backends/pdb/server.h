@@ -17,8 +17,7 @@ struct server {
 	bool has_port;	     /* it may listen on TCP */
 	bool is_relay;	     /* "pdb.sock.PID-HEX.RANK" is its */
 	const char *leaving; /* a sentence; NULL: nothing */
-	const char
-		*after; /* what follows even when it continues; NULL: nothing */
+	const char *after;   /* what follows even when it continues; NULL: nothing */
 };
 
 /* The one that the stacks of a process have named; NULL: none that is known. */

@@ -26,8 +26,7 @@ void session_fail_orders(struct session *session, const char *why);
 void session_fail_waiting(struct session *session, const char *why);
 /* why NULL: nothing need be said. */
 void session_set_why(struct session *session, const char *why);
-void session_tell_state(struct session *session, enum debugger_state state,
-			const char *why);
+void session_tell_state(struct session *session, enum debugger_state state, const char *why);
 
 /* shown.c: bytes that are nothing of ours. */
 void session_show(struct session *session, const char *bytes, size_t length);
@@ -43,12 +42,10 @@ void session_drop_held(struct session *session);
 /* A terminal may send back what it is sent. */
 void session_expect_echo(struct session *session, const char *text);
 /* Bytes of the beginning that are what was sent. */
-size_t session_skip_echo(struct session *session, const char *bytes,
-			 size_t length);
+size_t session_skip_echo(struct session *session, const char *bytes, size_t length);
 
 /* listening.c: seconds 0: the phase may last. */
-void session_set_phase(struct session *session, enum phase phase,
-		       double seconds);
+void session_set_phase(struct session *session, enum phase phase, double seconds);
 /* So long from now on. */
 void session_limit_phase(struct session *session, double seconds);
 /* Looks again when nothing has come for so long. */
@@ -79,7 +76,6 @@ void session_put_first(struct session *session, struct order *owned_order);
 void session_type_all(struct session *session);
 
 /* stopping.c: the probe was answered: it is at its prompt. */
-void session_take_stop(struct session *session, const json_t *answer,
-		       struct stop *owned_stop);
+void session_take_stop(struct session *session, const json_t *answer, struct stop *owned_stop);
 
 #endif

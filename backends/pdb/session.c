@@ -38,8 +38,8 @@ static bool is_agent(const struct debugger *debugger)
 /* NULL: none that is known. */
 static const struct server *find_server(const struct session *session)
 {
-	const struct files *files = roster_files(
-		node_roster(session->base.node), session->base.pid);
+	const struct files *files =
+		roster_files(node_roster(session->base.node), session->base.pid);
 
 	return server_find(files, session->debugger.target);
 }
@@ -73,10 +73,9 @@ static const char *find_leaving(const struct session *session)
 		return find_after(session);
 	switch (debugger->state) {
 	case DEBUGGER_STOPPED:
-		return debugger->is_post_mortem
-			       ? "Leaving ends its post-mortem: the exception "
-				 "propagates."
-			       : find_after(session);
+		return debugger->is_post_mortem ? "Leaving ends its post-mortem: the exception "
+						  "propagates."
+						: find_after(session);
 	case DEBUGGER_RUNNING:
 		if (session->resumed_by == RESUMED_BY_STEP)
 			return "It is in the middle of a step: where that "
@@ -126,27 +125,23 @@ static void refresh(struct session *session)
 	outflow_flush(session->output);
 	pdbtranscript_flush(session->transcript);
 	session_weigh_leaving(session);
-	debugger->held = debugger->state == DEBUGGER_STOPPED
-				 ? loop_now() - session->stopped_at
-				 : -1;
+	debugger->held =
+		debugger->state == DEBUGGER_STOPPED ? loop_now() - session->stopped_at : -1;
 }
 
 void session_tell(struct session *session)
 {
 	refresh(session);
-	node_emit_debugger(session->base.node, session->base.pid,
-			   &session->debugger);
+	node_emit_debugger(session->base.node, session->base.pid, &session->debugger);
 }
 
 void session_tell_again(struct session *session)
 {
 	refresh(session);
-	node_tell_debugger(session->base.node, session->base.pid,
-			   &session->debugger);
+	node_tell_debugger(session->base.node, session->base.pid, &session->debugger);
 }
 
-void session_tell_state(struct session *session, enum debugger_state state,
-			const char *why)
+void session_tell_state(struct session *session, enum debugger_state state, const char *why)
 {
 	session->debugger.state = state;
 	session_set_why(session, why);
@@ -212,20 +207,17 @@ int session_send(struct session *session, const char *text)
 	return -1;
 }
 
-static void take_bytes(struct session *session, const char *bytes,
-		       size_t length)
+static void take_bytes(struct session *session, const char *bytes, size_t length)
 {
-	if (session->phase == PHASE_LISTENING ||
-	    session->phase == PHASE_PROMPT) {
+	if (session->phase == PHASE_LISTENING || session->phase == PHASE_PROMPT) {
 		session_show_raw(session, session->raw.length);
 		session_show(session, bytes, length);
 		session_look_at_line(session, false);
 		return;
 	}
 	if (buffer_append(&session->raw, bytes, length) < 0) {
-		session_lose(session,
-			     "The debugger writes without end instead of "
-			     "answering.");
+		session_lose(session, "The debugger writes without end instead of "
+				      "answering.");
 		return;
 	}
 	if (session->phase == PHASE_ASKING)
@@ -248,8 +240,7 @@ static void give_token(struct session *session)
 }
 
 /* Bytes of the beginning that are of no further interest. */
-static size_t hear_token(struct session *session, const char *bytes,
-			 size_t length)
+static size_t hear_token(struct session *session, const char *bytes, size_t length)
 {
 	const struct token_talk before = session->token_talk;
 	size_t used;
@@ -265,9 +256,8 @@ static size_t hear_token(struct session *session, const char *bytes,
 		give_token(session);
 		return used;
 	case TOKEN_REFUSED:
-		session_lose(session,
-			     "The token was refused: IPDB_TOKEN_FILE, or "
-			     "IPDB_TOKEN, is to be that of the program.");
+		session_lose(session, "The token was refused: IPDB_TOKEN_FILE, or "
+				      "IPDB_TOKEN, is to be that of the program.");
 		return used;
 	}
 	return 0;
@@ -316,8 +306,7 @@ struct session *session_new(struct node *node, const struct process *process,
 		.data = session,
 	};
 
-	session->wire =
-		wire_new(node_loop(node), target, process, &calls, error);
+	session->wire = wire_new(node_loop(node), target, process, &calls, error);
 	if (!session->wire) {
 		free(session);
 		return NULL;
@@ -330,8 +319,7 @@ struct session *session_new(struct node *node, const struct process *process,
 	session->debugger.target = xstrdup(target->text);
 	session->inspector = inspector_new();
 	session->transcript = pdbtranscript_new(node, process->pid);
-	session->output =
-		outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
+	session->output = outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
 	if (!target->path)
 		token_expect_question(&session->token_talk);
 	pdbprompt_init(&session->prompt);
@@ -351,8 +339,8 @@ static char *last_words(struct session *session)
 	json_t *question;
 	const char *line;
 	/* The end of a step may come just now, and read it. */
-	bool is_stepping = debugger->state == DEBUGGER_RUNNING &&
-			   session->resumed_by == RESUMED_BY_STEP;
+	bool is_stepping =
+		debugger->state == DEBUGGER_RUNNING && session->resumed_by == RESUMED_BY_STEP;
 
 	if (debugger->state == DEBUGGER_CONNECTING)
 		return xstrdup(serves_many(session) ? "" : "c\n");
@@ -376,18 +364,15 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	/* A step that has just been sent is answered by its stop. */
-	is_asked = session->phase == PHASE_ASKING ||
-		   session->phase == PHASE_RETURNING ||
+	is_asked = session->phase == PHASE_ASKING || session->phase == PHASE_RETURNING ||
 		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;
-	session_fail_orders(session,
-			    "The connection to the debugger is closed.");
+	session_fail_orders(session, "The connection to the debugger is closed.");
 	session_set_phase(session, PHASE_LOST, 0);
 	if (session->wire) {
 		char *words = last_words(session);
 
-		wire_leave(session->wire, node_farewells(session->base.node),
-			   words,
+		wire_leave(session->wire, node_farewells(session->base.node), words,
 			   is_asked ? FAREWELL_BEHIND_AN_ANSWER : FAREWELL_NOW);
 		free(words);
 	}

@@ -77,10 +77,10 @@ struct session {
 	struct inspector *inspector;
 	struct pdbtranscript *transcript;
 	struct outflow *output;
-	struct pdbprompt prompt;	/* of what is shown */
-	struct stop *stop;	/* the newest; NULL: there was none */
-	struct map *addresses;	/* of objects that were told of in this stop */
-	json_t *breakpoints;	/* wanted, not told to the debugger yet; NULL */
+	struct pdbprompt prompt; /* of what is shown */
+	struct stop *stop;	 /* the newest; NULL: there was none */
+	struct map *addresses;	 /* of objects that were told of in this stop */
+	json_t *breakpoints;	 /* wanted, not told to the debugger yet; NULL */
 	double stopped_at;
 	uint64_t epoch; /* of the newest sample that it was put into */
 
@@ -95,15 +95,15 @@ struct session {
 	struct buffer held; /* printed, perhaps not by the program */
 	bool is_holding;
 	enum resumed_by resumed_by;
-	bool is_guarded;    /* it resumes at the end of its input (guard.py) */
-	bool is_quitting;   /* it was told to, and may ask back */
-	bool is_late;	    /* typing takes long, and is waited for */
-	bool is_half_typed; /* in the console, without a line's end */
-	struct order *asking;	/* whose question is on its way; NULL: a probe */
-	bool is_given_up;	/* the answer to that question is dropped */
-	unsigned lost_count;	/* of probes, since one was answered */
-	struct order *typing;	/* whose line was typed, unanswered; NULL */
-	struct order *orders;	/* those that wait, oldest first */
+	bool is_guarded;      /* it resumes at the end of its input (guard.py) */
+	bool is_quitting;     /* it was told to, and may ask back */
+	bool is_late;	      /* typing takes long, and is waited for */
+	bool is_half_typed;   /* in the console, without a line's end */
+	struct order *asking; /* whose question is on its way; NULL: a probe */
+	bool is_given_up;     /* the answer to that question is dropped */
+	unsigned lost_count;  /* of probes, since one was answered */
+	struct order *typing; /* whose line was typed, unanswered; NULL */
+	struct order *orders; /* those that wait, oldest first */
 	size_t order_count;
 };
 
@@ -113,11 +113,9 @@ struct session *session_new(struct node *node, const struct process *process,
 /* Leaves the debugger politely. */
 void session_free(struct session *session);
 /* Takes an order on; -1: there are too many. */
-int session_add(struct session *session, struct order *owned_order,
-		struct error *error);
+int session_add(struct session *session, struct order *owned_order, struct error *error);
 /* Sends what a person typed, line by line; -1: it cannot be. */
-int session_type(struct session *session, const char *text,
-		 struct error *error);
+int session_type(struct session *session, const char *text, struct error *error);
 /* Tells `debugger`, `stopped` or `continued`, after the output before it. */
 void session_tell(struct session *session);
 /* The same as `debugger`: it stands where it stood. */

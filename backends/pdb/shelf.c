@@ -70,19 +70,17 @@ void shelves_turn(struct shelves *shelves)
 }
 
 /* All processes of one container share its folders. */
-static void make_key(const struct seat *seat, const char *seen, char *out,
-		     size_t size)
+static void make_key(const struct seat *seat, const char *seen, char *out, size_t size)
 {
 	if (seat->is_rooted)
-		snprintf(out, size, "%ju:%ju:%s", (uintmax_t)seat->device,
-			 (uintmax_t)seat->inode, seen);
+		snprintf(out, size, "%ju:%ju:%s", (uintmax_t)seat->device, (uintmax_t)seat->inode,
+			 seen);
 	else
 		snprintf(out, size, "%s", seen);
 }
 
 /* Lends the folder as it is now; NULL: its name is too long. */
-static struct socket_folder *read_folder(struct search *search,
-					 const char *seen)
+static struct socket_folder *read_folder(struct search *search, const char *seen)
 {
 	struct shelves *shelves = search->shelves;
 	char key[PATH_MAX + 64];
@@ -109,8 +107,7 @@ static struct socket_folder *read_folder(struct search *search,
 
 static bool is_match(const struct seat *seat, const struct socket_name *name)
 {
-	return (seat->rank >= 0 && name->rank == seat->rank) ||
-	       name->pid == seat->pid;
+	return (seat->rank >= 0 && name->rank == seat->rank) || name->pid == seat->pid;
 }
 
 static void search_folder(struct search *search, const char *seen)
@@ -141,8 +138,7 @@ static void search_base(struct search *search, const char *base)
 }
 
 void shelves_each(struct shelves *shelves, const struct seat *seat,
-		  void (*each)(const char *path, const char *seen, void *data),
-		  void *data)
+		  void (*each)(const char *path, const char *seen, void *data), void *data)
 {
 	struct search search = {
 		.shelves = shelves,
@@ -157,7 +153,6 @@ void shelves_each(struct shelves *shelves, const struct seat *seat,
 		search_base(&search, its);
 	if (!its || strcmp(its, "/tmp") != 0)
 		search_base(&search, "/tmp");
-	if (ours && ours[0] == '/' && strcmp(ours, "/tmp") != 0 &&
-	    (!its || strcmp(its, ours) != 0))
+	if (ours && ours[0] == '/' && strcmp(ours, "/tmp") != 0 && (!its || strcmp(its, ours) != 0))
 		search_base(&search, ours);
 }

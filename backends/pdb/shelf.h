@@ -20,7 +20,6 @@ void shelves_turn(struct shelves *shelves);
  * and in their folders pdb-UID.
  */
 void shelves_each(struct shelves *shelves, const struct seat *seat,
-		  void (*each)(const char *path, const char *seen, void *data),
-		  void *data);
+		  void (*each)(const char *path, const char *seen, void *data), void *data);
 
 #endif

@@ -28,8 +28,7 @@ static size_t find_place(const char *line, size_t length)
 
 	if (end > line && end[-1] == '\n')
 		end--;
-	if (end - line > 4 && memcmp(line, "--", 2) == 0 &&
-	    memcmp(end - 2, "--", 2) == 0)
+	if (end - line > 4 && memcmp(line, "--", 2) == 0 && memcmp(end - 2, "--", 2) == 0)
 		return 0;
 	if (end - line > 2 && memcmp(line, "> ", 2) == 0 && is_place(line, end))
 		return 0;
@@ -162,8 +161,7 @@ void session_expect_echo(struct session *session, const char *text)
 }
 
 /* Bytes of the beginning that are what we sent, come back. */
-size_t session_skip_echo(struct session *session, const char *bytes,
-			 size_t length)
+size_t session_skip_echo(struct session *session, const char *bytes, size_t length)
 {
 	const struct buffer *echo = &session->echo;
 	size_t i = 0;

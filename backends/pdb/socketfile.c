@@ -57,18 +57,15 @@ static bool has_folder(const char *path)
 	for (at = --end; at > path && at[-1] != '/'; at--)
 		;
 	length = (size_t)(end - at);
-	return length > strlen(FOLDER) &&
-	       strncmp(at, FOLDER, strlen(FOLDER)) == 0 &&
-	       parse_number(at + strlen(FOLDER), length - strlen(FOLDER),
-			    INT_MAX) >= 0;
+	return length > strlen(FOLDER) && strncmp(at, FOLDER, strlen(FOLDER)) == 0 &&
+	       parse_number(at + strlen(FOLDER), length - strlen(FOLDER), INT_MAX) >= 0;
 }
 
 static bool has_suffix(const char *name)
 {
 	size_t length = strlen(name);
 
-	return length > strlen(SUFFIX) &&
-	       strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+	return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
 bool socketfile_is_debugger(const char *path)
@@ -87,8 +84,7 @@ static pid_t parse_pid(const char *text, size_t length)
 }
 
 /* "RANK" or "RANK.PID", or py_debug's "PID-HEX.RANK" */
-static void read_numbers(struct socket_name *name, const char *text,
-			 size_t length)
+static void read_numbers(struct socket_name *name, const char *text, size_t length)
 {
 	const char *dot = memchr(text, '.', length);
 	const char *dash = memchr(text, '-', length);
@@ -116,8 +112,7 @@ void socketfile_read_name(struct socket_name *name, const char *path)
 		.has_folder = has_folder(path),
 	};
 	if (strncmp(last, PREFIX, strlen(PREFIX)) == 0)
-		read_numbers(name, last + strlen(PREFIX),
-			     length - strlen(PREFIX));
+		read_numbers(name, last + strlen(PREFIX), length - strlen(PREFIX));
 	else if (name->has_folder && has_suffix(last))
 		read_numbers(name, last, length - strlen(SUFFIX));
 }
@@ -128,17 +123,15 @@ static bool may_be_of(uid_t owner, uid_t uid)
 	return owner == uid || owner == 0;
 }
 
-char *socketfile_distrust_folder(const char *path, const char *shown,
-				 uid_t uid)
+char *socketfile_distrust_folder(const char *path, const char *shown, uid_t uid)
 {
 	char folder[PATH_MAX];
 	struct stat about;
 
-	snprintf(folder, sizeof(folder), "%.*s",
-		 (int)(last_part(path) - path - 1), path);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(last_part(path) - path - 1), path);
 	if (lstat(folder, &about) < 0)
-		return xasprintf("The folder of %s cannot be looked at: %s.",
-				 shown, strerror(errno));
+		return xasprintf("The folder of %s cannot be looked at: %s.", shown,
+				 strerror(errno));
 	if (!S_ISDIR(about.st_mode))
 		return xasprintf("The folder of %s is a symbolic link, which "
 				 "anybody may have put there: it is left "
@@ -162,8 +155,7 @@ static char *explain_missing(const char *shown, int number)
 		return xasprintf("The file of its socket, %s, was taken away: "
 				 "no client can connect to it any more.",
 				 shown);
-	return xasprintf("%s cannot be looked at: %s.", shown,
-			 strerror(number));
+	return xasprintf("%s cannot be looked at: %s.", shown, strerror(number));
 }
 
 char *socketfile_distrust(const char *path, const char *shown, uid_t uid)
@@ -182,8 +174,7 @@ char *socketfile_distrust(const char *path, const char *shown, uid_t uid)
 		return xasprintf("%s was put there by user %u, but the "
 				 "process is user %u's: it is left alone.",
 				 shown, about.st_uid, uid);
-	return has_folder(path) ? socketfile_distrust_folder(path, shown, uid)
-				: NULL;
+	return has_folder(path) ? socketfile_distrust_folder(path, shown, uid) : NULL;
 }
 
 static void drop_files(struct socket_folder *folder)
@@ -227,11 +218,9 @@ static void list_files(struct socket_folder *folder)
 	closedir(entries);
 }
 
-static bool is_as_read(const struct socket_folder *folder,
-		       const struct stat *about)
+static bool is_as_read(const struct socket_folder *folder, const struct stat *about)
 {
-	return folder->inode == about->st_ino &&
-	       folder->device == about->st_dev &&
+	return folder->inode == about->st_ino && folder->device == about->st_dev &&
 	       folder->changed.tv_sec == about->st_mtim.tv_sec &&
 	       folder->changed.tv_nsec == about->st_mtim.tv_nsec &&
 	       folder->read.tv_sec > folder->changed.tv_sec + SETTLED_SECONDS;

@@ -39,8 +39,7 @@ void socketfile_read_name(struct socket_name *name, const char *path);
  */
 char *socketfile_distrust(const char *path, const char *shown, uid_t uid);
 /* The same of the folder that the socket lies in, whatever it is called. */
-char *socketfile_distrust_folder(const char *path, const char *shown,
-				 uid_t uid);
+char *socketfile_distrust_folder(const char *path, const char *shown, uid_t uid);
 
 struct socket_file {
 	char *name; /* without its folder */

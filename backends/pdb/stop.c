@@ -56,8 +56,7 @@ static void read_frame(struct place *place, const json_t *frame)
 {
 	place->code = (struct code){
 		.func = xstrdup(json_get_string(frame, "func", "?")),
-		.qualname = xstrdup_or_null(
-			json_get_string(frame, "qualname", NULL)),
+		.qualname = xstrdup_or_null(json_get_string(frame, "qualname", NULL)),
 		.file = xstrdup(json_get_string(frame, "file", "?")),
 		.first_lineno = json_get_count(frame, "first"),
 		.type = FRAME_PYTHON,
@@ -77,13 +76,10 @@ static void read_frames(struct stop *stop, const json_t *frames)
 	stop->count = count;
 }
 
-static void append_exception(struct buffer *out, const char *relation,
-			     const json_t *exception)
+static void append_exception(struct buffer *out, const char *relation, const json_t *exception)
 {
-	debugger_append_exception(
-		out, relation,
-		json_get_string(exception, "type", "an exception"),
-		json_get_string(exception, "message", ""));
+	debugger_append_exception(out, relation, json_get_string(exception, "type", "an exception"),
+				  json_get_string(exception, "message", ""));
 }
 
 /* A line for what was raised, and one for each that it came of. */
@@ -98,8 +94,7 @@ static char *read_exception(const json_t *exception)
 	for (size_t i = 0; i < json_array_size(chain); i++) {
 		const json_t *before = json_array_get(chain, i);
 
-		append_exception(&out, json_get_string(before, "relation", ""),
-				 before);
+		append_exception(&out, json_get_string(before, "relation", ""), before);
 	}
 	return buffer_take(&out);
 }
@@ -121,8 +116,7 @@ struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
 	const json_t *frames = json_object_get(answer, "frames");
 	struct stop *stop;
 
-	if (!json_is_array(frames) ||
-	    !json_get_string(answer, "prompt", NULL)) {
+	if (!json_is_array(frames) || !json_get_string(answer, "prompt", NULL)) {
 		error_set(error, "What the debugger says of its state makes no "
 				 "sense.");
 		return NULL;
@@ -145,16 +139,14 @@ struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
 
 bool stop_is_same(const struct stop *stop, const struct stop *other)
 {
-	if (!stop || !other || stop->count != other->count ||
-	    stop->tid != other->tid || stop->at != other->at ||
-	    stop->is_post_mortem != other->is_post_mortem)
+	if (!stop || !other || stop->count != other->count || stop->tid != other->tid ||
+	    stop->at != other->at || stop->is_post_mortem != other->is_post_mortem)
 		return false;
 	for (size_t i = 0; i < stop->count; i++) {
 		const struct place *a = &stop->places[i];
 		const struct place *b = &other->places[i];
 
-		if (a->line != b->line ||
-		    a->code.first_lineno != b->code.first_lineno ||
+		if (a->line != b->line || a->code.first_lineno != b->code.first_lineno ||
 		    strcmp(a->code.func, b->code.func) != 0 ||
 		    strcmp(a->code.file, b->code.file) != 0)
 			return false;
@@ -209,15 +201,13 @@ void stop_describe(const struct stop *stop, struct debugger *debugger)
 	replace(&debugger->exception, stop->exception);
 }
 
-static const struct stack *intern(const struct stop *stop,
-				  struct stack_table *stacks)
+static const struct stack *intern(const struct stop *stop, struct stack_table *stacks)
 {
 	struct frame *frames = xcalloc(stop->count + 1, sizeof(*frames));
 	const struct stack *stack;
 
 	for (size_t i = 0; i < stop->count; i++) {
-		frames[i].code =
-			stack_table_code(stacks, &stop->places[i].code);
+		frames[i].code = stack_table_code(stacks, &stop->places[i].code);
 		frames[i].lineno = stop->places[i].line;
 	}
 	stack = stack_table_stack(stacks, frames, stop->count, 0);
@@ -225,8 +215,7 @@ static const struct stack *intern(const struct stop *stop,
 	return stack;
 }
 
-static struct thread_sample *find_sample(struct process_sample *sample,
-					 pid_t tid)
+static struct thread_sample *find_sample(struct process_sample *sample, pid_t tid)
 {
 	struct thread_sample *thread;
 
@@ -241,16 +230,14 @@ static struct thread_sample *find_sample(struct process_sample *sample,
 	return thread;
 }
 
-void stop_amend(const struct stop *stop, struct stack_table *stacks,
-		struct process_sample *sample)
+void stop_amend(const struct stop *stop, struct stack_table *stacks, struct process_sample *sample)
 {
 	struct thread_sample *thread;
 
 	if (stop->tid == 0 && sample->thread_count > 0)
 		thread = &sample->threads[0];
 	else
-		thread = find_sample(sample,
-				     stop->tid ? stop->tid : sample->pid);
+		thread = find_sample(sample, stop->tid ? stop->tid : sample->pid);
 	if (!thread)
 		return;
 	thread->stack = intern(stop, stacks);

@@ -34,7 +34,6 @@ const char *stop_prompt(const struct stop *stop);
 /* Fills in all that it knows but reason, stops, held and bindings. */
 void stop_describe(const struct stop *stop, struct debugger *debugger);
 /* Replaces the thread's stack, or adds the thread. */
-void stop_amend(const struct stop *stop, struct stack_table *stacks,
-		struct process_sample *sample);
+void stop_amend(const struct stop *stop, struct stack_table *stacks, struct process_sample *sample);
 
 #endif

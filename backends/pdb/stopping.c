@@ -14,8 +14,7 @@
 #include "base/loop.h"
 
 /* It may have been asked, typed to, nested; it has not run. */
-static bool is_same_stop(const struct session *session,
-			 const struct stop *before)
+static bool is_same_stop(const struct session *session, const struct stop *before)
 {
 	return (session->resumed_by == RESUMED_BY_TYPING ||
 		session->resumed_by == RESUMED_BY_NOBODY) &&
@@ -46,8 +45,7 @@ static void find_reason(struct session *session, const json_t *answer)
 	char text[64];
 
 	debugger->reason = STOP_STEP;
-	if (session->resumed_by == RESUMED_BY_NOBODY ||
-	    session->resumed_by == RESUMED_BY_CONTINUE)
+	if (session->resumed_by == RESUMED_BY_NOBODY || session->resumed_by == RESUMED_BY_CONTINUE)
 		debugger->reason = STOP_ENTRY;
 	if (debugger->is_post_mortem || debugger->at == STOP_AT_EXCEPTION)
 		debugger->reason = STOP_EXCEPTION;
@@ -56,15 +54,13 @@ static void find_reason(struct session *session, const json_t *answer)
 		description = "breakpoint";
 	}
 	if (debugger->hit_count > 0) {
-		snprintf(text, sizeof(text), "breakpoint %d",
-			 debugger->hits[0]);
+		snprintf(text, sizeof(text), "breakpoint %d", debugger->hits[0]);
 		description = text;
 	}
 	free(debugger->description);
 	debugger->description =
 		description && failure
-			? xasprintf("%s: its condition failed: %.200s",
-				    description, failure)
+			? xasprintf("%s: its condition failed: %.200s", description, failure)
 			: xstrdup_or_null(description);
 }
 
@@ -106,8 +102,7 @@ static void enter_debug(struct session *session, struct stop *owned_stop)
 			   "(\"debug\"); q leaves that.");
 }
 
-static void enter_stop(struct session *session, const json_t *answer,
-		       struct stop *owned_stop)
+static void enter_stop(struct session *session, const json_t *answer, struct stop *owned_stop)
 {
 	struct debugger *debugger = &session->debugger;
 	struct stop *before = session->stop;
@@ -132,8 +127,7 @@ static void enter_stop(struct session *session, const json_t *answer,
 	session_set_why(session, NULL);
 	session->resumed_by = RESUMED_BY_NOBODY;
 	if (session->breakpoints) {
-		session_put_first(session,
-				  order_new_breakpoints(session->breakpoints));
+		session_put_first(session, order_new_breakpoints(session->breakpoints));
 		session->breakpoints = NULL;
 	} else if (is_same && was_stopped) {
 		session_tell_again(session);
@@ -142,8 +136,7 @@ static void enter_stop(struct session *session, const json_t *answer,
 	}
 }
 
-void session_take_stop(struct session *session, const json_t *answer,
-		       struct stop *owned_stop)
+void session_take_stop(struct session *session, const json_t *answer, struct stop *owned_stop)
 {
 	char *said = xstrdup(session->held.data);
 

@@ -15,8 +15,7 @@
 #define TOKEN_MAXIMUM 4096
 
 /* agent/probetui/channel.py says these. */
-static const char question[] =
-	"probetui: say the token (IPDB_TOKEN_FILE) first.\n";
+static const char question[] = "probetui: say the token (IPDB_TOKEN_FILE) first.\n";
 static const char refusal[] = "probetui: the token was refused.\n";
 
 void token_expect_question(struct token_talk *talk)
@@ -29,8 +28,8 @@ void token_expect_refusal(struct token_talk *talk)
 	*talk = (struct token_talk){ .expected = refusal };
 }
 
-enum token_result token_hear(struct token_talk *talk, const char *bytes,
-			     size_t length, size_t *used)
+enum token_result token_hear(struct token_talk *talk, const char *bytes, size_t length,
+			     size_t *used)
 {
 	const char *expected = talk->expected;
 	size_t i = 0;

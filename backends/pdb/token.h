@@ -31,8 +31,8 @@ void token_expect_refusal(struct token_talk *talk);
  * Looks at what has come. Afterwards nothing is expected, but with WAIT: all of
  * it is kept then, as matched bytes of expected.
  */
-enum token_result token_hear(struct token_talk *talk, const char *bytes,
-			     size_t length, size_t *used);
+enum token_result token_hear(struct token_talk *talk, const char *bytes, size_t length,
+			     size_t *used);
 /*
  * The token of IPDB_TOKEN_FILE, else IPDB_TOKEN, as a line; free() it. NULL
  * and a sentence: there is none, or others can read it.

@@ -27,8 +27,7 @@ static void follow_line(struct session *session, enum resumed_by resumed_by)
 	session->is_holding = resumed_by == RESUMED_BY_TYPING;
 	session->is_late = false;
 	session->is_quitting = false;
-	session_set_phase(session, PHASE_LISTENING,
-			  session->orders ? BEHIND_SECONDS : 0);
+	session_set_phase(session, PHASE_LISTENING, session->orders ? BEHIND_SECONDS : 0);
 	if (resumed_by == RESUMED_BY_TYPING)
 		session_limit_phase(session, LINE_SECONDS);
 }
@@ -49,8 +48,7 @@ static bool is_line(const char *piece)
 }
 
 /* Sent as it is, whatever reads it. */
-static int type_piece(struct session *session, const char *piece,
-		      struct error *error)
+static int type_piece(struct session *session, const char *piece, struct error *error)
 {
 	size_t length = strlen(piece);
 
@@ -59,13 +57,11 @@ static int type_piece(struct session *session, const char *piece,
 	pdbtranscript_add(session->transcript, piece, length);
 	if (session->is_echoing)
 		buffer_append(&session->echo, piece, length);
-	session->is_half_typed =
-		!is_line(piece) && (unsigned char)piece[length - 1] >= ' ';
+	session->is_half_typed = !is_line(piece) && (unsigned char)piece[length - 1] >= ' ';
 	if (!is_line(piece))
 		return 0;
 	forget_addresses(session);
-	if (session->phase == PHASE_PROMPT ||
-	    session->phase == PHASE_LISTENING) {
+	if (session->phase == PHASE_PROMPT || session->phase == PHASE_LISTENING) {
 		/* The prompt that is there is used up. */
 		session_take_prompt(session);
 		follow_line(session, RESUMED_BY_TYPING);
@@ -95,8 +91,7 @@ static void type_line(struct session *session, struct order *owned_order)
 	if (session->is_echoing)
 		session_expect_echo(session, order->line);
 	forget_addresses(session);
-	follow_line(session, is_waiting ? RESUMED_BY_TYPING
-					: order_resumes(order));
+	follow_line(session, is_waiting ? RESUMED_BY_TYPING : order_resumes(order));
 	if (is_waiting) {
 		session->typing = order;
 		session_send(session, order->line);
@@ -143,8 +138,7 @@ void session_put_first(struct session *session, struct order *owned_order)
 	session->order_count++;
 }
 
-int session_add(struct session *session, struct order *owned_order,
-		struct error *error)
+int session_add(struct session *session, struct order *owned_order, struct error *error)
 {
 	struct order **last = &session->orders;
 
@@ -194,18 +188,14 @@ int session_type(struct session *session, const char *text, struct error *error)
 	int result = 0;
 
 	if (strlen(text) > TYPED_MAXIMUM)
-		return error_set(error,
-				 "At most %u bytes can be typed at once.",
-				 TYPED_MAXIMUM);
+		return error_set(error, "At most %u bytes can be typed at once.", TYPED_MAXIMUM);
 	/* What a piece ends is reported as lost; the rest has no reader. */
 	while (*text && result == 0 && session->wire) {
 		size_t length = piece_length(text);
 		char *piece = xstrndup(text, length);
 
-		result = must_wait(session)
-				 ? session_add(session, order_new_line(piece),
-					       error)
-				 : type_piece(session, piece, error);
+		result = must_wait(session) ? session_add(session, order_new_line(piece), error)
+					    : type_piece(session, piece, error);
 		free(piece);
 		text += length;
 	}
@@ -214,7 +204,6 @@ int session_type(struct session *session, const char *text, struct error *error)
 
 void session_type_all(struct session *session)
 {
-	while (session->orders && session->wire &&
-	       session->orders->kind == REQUEST_TERMINAL_INPUT)
+	while (session->orders && session->wire && session->orders->kind == REQUEST_TERMINAL_INPUT)
 		type_first(session);
 }

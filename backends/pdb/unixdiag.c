@@ -47,23 +47,20 @@ static ssize_t ask(int fd, uint64_t socket, void *answer, size_t size)
 }
 
 /* Copies the attribute of that kind; false: it is not there. */
-static bool read_attribute(struct nlmsghdr *header, size_t length, int kind,
-			   void *out, size_t size)
+static bool read_attribute(struct nlmsghdr *header, size_t length, int kind, void *out, size_t size)
 {
 	struct unix_diag_msg *message;
 	struct rtattr *attribute;
 	int left;
 
-	if (!NLMSG_OK(header, length) ||
-	    header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+	if (!NLMSG_OK(header, length) || header->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 	    header->nlmsg_len < NLMSG_LENGTH(sizeof(*message)))
 		return false;
 	message = NLMSG_DATA(header);
 	left = (int)(header->nlmsg_len - NLMSG_LENGTH(sizeof(*message)));
 	attribute = (struct rtattr *)(message + 1);
 	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
-		if (attribute->rta_type != kind ||
-		    RTA_PAYLOAD(attribute) < size)
+		if (attribute->rta_type != kind || RTA_PAYLOAD(attribute) < size)
 			continue;
 		memcpy(out, RTA_DATA(attribute), size);
 		return true;
@@ -84,8 +81,7 @@ static bool ask_attribute(uint64_t inode, int kind, void *out, size_t size)
 		return false;
 	length = ask(fd, inode, &answer, sizeof(answer));
 	close(fd);
-	return length >= 0 &&
-	       read_attribute(&answer.header, (size_t)length, kind, out, size);
+	return length >= 0 && read_attribute(&answer.header, (size_t)length, kind, out, size);
 }
 
 int unixdiag_is_bound(uint64_t socket_inode, uint64_t file)
@@ -101,8 +97,7 @@ int unixdiag_is_left(uint64_t socket_inode)
 {
 	uint8_t closed;
 
-	if (!ask_attribute(socket_inode, UNIX_DIAG_SHUTDOWN, &closed,
-			   sizeof(closed)))
+	if (!ask_attribute(socket_inode, UNIX_DIAG_SHUTDOWN, &closed, sizeof(closed)))
 		return -1;
 	return (closed & CLOSED_FOR_READING) != 0;
 }

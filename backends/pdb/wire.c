@@ -95,15 +95,12 @@ static int try_next(struct wire *wire)
 
 		if (wire->fd >= 0)
 			close(wire->fd);
-		wire->fd = socket(address->ai_family,
-				  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-				  0);
+		wire->fd =
+			socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 		if (wire->fd < 0)
 			continue;
-		setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &one,
-			   sizeof(one));
-		if (connect(wire->fd, address->ai_addr, address->ai_addrlen) <
-			    0 &&
+		setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		if (connect(wire->fd, address->ai_addr, address->ai_addrlen) < 0 &&
 		    errno != EINPROGRESS)
 			continue;
 		wire->next = address->ai_next;
@@ -122,11 +119,10 @@ static void on_found(struct addrinfo *owned_found, int number, void *data)
 	wire->addresses = owned_found;
 	wire->next = owned_found;
 	if (number != 0)
-		error_set(&error, "%s: the host cannot be found: %s.",
-			  wire->name, gai_strerror(number));
+		error_set(&error, "%s: the host cannot be found: %s.", wire->name,
+			  gai_strerror(number));
 	else if (try_next(wire) < 0)
-		error_set_errno(&error, errno, "%s cannot be connected to",
-				wire->name);
+		error_set_errno(&error, errno, "%s cannot be connected to", wire->name);
 	if (error_is_set(&error))
 		end(wire, &error);
 }
@@ -142,11 +138,9 @@ static void finish_connecting(struct wire *wire)
 		stop_watch(wire);
 		if (try_next(wire) == 0)
 			return;
-		error_set_errno(&error, number, "%s cannot be connected to",
-				wire->name);
+		error_set_errno(&error, number, "%s cannot be connected to", wire->name);
 	}
-	if (number != 0 ||
-	    finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
+	if (number != 0 || finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
 		end(wire, &error);
 		return;
 	}
@@ -168,8 +162,7 @@ static void on_soon(void *data)
 static int write_queue(struct wire *wire)
 {
 	while (wire->queue.length > 0) {
-		ssize_t length = send(wire->fd, wire->queue.data,
-				      wire->queue.length, MSG_NOSIGNAL);
+		ssize_t length = send(wire->fd, wire->queue.data, wire->queue.length, MSG_NOSIGNAL);
 
 		if (length < 0 && errno == EINTR)
 			continue;
@@ -186,8 +179,7 @@ static void read_some(struct wire *wire)
 	struct error error = ERROR_INIT;
 
 	if (length > 0) {
-		wire->calls.bytes(wire->bytes, (size_t)length,
-				  wire->calls.data);
+		wire->calls.bytes(wire->bytes, (size_t)length, wire->calls.data);
 		return;
 	}
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
@@ -221,8 +213,7 @@ static void on_ready(int fd, int events, void *data)
 		read_some(wire);
 }
 
-static int open_unix(struct wire *wire, const struct target *target,
-		     struct error *error)
+static int open_unix(struct wire *wire, const struct target *target, struct error *error)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t length = strlen(target->path);
@@ -239,12 +230,10 @@ static int open_unix(struct wire *wire, const struct target *target,
 		address.sun_path[0] = '\0';
 	else
 		length++;
-	wire->fd =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	wire->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (wire->fd < 0)
 		return error_set_errno(error, errno, "There is no socket");
-	return connect(wire->fd, (struct sockaddr *)&address,
-		       (socklen_t)length);
+	return connect(wire->fd, (struct sockaddr *)&address, (socklen_t)length);
 }
 
 /* What to do about it, where that is known. */
@@ -253,26 +242,21 @@ static int explain(const struct wire *wire, int number, struct error *error)
 	if (number == ENOENT)
 		return error_set(error, "%s is not there.", wire->name);
 	if (number == ECONNREFUSED)
-		return error_set(error,
-				 "%s is stale: no process listens there.",
-				 wire->name);
+		return error_set(error, "%s is stale: no process listens there.", wire->name);
 	if (number == EAGAIN)
 		return error_set(error,
 				 "%s takes no more clients: it has one, and "
 				 "others wait already.",
 				 wire->name);
-	return error_set_errno(error, number, "%s cannot be connected to",
-			       wire->name);
+	return error_set_errno(error, number, "%s cannot be connected to", wire->name);
 }
 
-static int open_socket(struct wire *wire, const struct target *target,
-		       struct error *error)
+static int open_socket(struct wire *wire, const struct target *target, struct error *error)
 {
 	int result;
 
 	if (!target->path) {
-		wire->lookup = lookup_new(wire->loop, target->host,
-					  target->port, on_found, wire);
+		wire->lookup = lookup_new(wire->loop, target->host, target->port, on_found, wire);
 		return 0;
 	}
 	errno = 0;
@@ -288,8 +272,7 @@ static int open_socket(struct wire *wire, const struct target *target,
 	return 0;
 }
 
-struct wire *wire_new(struct loop *loop, const struct target *target,
-		      const struct process *process,
+struct wire *wire_new(struct loop *loop, const struct target *target, const struct process *process,
 		      const struct wire_calls *calls, struct error *error)
 {
 	struct wire *wire = xcalloc(1, sizeof(*wire));
@@ -310,13 +293,11 @@ struct wire *wire_new(struct loop *loop, const struct target *target,
 	return wire;
 }
 
-int wire_send(struct wire *wire, const char *bytes, size_t length,
-	      struct error *error)
+int wire_send(struct wire *wire, const char *bytes, size_t length, struct error *error)
 {
 	if (buffer_append(&wire->queue, bytes, length) < 0)
-		return error_set(error,
-				 "The debugger does not read what it is sent; "
-				 "it may be stopped by a signal.");
+		return error_set(error, "The debugger does not read what it is sent; "
+					"it may be stopped by a signal.");
 	if (!wire->is_connected)
 		return 0;
 	/* A failure is told by the end that is read next. */
@@ -335,21 +316,19 @@ static bool is_there(const struct wire *wire)
 
 	if (wire->is_connected || wire->fd < 0)
 		return wire->is_connected;
-	return getpeername(wire->fd, (struct sockaddr *)&address, &length) ==
-		       0 &&
+	return getpeername(wire->fd, (struct sockaddr *)&address, &length) == 0 &&
 	       finder_check_peer(wire->fd, wire->uid, wire->pid, &ignored) == 0;
 }
 
-void wire_leave(struct wire *owned_wire, struct farewells *farewells,
-		const char *bytes, enum farewell_when when)
+void wire_leave(struct wire *owned_wire, struct farewells *farewells, const char *bytes,
+		enum farewell_when when)
 {
 	struct wire *wire = owned_wire;
 
 	if (is_there(wire)) {
 		buffer_append_string(&wire->queue, bytes);
 		stop_watch(wire);
-		farewells_add(farewells, wire->fd, wire->queue.data,
-			      wire->queue.length, when);
+		farewells_add(farewells, wire->fd, wire->queue.data, wire->queue.length, when);
 		wire->fd = -1;
 	}
 	wire_free(wire);

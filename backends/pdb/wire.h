@@ -27,15 +27,13 @@ struct wire_calls {
 };
 
 /* NULL and a sentence where it is plain at once that there is no way. */
-struct wire *wire_new(struct loop *loop, const struct target *target,
-		      const struct process *process,
+struct wire *wire_new(struct loop *loop, const struct target *target, const struct process *process,
 		      const struct wire_calls *calls, struct error *error);
 /* Closes it; what is not sent yet is not sent. */
 void wire_free(struct wire *wire);
 /* Closes it behind these bytes, without waiting until they are sent. */
-void wire_leave(struct wire *owned_wire, struct farewells *farewells,
-		const char *bytes, enum farewell_when when);
+void wire_leave(struct wire *owned_wire, struct farewells *farewells, const char *bytes,
+		enum farewell_when when);
 /* Queues; -1 and a sentence when the other side does not read. */
-int wire_send(struct wire *wire, const char *bytes, size_t length,
-	      struct error *error);
+int wire_send(struct wire *wire, const char *bytes, size_t length, struct error *error);
 #endif

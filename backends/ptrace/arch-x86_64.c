@@ -17,22 +17,14 @@
 
 /* Where each number of DWARF stands in what the kernel gives. */
 static const size_t places[] = {
-	offsetof(struct user_regs_struct, rax),
-	offsetof(struct user_regs_struct, rdx),
-	offsetof(struct user_regs_struct, rcx),
-	offsetof(struct user_regs_struct, rbx),
-	offsetof(struct user_regs_struct, rsi),
-	offsetof(struct user_regs_struct, rdi),
-	offsetof(struct user_regs_struct, rbp),
-	offsetof(struct user_regs_struct, rsp),
-	offsetof(struct user_regs_struct, r8),
-	offsetof(struct user_regs_struct, r9),
-	offsetof(struct user_regs_struct, r10),
-	offsetof(struct user_regs_struct, r11),
-	offsetof(struct user_regs_struct, r12),
-	offsetof(struct user_regs_struct, r13),
-	offsetof(struct user_regs_struct, r14),
-	offsetof(struct user_regs_struct, r15),
+	offsetof(struct user_regs_struct, rax), offsetof(struct user_regs_struct, rdx),
+	offsetof(struct user_regs_struct, rcx), offsetof(struct user_regs_struct, rbx),
+	offsetof(struct user_regs_struct, rsi), offsetof(struct user_regs_struct, rdi),
+	offsetof(struct user_regs_struct, rbp), offsetof(struct user_regs_struct, rsp),
+	offsetof(struct user_regs_struct, r8),	offsetof(struct user_regs_struct, r9),
+	offsetof(struct user_regs_struct, r10), offsetof(struct user_regs_struct, r11),
+	offsetof(struct user_regs_struct, r12), offsetof(struct user_regs_struct, r13),
+	offsetof(struct user_regs_struct, r14), offsetof(struct user_regs_struct, r15),
 };
 
 bool arch_can_unwind(void)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARCH_REGISTERS 33 /* numbers above are of no use here */
+#define ARCH_REGISTERS 33    /* numbers above are of no use here */
 #define ARCH_DUMP_BYTES 1024 /* what the kernel gives is no longer */
 
 struct registers {
@@ -33,17 +33,14 @@ int arch_first_argument(void);
 /* What a thread that sleeps in the kernel shows of itself. */
 void arch_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp);
 /* From what PTRACE_GETREGSET gives for NT_PRSTATUS. 0, or -1. */
-int arch_from_dump(struct registers *registers, const void *dump,
-		   size_t length);
+int arch_from_dump(struct registers *registers, const void *dump, size_t length);
 
 static inline bool registers_has(const struct registers *registers, int number)
 {
-	return number >= 0 && number < ARCH_REGISTERS &&
-	       registers->known >> number & 1;
+	return number >= 0 && number < ARCH_REGISTERS && registers->known >> number & 1;
 }
 
-static inline void registers_set(struct registers *registers, int number,
-				 uint64_t value)
+static inline void registers_set(struct registers *registers, int number, uint64_t value)
 {
 	registers->values[number] = value;
 	registers->known |= UINT64_C(1) << number;

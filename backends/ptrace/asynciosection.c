@@ -29,8 +29,7 @@ static bool make_sense(const struct asynciosection *is)
 	};
 
 	if (is->task_size > TASK_MAXIMUM || is->thread_size > STATE_MAXIMUM ||
-	    is->interpreter_size > STATE_MAXIMUM ||
-	    is->interpreter_tasks >= is->interpreter_size)
+	    is->interpreter_size > STATE_MAXIMUM || is->interpreter_tasks >= is->interpreter_size)
 		return false;
 	for (size_t i = 0; i < ARRAY_LENGTH(in_task); i++)
 		if (in_task[i] >= is->task_size)
@@ -56,8 +55,7 @@ static int read_file(struct asynciosection *section, struct memory *memory,
 	close(fd);
 	if (result < 0 || mapping->start < mapping->offset ||
 	    elf_mapped(&image, memory, mapping->start - mapping->offset) < 0 ||
-	    memory_fetch(memory, image.bias + address, section,
-			 sizeof(*section)) < 0)
+	    memory_fetch(memory, image.bias + address, section, sizeof(*section)) < 0)
 		return -1;
 	return make_sense(section) ? 0 : -1;
 }
@@ -71,19 +69,16 @@ static bool is_module(const struct maps *maps, const struct mapping *mapping)
 	return base && strncmp(base, module, strlen(module)) == 0;
 }
 
-static bool is_interpreter(const struct maps *maps,
-			   const struct mapping *mapping)
+static bool is_interpreter(const struct maps *maps, const struct mapping *mapping)
 {
 	return mapping->inode != 0 && mapping->inode == maps->inode &&
 	       mapping->device == maps->device;
 }
 
 /* The first code of either: in a file of its own, or built in. */
-int asynciosection_read(struct asynciosection *section, struct memory *memory,
-			uint64_t runtime)
+int asynciosection_read(struct asynciosection *section, struct memory *memory, uint64_t runtime)
 {
-	static bool (*const places[])(const struct maps *maps,
-				      const struct mapping *mapping) = {
+	static bool (*const places[])(const struct maps *maps, const struct mapping *mapping) = {
 		is_module,
 		is_interpreter,
 	};

@@ -42,10 +42,8 @@ static void ptrace_close(struct connection *base)
 	free(connection);
 }
 
-static struct connection *ptrace_open(struct node *node,
-				      const struct process *process,
-				      const struct target *target,
-				      struct error *error)
+static struct connection *ptrace_open(struct node *node, const struct process *process,
+				      const struct target *target, struct error *error)
 {
 	struct ptrace_connection *connection = xcalloc(1, sizeof(*connection));
 
@@ -57,16 +55,15 @@ static struct connection *ptrace_open(struct node *node,
 	};
 	connection->memory = memory_new(process->pid);
 	connection->looking = memory_new(process->pid);
-	if (cpython_locate(&connection->python, connection->memory,
-			   node_elf_cache(node), error) < 0) {
+	if (cpython_locate(&connection->python, connection->memory, node_elf_cache(node), error) <
+	    0) {
 		ptrace_close(&connection->base);
 		return NULL;
 	}
-	snprintf(connection->base.version, sizeof(connection->base.version),
-		 "%s", connection->python.version_text);
-	connection->pystack =
-		pystack_new(connection->memory, &connection->python,
-			    node_stacks(node), node_holds(node));
+	snprintf(connection->base.version, sizeof(connection->base.version), "%s",
+		 connection->python.version_text);
+	connection->pystack = pystack_new(connection->memory, &connection->python,
+					  node_stacks(node), node_holds(node));
 	return &connection->base;
 }
 
@@ -75,8 +72,7 @@ static bool can_hold(const struct connection *connection, struct reason *reason)
 	int number;
 
 	if (node_is_read_only(connection->node)) {
-		snprintf(reason->fix, sizeof(reason->fix),
-			 "Leave --read-only out.");
+		snprintf(reason->fix, sizeof(reason->fix), "Leave --read-only out.");
 		snprintf(reason->why, sizeof(reason->why),
 			 "An exact sample holds the process for some "
 			 "microseconds, which --read-only refuses.");
@@ -134,17 +130,16 @@ static const struct reason *const refusals[REQUEST_KIND_COUNT] = {
 	[REQUEST_EJECT] = &is_without_agent,
 };
 
-static bool ptrace_can(const struct connection *connection,
-		       enum request_kind kind, const struct message *request,
-		       struct reason *reason)
+static bool ptrace_can(const struct connection *connection, enum request_kind kind,
+		       const struct message *request, struct reason *reason)
 {
 	struct reason unused;
 
 	if (!reason)
 		reason = &unused;
 	*reason = (struct reason){ .fix = "" };
-	if (kind == REQUEST_SAMPLE || kind == REQUEST_VARIABLES ||
-	    kind == REQUEST_TENSOR || kind == REQUEST_PARAMETERS)
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_VARIABLES || kind == REQUEST_TENSOR ||
+	    kind == REQUEST_PARAMETERS)
 		return true;
 	if (kind == REQUEST_SAMPLE_EXACT)
 		return can_hold(connection, reason);
@@ -154,8 +149,7 @@ static bool ptrace_can(const struct connection *connection,
 	return false;
 }
 
-static int respond_none(struct ptrace_connection *connection,
-			const struct message *request)
+static int respond_none(struct ptrace_connection *connection, const struct message *request)
 {
 	json_t *body = json_object();
 
@@ -170,8 +164,7 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 	struct ptrace_connection *connection = to_ptrace(base);
 
 	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
-		return ptrace_sample(connection, kind == REQUEST_SAMPLE_EXACT,
-				     request, error);
+		return ptrace_sample(connection, kind == REQUEST_SAMPLE_EXACT, request, error);
 	if (kind == REQUEST_VARIABLES)
 		return ptrace_variables(connection, request, error);
 	if (kind == REQUEST_SET_BREAKPOINTS)
@@ -188,16 +181,13 @@ static uint64_t main_interpreter(const struct ptrace_connection *connection)
 
 	if (interpreter == 0 && python->offsets.rt_interp_main >= 0)
 		memory_fetch(connection->memory,
-			     python->runtime +
-				     (uint64_t)python->offsets.rt_interp_main,
+			     python->runtime + (uint64_t)python->offsets.rt_interp_main,
 			     &interpreter, sizeof(interpreter));
 	return interpreter;
 }
 
-static void ptrace_environment(struct connection *base,
-			       const char *const *names,
-			       void (*found)(const char *name,
-					     const char *value, void *data),
+static void ptrace_environment(struct connection *base, const char *const *names,
+			       void (*found)(const char *name, const char *value, void *data),
 			       void *data)
 {
 	struct ptrace_connection *connection = to_ptrace(base);
@@ -219,8 +209,7 @@ static void ptrace_environment(struct connection *base,
 		else if (i == 0)
 			break;
 	}
-	procfs_note(node_procfs(connection->base.node),
-		    memory_take_failure(connection->memory));
+	procfs_note(node_procfs(connection->base.node), memory_take_failure(connection->memory));
 	buffer_clear(&value);
 }
 

@@ -65,8 +65,7 @@ uint64_t capture_fingerprint(const struct capture *capture)
 	if (length > CAPTURE_FINGERPRINT_BYTES)
 		length = CAPTURE_FINGERPRINT_BYTES;
 	/* Memory below the stack pointer is not in use. */
-	for (size_t i = RED_ZONE; i + sizeof(word) <= length;
-	     i += sizeof(word)) {
+	for (size_t i = RED_ZONE; i + sizeof(word) <= length; i += sizeof(word)) {
 		memcpy(&word, capture->stack + i, sizeof(word));
 		hash = (hash ^ word) * HASH_PRIME;
 	}
@@ -90,8 +89,8 @@ int capture_stack(struct capture *capture, struct memory *memory, size_t size)
 	if (start < RED_ZONE || start > UINT64_MAX - CAPTURE_STACK_MAXIMUM)
 		return -1;
 	capture->stack_start = start - RED_ZONE;
-	capture->stack_length = memory_fetch_run(memory, capture->stack_start,
-						 capture->stack, size);
+	capture->stack_length =
+		memory_fetch_run(memory, capture->stack_start, capture->stack, size);
 	return capture->stack_length > 0 ? 0 : -1;
 }
 
@@ -99,9 +98,9 @@ void capture_rest(struct capture *capture, struct memory *memory)
 {
 	size_t length = capture->stack_length;
 
-	capture->stack_length += memory_fetch_run(
-		memory, capture->stack_start + length, capture->stack + length,
-		capture->stack_capacity - length);
+	capture->stack_length +=
+		memory_fetch_run(memory, capture->stack_start + length, capture->stack + length,
+				 capture->stack_capacity - length);
 }
 
 /* Continues where the copy ends, by as much again. */
@@ -112,8 +111,7 @@ static int fetch_more(struct capture *capture, pid_t pid)
 	struct iovec there;
 	ssize_t got;
 
-	if (capture->is_fixed ||
-	    length + CAPTURE_STACK_BYTES > CAPTURE_STACK_MAXIMUM)
+	if (capture->is_fixed || length + CAPTURE_STACK_BYTES > CAPTURE_STACK_MAXIMUM)
 		return -1;
 	capture->stack_capacity = length + CAPTURE_STACK_BYTES;
 	capture->stack = xrealloc(capture->stack, capture->stack_capacity);
@@ -131,8 +129,7 @@ static int fetch_more(struct capture *capture, pid_t pid)
 	return got > 0 ? 0 : -1;
 }
 
-int capture_word(struct capture *capture, pid_t pid, uint64_t address,
-		 uint64_t *word)
+int capture_word(struct capture *capture, pid_t pid, uint64_t address, uint64_t *word)
 {
 	uint64_t at = address - capture->stack_start;
 

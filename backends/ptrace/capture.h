@@ -118,7 +118,6 @@ void capture_rest(struct capture *capture, struct memory *memory);
  * A word of the captured stack; more of the stack is fetched from process pid
  * where that is allowed. 0, or -1.
  */
-int capture_word(struct capture *capture, pid_t pid, uint64_t address,
-		 uint64_t *word);
+int capture_word(struct capture *capture, pid_t pid, uint64_t address, uint64_t *word);
 
 #endif

@@ -24,7 +24,7 @@ struct ptrace_connection {
 	struct memory *looking; /* for what one look at a thread reads */
 	struct cpython python;
 	struct pystack *pystack;
-	struct process_sample newest; /* of those that were sent */
+	struct process_sample newest;  /* of those that were sent */
 	struct native_process *native; /* NULL: no native frames yet */
 	struct waiting *waiting;       /* sampling.c: not sent yet; or NULL */
 	bool has_internals;	       /* native frames with all there are */
@@ -38,7 +38,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 void ptrace_sampling_end(struct ptrace_connection *connection);
 
 /* The request `variables` (variables.c); answers it, or -1 and why not. */
-int ptrace_variables(struct ptrace_connection *connection,
-		     const struct message *request, struct error *error);
+int ptrace_variables(struct ptrace_connection *connection, const struct message *request,
+		     struct error *error);
 
 #endif

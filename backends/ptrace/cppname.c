@@ -19,9 +19,8 @@
 
 /* Operators whose names hold brackets, longest first. */
 static const char *const operators[] = {
-	"operator<=>", "operator<<=", "operator>>=", "operator->*",
-	"operator<<",  "operator>>",  "operator<=",  "operator>=",
-	"operator->",  "operator()",  "operator<",   "operator>",
+	"operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>",
+	"operator<=",  "operator>=",  "operator->",  "operator()",  "operator<",  "operator>",
 };
 
 static const char *find_operator(const char *at)
@@ -59,10 +58,8 @@ static const char *skip_brackets(const char *at)
 /* "operator bool", "operator< <int>": the space is of the name. */
 static bool is_of_operator(const struct buffer *out, char next)
 {
-	return next == '<' ||
-	       (out->length >= strlen(OPERATOR) &&
-		strcmp(out->data + out->length - strlen(OPERATOR), OPERATOR) ==
-			0);
+	return next == '<' || (out->length >= strlen(OPERATOR) &&
+			       strcmp(out->data + out->length - strlen(OPERATOR), OPERATOR) == 0);
 }
 
 char *cppname_shorten(const char *name)
@@ -112,9 +109,8 @@ static size_t parse_number(const char *text, size_t *length)
 	size_t i = 1;
 
 	for (; is_digit(text[i]) || (text[i] >= 'A' && text[i] <= 'Z'); i++) {
-		unsigned digit = is_digit(text[i])
-					 ? (unsigned)(text[i] - '0')
-					 : (unsigned)(text[i] - 'A') + 10;
+		unsigned digit = is_digit(text[i]) ? (unsigned)(text[i] - '0')
+						   : (unsigned)(text[i] - 'A') + 10;
 		number = number * 36 + digit;
 		if (number > MANGLED_MAXIMUM)
 			return SIZE_MAX;
@@ -129,8 +125,7 @@ static size_t parse_number(const char *text, size_t *length)
 static bool is_expansion(const char *text)
 {
 	return strncmp(text, "Dp", 2) == 0 ||
-	       (strncmp(text, "sp", 2) == 0 && text[2] &&
-		strchr("STcfgs", text[2]));
+	       (strncmp(text, "sp", 2) == 0 && text[2] && strchr("STcfgs", text[2]));
 }
 
 /*

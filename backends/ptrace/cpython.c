@@ -33,8 +33,7 @@ static bool take_image(struct search *search, struct elf_image *image)
 {
 	uint64_t address;
 
-	if (elf_symbol(image, search->memory, "_PyRuntime", &search->runtime) ==
-	    0) {
+	if (elf_symbol(image, search->memory, "_PyRuntime", &search->runtime) == 0) {
 		search->image = *image;
 		return true;
 	}
@@ -74,14 +73,12 @@ static void note_failure(struct search *search, int number)
 }
 
 /* A program that exports nothing still names its section (3.10 and later). */
-static void search_section(struct search *search,
-			   const struct elf_image *program)
+static void search_section(struct search *search, const struct elf_image *program)
 {
 	char path[32];
 	uint64_t address;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe",
-		 (int)memory_pid(search->memory));
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)memory_pid(search->memory));
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		note_failure(search, errno);
@@ -99,8 +96,7 @@ static void search_mappings(struct search *search)
 {
 	char line[4096];
 
-	snprintf(line, sizeof(line), "/proc/%d/maps",
-		 (int)memory_pid(search->memory));
+	snprintf(line, sizeof(line), "/proc/%d/maps", (int)memory_pid(search->memory));
 	FILE *file = fopen(line, "re");
 	if (!file) {
 		note_failure(search, errno);
@@ -112,8 +108,7 @@ static void search_mappings(struct search *search)
 		uint64_t offset;
 		const char *base = strrchr(line, '/');
 		if (!base || !strstr(base, "python") ||
-		    sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &start,
-			   &offset) != 2 ||
+		    sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &start, &offset) != 2 ||
 		    offset != 0)
 			continue;
 		if (elf_mapped(&image, search->memory, start) == 0)
@@ -169,8 +164,7 @@ static int find_runtime(struct search *search, struct error *error)
 	if (!search->runtime && !search->is_pypy)
 		search_mappings(search);
 	/* A section of the file is there whether or not memory is readable. */
-	if (search->runtime &&
-	    memory_read_u8(search->memory, search->runtime, &byte) < 0)
+	if (search->runtime && memory_read_u8(search->memory, search->runtime, &byte) < 0)
 		return refusal_explain(pid, errno, error);
 	return search->runtime ? 0 : explain_missing(search, error);
 }
@@ -190,8 +184,7 @@ static int minor_by_symbols(struct search *search)
 	uint64_t address;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (elf_symbol(&search->image, search->memory, rows[i].symbol,
-			       &address) == 0)
+		if (elf_symbol(&search->image, search->memory, rows[i].symbol, &address) == 0)
 			return rows[i].minor;
 	return 0;
 }
@@ -200,8 +193,7 @@ static int find_version(struct cpython *python, struct search *search)
 {
 	uint64_t address;
 
-	if (elf_symbol(&search->image, search->memory, "Py_Version",
-		       &address) == 0 &&
+	if (elf_symbol(&search->image, search->memory, "Py_Version", &address) == 0 &&
 	    memory_read_u32(search->memory, address, &python->version) == 0) {
 		python->minor = python->version >> 16 & 0xff;
 		return python->version >> 24 == 3 ? 0 : -1;
@@ -212,8 +204,7 @@ static int find_version(struct cpython *python, struct search *search)
 }
 
 /* Debug offsets begin with a cookie, the version, and "is free-threaded". */
-static int read_own_offsets(struct cpython *python, struct memory *memory,
-			    struct error *error)
+static int read_own_offsets(struct cpython *python, struct memory *memory, struct error *error)
 {
 	uint64_t head[3];
 	pid_t pid = memory_pid(memory);
@@ -228,8 +219,7 @@ static int read_own_offsets(struct cpython *python, struct memory *memory,
 				 "which probetui cannot read; builds with a "
 				 "GIL, 3.8 to 3.14, work",
 				 (int)pid, python->minor);
-	if (offsets_override(&python->offsets, python->minor, memory,
-			     python->runtime) < 0)
+	if (offsets_override(&python->offsets, python->minor, memory, python->runtime) < 0)
 		return error_set(error,
 				 "pid %d runs a CPython 3.%d whose debug "
 				 "offsets make no sense; it may still be "
@@ -246,22 +236,17 @@ static bool is_valid(const struct cpython *python, struct memory *memory)
 	uint64_t thread;
 	uint64_t back;
 
-	return memory_read_u64(memory,
-			       python->runtime +
-				       (uint64_t)offsets->rt_interp_head,
+	return memory_read_u64(memory, python->runtime + (uint64_t)offsets->rt_interp_head,
 			       &interpreter) == 0 &&
 	       interpreter &&
-	       memory_read_u64(memory,
-			       interpreter + (uint64_t)offsets->is_tstate_head,
-			       &thread) == 0 &&
+	       memory_read_u64(memory, interpreter + (uint64_t)offsets->is_tstate_head, &thread) ==
+		       0 &&
 	       thread &&
-	       memory_read_u64(memory, thread + (uint64_t)offsets->ts_interp,
-			       &back) == 0 &&
+	       memory_read_u64(memory, thread + (uint64_t)offsets->ts_interp, &back) == 0 &&
 	       back == interpreter;
 }
 
-static int validate(const struct cpython *python, struct memory *memory,
-		    struct error *error)
+static int validate(const struct cpython *python, struct memory *memory, struct error *error)
 {
 	/* A list that changes meanwhile is seen broken once, not five times. */
 	for (int i = 0; i < TRIES; i++) {
@@ -284,14 +269,10 @@ static void find_patch(struct cpython *python, struct memory *memory)
 	int64_t value;
 
 	pyreader_init(&reader, memory, python);
-	if (memory_read_u64(memory,
-			    python->runtime +
-				    (uint64_t)python->offsets.rt_interp_head,
+	if (memory_read_u64(memory, python->runtime + (uint64_t)python->offsets.rt_interp_head,
 			    &interpreter) == 0 &&
-	    pymodule_find(&reader, interpreter, "sys", "hexversion", &object) ==
-		    0 &&
-	    pyobject_integer(&reader, object, &value) == 0 &&
-	    value >> 16 == python->version >> 16)
+	    pymodule_find(&reader, interpreter, "sys", "hexversion", &object) == 0 &&
+	    pyobject_integer(&reader, object, &value) == 0 && value >> 16 == python->version >> 16)
 		python->version = (uint32_t)value;
 }
 
@@ -300,15 +281,14 @@ static void write_version(struct cpython *python)
 	unsigned patch = python->version >> 8 & 0xff;
 
 	if (python->version & 0xffff)
-		snprintf(python->version_text, sizeof(python->version_text),
-			 "3.%d.%u", python->minor, patch);
+		snprintf(python->version_text, sizeof(python->version_text), "3.%d.%u",
+			 python->minor, patch);
 	else
-		snprintf(python->version_text, sizeof(python->version_text),
-			 "3.%d", python->minor);
+		snprintf(python->version_text, sizeof(python->version_text), "3.%d", python->minor);
 }
 
-static int locate(struct cpython *python, struct memory *memory,
-		  struct elf_cache *cache, struct error *error)
+static int locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+		  struct error *error)
 {
 	struct search search = { .memory = memory, .cache = cache };
 
@@ -316,10 +296,8 @@ static int locate(struct cpython *python, struct memory *memory,
 		return -1;
 	python->runtime = search.runtime;
 	if (find_version(python, &search) < 0)
-		return error_set(
-			error,
-			"pid %d runs a CPython of unknown version; " WORKS,
-			(int)memory_pid(memory));
+		return error_set(error, "pid %d runs a CPython of unknown version; " WORKS,
+				 (int)memory_pid(memory));
 	const struct offsets *offsets = offsets_find(python->minor);
 	if (!offsets)
 		return error_set(error,
@@ -327,14 +305,11 @@ static int locate(struct cpython *python, struct memory *memory,
 				 "cannot read; " WORKS,
 				 (int)memory_pid(memory), python->minor);
 	python->offsets = *offsets;
-	if (read_own_offsets(python, memory, error) < 0 ||
-	    validate(python, memory, error) < 0)
+	if (read_own_offsets(python, memory, error) < 0 || validate(python, memory, error) < 0)
 		return -1;
 	elf_symbol(&search.image, memory, "PyCode_Type", &python->code_type);
-	elf_symbol(&search.image, memory, "_Py_HashSecret",
-		   &python->hash_secret);
-	elf_symbol(&search.image, memory, "PyEval_EvalCode",
-		   &python->eval_code);
+	elf_symbol(&search.image, memory, "_Py_HashSecret", &python->hash_secret);
+	elf_symbol(&search.image, memory, "PyEval_EvalCode", &python->eval_code);
 	if (python->minor < 11)
 		find_patch(python, memory);
 	write_version(python);
@@ -345,8 +320,8 @@ static int locate(struct cpython *python, struct memory *memory,
  * What was found in spite of a reading that failed may be the wrong thing, and
  * why nothing was found is that reading.
  */
-int cpython_locate(struct cpython *python, struct memory *memory,
-		   struct elf_cache *cache, struct error *error)
+int cpython_locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+		   struct error *error)
 {
 	struct error found = ERROR_INIT;
 	int failure;

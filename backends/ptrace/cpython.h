@@ -26,26 +26,23 @@ struct offsets {
 		rt_gil; /* the GIL itself, up to 3.11 */
 	long is_next, is_id, is_tstate_head, is_modules, is_ceval_gil, is_gc;
 	long gil_size, gil_last_holder, gil_locked;
-	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame,
-		ts_cframe, ts_current_frame;
+	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame, ts_cframe,
+		ts_current_frame;
 	long cframe_current_frame, cframe_previous;
-	long if_code, if_previous, if_lasti, if_instr, if_stackpointer, if_owner,
-		if_is_entry, if_f_locals, if_f_globals, if_localsplus;
-	long co_size, co_flags, co_nlocals, co_nlocalsplus, co_firstlineno,
-		co_filename, co_name, co_qualname, co_varnames, co_cellvars,
-		co_freevars, co_localsplusnames, co_localspluskinds,
-		co_linetable, co_code_adaptive;
-	long tp_name, tp_basicsize, tp_flags, tp_dictoffset, tp_base,
-		ht_cached_keys;
-	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys,
-		dict_values, dk_entries, dk_log2_index_bytes, dk_kind,
-		dk_nentries, tuple_item, list_item, float_val, set_table,
-		set_mask, set_used, long_tag, long_digit;
+	long if_code, if_previous, if_lasti, if_instr, if_stackpointer, if_owner, if_is_entry,
+		if_f_locals, if_f_globals, if_localsplus;
+	long co_size, co_flags, co_nlocals, co_nlocalsplus, co_firstlineno, co_filename, co_name,
+		co_qualname, co_varnames, co_cellvars, co_freevars, co_localsplusnames,
+		co_localspluskinds, co_linetable, co_code_adaptive;
+	long tp_name, tp_basicsize, tp_flags, tp_dictoffset, tp_base, ht_cached_keys;
+	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys, dict_values, dk_entries,
+		dk_log2_index_bytes, dk_kind, dk_nentries, tuple_item, list_item, float_val,
+		set_table, set_mask, set_used, long_tag, long_digit;
 	long gc_collecting; /* in what is_gc is the offset of */
 	long gen_qualname, gen_frame, gen_frame_state, gen_exc_value;
 	long ts_exc_info, ts_raised, ei_value, ei_previous;
 	long be_traceback, be_context, be_cause, tb_frame,
-		fr_frame; /* frame object: its interpreter frame */
+		fr_frame;  /* frame object: its interpreter frame */
 	long ts_tracefunc; /* not 0: traced from within (sys.settrace) */
 	long ts_error;	   /* not 0: an exception is being raised */
 	/*
@@ -78,7 +75,7 @@ struct cpython {
  * mapped files named python.
  * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
  */
-int cpython_locate(struct cpython *python, struct memory *memory,
-		   struct elf_cache *cache, struct error *error);
+int cpython_locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+		   struct error *error);
 
 #endif

@@ -72,9 +72,7 @@ static void identify(struct elf_image *image, struct memory *memory)
 /* The key of a name in the cache; 0: there is none. */
 static uint64_t cache_key(const struct elf_image *image, const char *name)
 {
-	return image->identity
-		       ? hash_bytes(image->identity, name, strlen(name)) | 1
-		       : 0;
+	return image->identity ? hash_bytes(image->identity, name, strlen(name)) | 1 : 0;
 }
 
 /* glibc has added the bias to these already, musl has not. */
@@ -93,8 +91,7 @@ static int read_dynamic(struct elf_image *image, struct memory *memory)
 		return 0;
 	for (int i = 0; i < DYNAMIC_MAXIMUM; i++) {
 		Elf64_Dyn entry;
-		if (memory_read(memory, address + i * sizeof(entry), &entry,
-				sizeof(entry)) < 0)
+		if (memory_read(memory, address + i * sizeof(entry), &entry, sizeof(entry)) < 0)
 			return -1;
 		switch (entry.d_tag) {
 		case DT_NULL:
@@ -117,8 +114,8 @@ static int read_dynamic(struct elf_image *image, struct memory *memory)
 }
 
 /* The bias follows from where the program headers lie and should lie. */
-static int read_headers(struct elf_image *image, struct memory *memory,
-			uint64_t address, uint64_t count)
+static int read_headers(struct elf_image *image, struct memory *memory, uint64_t address,
+			uint64_t count)
 {
 	Elf64_Phdr headers[HEADERS_MAXIMUM];
 
@@ -133,8 +130,7 @@ static int read_headers(struct elf_image *image, struct memory *memory,
 		if (header->p_type == PT_PHDR)
 			image->bias = address - header->p_vaddr;
 		else if (header->p_type == PT_LOAD && header->p_offset == 0)
-			image->bias =
-				address - sizeof(Elf64_Ehdr) - header->p_vaddr;
+			image->bias = address - sizeof(Elf64_Ehdr) - header->p_vaddr;
 		else if (header->p_type == PT_DYNAMIC)
 			image->dynamic = header->p_vaddr;
 	}
@@ -144,8 +140,7 @@ static int read_headers(struct elf_image *image, struct memory *memory,
 	return 0;
 }
 
-int elf_program(struct elf_image *image, struct memory *memory,
-		struct elf_cache *cache)
+int elf_program(struct elf_image *image, struct memory *memory, struct elf_cache *cache)
 {
 	char path[32];
 	Elf64_auxv_t vector[64];
@@ -178,12 +173,10 @@ int elf_mapped(struct elf_image *image, struct memory *memory, uint64_t start)
 
 	if (memory_read(memory, start, &header, sizeof(header)) < 0 ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_phoff != sizeof(header))
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phoff != sizeof(header))
 		return -1;
 	*image = (struct elf_image){ .cache = NULL };
-	return read_headers(image, memory, start + header.e_phoff,
-			    header.e_phnum);
+	return read_headers(image, memory, start + header.e_phoff, header.e_phnum);
 }
 
 static uint32_t hash_name(const char *name)
@@ -195,19 +188,18 @@ static uint32_t hash_name(const char *name)
 	return hash;
 }
 
-static bool is_symbol(const struct elf_image *image, struct memory *memory,
-		      uint32_t index, const char *name, uint64_t *address)
+static bool is_symbol(const struct elf_image *image, struct memory *memory, uint32_t index,
+		      const char *name, uint64_t *address)
 {
 	Elf64_Sym symbol;
 	char text[64];
 	size_t size = strlen(name) + 1;
 
 	if (size > sizeof(text) ||
-	    memory_read(memory, image->symbols + index * sizeof(symbol),
-			&symbol, sizeof(symbol)) < 0 ||
-	    symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
-	    memory_read(memory, image->strings + symbol.st_name, text, size) <
+	    memory_read(memory, image->symbols + index * sizeof(symbol), &symbol, sizeof(symbol)) <
 		    0 ||
+	    symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
+	    memory_read(memory, image->strings + symbol.st_name, text, size) < 0 ||
 	    memcmp(text, name, size) != 0)
 		return false;
 	*address = image->bias + symbol.st_value;
@@ -215,8 +207,7 @@ static bool is_symbol(const struct elf_image *image, struct memory *memory,
 }
 
 /* The first symbol of the bucket that the hash falls in; 0: there is none. */
-static uint32_t find_bucket(const struct elf_image *image,
-			    struct memory *memory, uint32_t hash,
+static uint32_t find_bucket(const struct elf_image *image, struct memory *memory, uint32_t hash,
 			    uint64_t *chain)
 {
 	struct {
@@ -228,26 +219,23 @@ static uint32_t find_bucket(const struct elf_image *image,
 	uint64_t bloom;
 	uint32_t index;
 
-	if (memory_read(memory, image->hash, &head, sizeof(head)) < 0 ||
-	    head.buckets == 0 || head.bloom_words == 0)
+	if (memory_read(memory, image->hash, &head, sizeof(head)) < 0 || head.buckets == 0 ||
+	    head.bloom_words == 0)
 		return 0;
 	uint64_t words = image->hash + sizeof(head);
-	if (memory_read_u64(memory, words + hash / 64 % head.bloom_words * 8,
-			    &bloom) < 0 ||
-	    !(bloom >> (hash % 64) & 1) ||
-	    !(bloom >> ((hash >> (head.bloom_shift & 31)) % 64) & 1))
+	if (memory_read_u64(memory, words + hash / 64 % head.bloom_words * 8, &bloom) < 0 ||
+	    !(bloom >> (hash % 64) & 1) || !(bloom >> ((hash >> (head.bloom_shift & 31)) % 64) & 1))
 		return 0;
 	uint64_t buckets = words + head.bloom_words * 8u;
-	if (memory_read_u32(memory, buckets + hash % head.buckets * 4, &index) <
-		    0 ||
+	if (memory_read_u32(memory, buckets + hash % head.buckets * 4, &index) < 0 ||
 	    index < head.first)
 		return 0;
 	*chain = buckets + (head.buckets + (uint64_t)index - head.first) * 4;
 	return index;
 }
 
-static int look_up(const struct elf_image *image, struct memory *memory,
-		   const char *name, uint64_t *address)
+static int look_up(const struct elf_image *image, struct memory *memory, const char *name,
+		   uint64_t *address)
 {
 	uint64_t chain = 0;
 	uint32_t hash = hash_name(name);
@@ -259,8 +247,7 @@ static int look_up(const struct elf_image *image, struct memory *memory,
 		uint32_t entry;
 		if (memory_read_u32(memory, chain, &entry) < 0)
 			return -1;
-		if ((entry | 1) == (hash | 1) &&
-		    is_symbol(image, memory, index, name, address))
+		if ((entry | 1) == (hash | 1) && is_symbol(image, memory, index, name, address))
 			return 0;
 		if (entry & 1)
 			return -1;
@@ -268,8 +255,7 @@ static int look_up(const struct elf_image *image, struct memory *memory,
 	return -1;
 }
 
-int elf_symbol(struct elf_image *image, struct memory *memory, const char *name,
-	       uint64_t *address)
+int elf_symbol(struct elf_image *image, struct memory *memory, const char *name, uint64_t *address)
 {
 	uint64_t known = 0;
 	uint8_t byte;
@@ -294,21 +280,18 @@ int elf_symbol(struct elf_image *image, struct memory *memory, const char *name,
 	return result;
 }
 
-static void read_text(struct memory *memory, uint64_t address, char *out,
-		      size_t size)
+static void read_text(struct memory *memory, uint64_t address, char *out, size_t size)
 {
 	size_t i = 0;
 	uint8_t byte;
 
-	while (i + 1 < size &&
-	       memory_read_u8(memory, address + i, &byte) == 0 && byte)
+	while (i + 1 < size && memory_read_u8(memory, address + i, &byte) == 0 && byte)
 		out[i++] = (char)byte;
 	out[i] = '\0';
 }
 
 void elf_each_library(struct elf_image *program, struct memory *memory,
-		      bool (*each)(struct elf_image *image, const char *name,
-				   void *data),
+		      bool (*each)(struct elf_image *image, const char *name, void *data),
 		      void *data)
 {
 	struct link_map map;
@@ -316,9 +299,7 @@ void elf_each_library(struct elf_image *program, struct memory *memory,
 	char name[1024];
 
 	if (read_dynamic(program, memory) < 0 || !program->debug ||
-	    memory_read_u64(memory,
-			    program->debug + offsetof(struct r_debug, r_map),
-			    &next) < 0)
+	    memory_read_u64(memory, program->debug + offsetof(struct r_debug, r_map), &next) < 0)
 		return;
 	for (int i = 0; next && i < LIBRARIES_MAXIMUM; i++) {
 		if (memory_read(memory, next, &map, sizeof(map)) < 0)
@@ -346,16 +327,13 @@ int elf_file_section(int fd, const char *name, uint64_t *address)
 
 	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_shentsize != sizeof(*sections) ||
-	    header.e_shnum > SECTIONS_MAXIMUM ||
-	    header.e_shstrndx >= header.e_shnum)
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(*sections) ||
+	    header.e_shnum > SECTIONS_MAXIMUM || header.e_shstrndx >= header.e_shnum)
 		return -1;
 	ssize_t size = (ssize_t)(header.e_shnum * sizeof(*sections));
 	if (pread(fd, sections, (size_t)size, (off_t)header.e_shoff) != size)
 		return -1;
-	ssize_t got = pread(fd, names, NAMES_MAXIMUM,
-			    (off_t)sections[header.e_shstrndx].sh_offset);
+	ssize_t got = pread(fd, names, NAMES_MAXIMUM, (off_t)sections[header.e_shstrndx].sh_offset);
 	names[got > 0 ? got : 0] = '\0';
 	for (int i = 0; i < header.e_shnum; i++) {
 		if (got <= 0 || sections[i].sh_name >= (size_t)got ||

@@ -32,28 +32,25 @@ static uint64_t *peek(struct machine *machine, size_t below)
 }
 
 static enum unwind_result push_register(struct machine *machine,
-					const struct expression *expression,
-					uint64_t number, uint64_t offset)
+					const struct expression *expression, uint64_t number,
+					uint64_t offset)
 {
 	if (number >= ARCH_REGISTERS)
 		return UNWIND_NO_RULES;
 	if (!registers_has(expression->registers, (int)number))
 		return UNWIND_REGISTERS;
-	return push(machine, expression->registers->values[number] + offset) < 0
-		       ? UNWIND_NO_RULES
-		       : UNWIND_CALLER;
+	return push(machine, expression->registers->values[number] + offset) < 0 ? UNWIND_NO_RULES
+										 : UNWIND_CALLER;
 }
 
-static enum unwind_result dereference(struct machine *machine,
-				      const struct expression *expression)
+static enum unwind_result dereference(struct machine *machine, const struct expression *expression)
 {
 	uint64_t *top = peek(machine, 0);
 
 	if (!top)
 		return UNWIND_NO_RULES;
-	return expression->memory->read(expression->memory->data, *top, top) < 0
-		       ? UNWIND_UNREADABLE
-		       : UNWIND_CALLER;
+	return expression->memory->read(expression->memory->data, *top, top) < 0 ? UNWIND_UNREADABLE
+										 : UNWIND_CALLER;
 }
 
 static uint64_t shift_right(uint64_t a, uint64_t b)
@@ -122,30 +119,24 @@ static enum unwind_result run_binary(struct machine *machine, uint8_t atom)
 	return UNWIND_CALLER;
 }
 
-static enum unwind_result run_constant(struct machine *machine,
-				       const Dwarf_Op *op)
+static enum unwind_result run_constant(struct machine *machine, const Dwarf_Op *op)
 {
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
-		return push(machine, op->atom - DW_OP_lit0) < 0
-			       ? UNWIND_NO_RULES
-			       : UNWIND_CALLER;
+		return push(machine, op->atom - DW_OP_lit0) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
 	return push(machine, op->number) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
 }
 
-static enum unwind_result run_other(struct machine *machine,
-				    const struct expression *expression,
+static enum unwind_result run_other(struct machine *machine, const struct expression *expression,
 				    const Dwarf_Op *op)
 {
 	uint64_t *top = peek(machine, 0);
 
 	switch (op->atom) {
 	case DW_OP_addr:
-		return push(machine, op->number + expression->bias) < 0
-			       ? UNWIND_NO_RULES
-			       : UNWIND_CALLER;
+		return push(machine, op->number + expression->bias) < 0 ? UNWIND_NO_RULES
+									: UNWIND_CALLER;
 	case DW_OP_call_frame_cfa:
-		return push(machine, expression->cfa) < 0 ? UNWIND_NO_RULES
-							  : UNWIND_CALLER;
+		return push(machine, expression->cfa) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
 	case DW_OP_deref:
 		return dereference(machine, expression);
 	case DW_OP_plus_uconst:
@@ -154,8 +145,7 @@ static enum unwind_result run_other(struct machine *machine,
 		*top += op->number;
 		return UNWIND_CALLER;
 	case DW_OP_dup:
-		return !top || push(machine, *top) < 0 ? UNWIND_NO_RULES
-						       : UNWIND_CALLER;
+		return !top || push(machine, *top) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
 	case DW_OP_drop:
 		if (!top)
 			return UNWIND_NO_RULES;
@@ -178,19 +168,15 @@ static enum unwind_result run_other(struct machine *machine,
 	return run_binary(machine, op->atom);
 }
 
-static enum unwind_result run_one(struct machine *machine,
-				  const struct expression *expression,
+static enum unwind_result run_one(struct machine *machine, const struct expression *expression,
 				  const Dwarf_Op *op)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-		return push_register(machine, expression,
-				     op->atom - DW_OP_breg0, op->number);
+		return push_register(machine, expression, op->atom - DW_OP_breg0, op->number);
 	if (op->atom == DW_OP_bregx)
-		return push_register(machine, expression, op->number,
-				     op->number2);
+		return push_register(machine, expression, op->number, op->number2);
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
-		return push_register(machine, expression, op->atom - DW_OP_reg0,
-				     0);
+		return push_register(machine, expression, op->atom - DW_OP_reg0, 0);
 	if (op->atom == DW_OP_regx)
 		return push_register(machine, expression, op->number, 0);
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
@@ -205,9 +191,8 @@ static bool ends_in_value(const Dwarf_Op *last)
 	       (last->atom >= DW_OP_reg0 && last->atom <= DW_OP_reg31);
 }
 
-enum unwind_result expression_run(const struct expression *expression,
-				  const Dwarf_Op *ops, size_t count,
-				  uint64_t *result, bool *is_value)
+enum unwind_result expression_run(const struct expression *expression, const Dwarf_Op *ops,
+				  size_t count, uint64_t *result, bool *is_value)
 {
 	struct machine machine = { .depth = 0 };
 	const uint64_t *top;

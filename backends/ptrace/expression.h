@@ -22,8 +22,7 @@ struct expression {
  * Computes ops. *is_value: the result is the value itself, else where it
  * lies. UNWIND_CALLER: it could be done.
  */
-enum unwind_result expression_run(const struct expression *expression,
-				  const Dwarf_Op *ops, size_t count,
-				  uint64_t *result, bool *is_value);
+enum unwind_result expression_run(const struct expression *expression, const Dwarf_Op *ops,
+				  size_t count, uint64_t *result, bool *is_value);
 
 #endif

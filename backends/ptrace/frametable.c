@@ -31,12 +31,9 @@ int frametable_open(struct frametable *table, int fd)
 	uint64_t count;
 
 	*table = (struct frametable){ .address = 0 };
-	if (elffile_read(&table->file, fd) < 0 ||
-	    segment->p_filesz < sizeof(header) ||
-	    elffile_read_at(&table->file, segment->p_vaddr, &header,
-			    sizeof(header)) < 0 ||
-	    header.version != 1 ||
-	    (header.pointer_encoding & 0x0f) != DW_EH_PE_sdata4 ||
+	if (elffile_read(&table->file, fd) < 0 || segment->p_filesz < sizeof(header) ||
+	    elffile_read_at(&table->file, segment->p_vaddr, &header, sizeof(header)) < 0 ||
+	    header.version != 1 || (header.pointer_encoding & 0x0f) != DW_EH_PE_sdata4 ||
 	    header.count_encoding != DW_EH_PE_udata4 ||
 	    header.table_encoding != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return -1;
@@ -46,12 +43,10 @@ int frametable_open(struct frametable *table, int fd)
 	return table->count > 0 ? 0 : -1;
 }
 
-static int read_row(const struct frametable *table, uint64_t index,
-		    struct table_row *row)
+static int read_row(const struct frametable *table, uint64_t index, struct table_row *row)
 {
 	return elffile_read_at(&table->file,
-			       table->address + sizeof(struct table_header) +
-				       index * sizeof(*row),
+			       table->address + sizeof(struct table_header) + index * sizeof(*row),
 			       row, sizeof(*row));
 }
 
@@ -67,8 +62,7 @@ uint64_t frametable_find(const struct frametable *table, uint64_t address)
 
 		if (read_row(table, middle, &row) < 0)
 			return 0;
-		if (table->address + (uint64_t)(int64_t)row.function <=
-		    address) {
+		if (table->address + (uint64_t)(int64_t)row.function <= address) {
 			found = table->address + (uint64_t)(int64_t)row.entry;
 			low = middle + 1;
 		} else {
@@ -79,8 +73,7 @@ uint64_t frametable_find(const struct frametable *table, uint64_t address)
 }
 
 /* How long what begins at address is, with its length; 0: too long, or none. */
-static size_t measure(const struct frametable *table, uint64_t address,
-		      uint32_t *id)
+static size_t measure(const struct frametable *table, uint64_t address, uint32_t *id)
 {
 	uint32_t words[2]; /* its length, and what kind it is */
 
@@ -101,8 +94,8 @@ struct extract {
 	uint8_t rules[]; /* the CIE, the FDE, and 0 for the end */
 };
 
-static void describe(struct extract *extract, const Elf64_Ehdr *header,
-		     uint64_t address, size_t length)
+static void describe(struct extract *extract, const Elf64_Ehdr *header, uint64_t address,
+		     size_t length)
 {
 	extract->header = *header;
 	extract->header.e_phoff = 0;
@@ -131,8 +124,7 @@ static void describe(struct extract *extract, const Elf64_Ehdr *header,
 }
 
 /* Its addresses are relative to where it lies, so it keeps its address. */
-void *frametable_extract(const struct frametable *table, uint64_t entry,
-			 size_t *length)
+void *frametable_extract(const struct frametable *table, uint64_t entry, size_t *length)
 {
 	struct extract *extract;
 	uint32_t back;
@@ -148,10 +140,8 @@ void *frametable_extract(const struct frametable *table, uint64_t entry,
 	if (!extract)
 		return NULL;
 	describe(extract, &table->file.header, entry - common_size, all);
-	if (elffile_read_at(&table->file, common, extract->rules,
-			    common_size) < 0 ||
-	    elffile_read_at(&table->file, entry, extract->rules + common_size,
-			    size) < 0) {
+	if (elffile_read_at(&table->file, common, extract->rules, common_size) < 0 ||
+	    elffile_read_at(&table->file, entry, extract->rules + common_size, size) < 0) {
 		free(extract);
 		return NULL;
 	}

@@ -28,7 +28,6 @@ int frametable_open(struct frametable *table, int fd);
 /* The address of the entry that may hold the file's address; 0: none. */
 uint64_t frametable_find(const struct frametable *table, uint64_t address);
 /* A file with that entry alone, to be freed; NULL: it is not as it should. */
-void *frametable_extract(const struct frametable *table, uint64_t entry,
-			 size_t *length);
+void *frametable_extract(const struct frametable *table, uint64_t entry, size_t *length);
 
 #endif

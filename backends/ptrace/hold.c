@@ -86,8 +86,7 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
 				 "or sleeps uninterruptibly (state D)",
 				 (int)task->tid, (int)task->pid);
 	if (ptrace(PTRACE_SEIZE, task->tid, 0, 0) < 0)
-		return error_set_errno(error, errno, "thread %d cannot be held",
-				       (int)task->tid);
+		return error_set_errno(error, errno, "thread %d cannot be held", (int)task->tid);
 	hold->pid = task->pid;
 	hold->tid = task->tid;
 	restart_note(&hold->restart, task->pid, task->tid);
@@ -105,8 +104,8 @@ static void hurry(struct hold *hold)
 	const struct sched_param first = { .sched_priority = 1 };
 
 	hold->policy = sched_getscheduler(0);
-	hold->is_first = hold->policy == SCHED_OTHER &&
-			 sched_setscheduler(0, SCHED_RR, &first) == 0;
+	hold->is_first =
+		hold->policy == SCHED_OTHER && sched_setscheduler(0, SCHED_RR, &first) == 0;
 	if (hold->is_first)
 		return;
 	hold->niceness = getpriority(PRIO_PROCESS, 0);
@@ -124,8 +123,7 @@ static void take_time(const struct hold *hold)
 	setpriority(PRIO_PROCESS, 0, hold->niceness);
 }
 
-static int hold_now(struct hold *hold, pid_t pid, pid_t tid,
-		    struct error *error)
+static int hold_now(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
 {
 	struct task task;
 	int result;
@@ -148,8 +146,7 @@ static int hold_now(struct hold *hold, pid_t pid, pid_t tid,
 		return 0;
 	if (result < 0)
 		return error_set(error, "thread %d has ended", (int)tid);
-	return error_set(error, "thread %d did not come to stand within 50 ms",
-			 (int)tid);
+	return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
 }
 
 int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
@@ -169,8 +166,8 @@ int hold_registers(const struct hold *hold, struct registers *registers)
 	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
 	struct iovec out = { dump, sizeof(dump) };
 
-	if (!hold->tid || ptrace(PTRACE_GETREGSET, hold->tid,
-				 (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
+	if (!hold->tid ||
+	    ptrace(PTRACE_GETREGSET, hold->tid, (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
 		return -1;
 	return arch_from_dump(registers, dump, out.iov_len);
 }
@@ -186,8 +183,7 @@ uint64_t hold_end(struct hold *hold)
 		return 0;
 	restart_leave(&hold->restart, hold->tid);
 	/* It fails for a thread that was killed and does not stand any more. */
-	if (ptrace(PTRACE_DETACH, hold->tid, 0,
-		   (void *)(uintptr_t)hold->signal) == 0)
+	if (ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal) == 0)
 		hold->tid = 0;
 	uint64_t held_ns = hold_elapsed(hold);
 	take_time(hold);

@@ -17,14 +17,14 @@ struct registers;
 
 struct hold {
 	pid_t pid;
-	pid_t tid;  /* 0: nothing is held */
-	int signal; /* one that arrived meanwhile: delivered at release */
-	uint64_t began_ns; /* it did not stand yet */
-	int policy;	   /* ours, before it began */
-	bool is_first;	   /* before all others' threads, until it ends */
-	int niceness;	   /* as far as that is not so: ours, before */
+	pid_t tid;		/* 0: nothing is held */
+	int signal;		/* one that arrived meanwhile: delivered at release */
+	uint64_t began_ns;	/* it did not stand yet */
+	int policy;		/* ours, before it began */
+	bool is_first;		/* before all others' threads, until it ends */
+	int niceness;		/* as far as that is not so: ours, before */
 	struct restart restart; /* of the system call that it ended */
-	bool is_asleep; /* not begun: where nobody wakes it, just now */
+	bool is_asleep;		/* not begun: where nobody wakes it, just now */
 };
 
 /*

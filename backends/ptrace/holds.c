@@ -87,8 +87,8 @@ void holds_keep(struct holds *holds, struct hold *hold)
 	holds->late[holds->late_count++] = *hold;
 	hold->tid = 0;
 	if (holds->loop && !holds->timer)
-		holds->timer = loop_timer(holds->loop, SETTLE_SECONDS,
-					  SETTLE_SECONDS, on_settle, holds);
+		holds->timer =
+			loop_timer(holds->loop, SETTLE_SECONDS, SETTLE_SECONDS, on_settle, holds);
 }
 
 static bool has_late(const struct holds *holds, pid_t pid)
@@ -99,8 +99,7 @@ static bool has_late(const struct holds *holds, pid_t pid)
 	return false;
 }
 
-static int hold_traced(struct holds *holds, struct tracee *tracee, pid_t tid,
-		       struct error *error)
+static int hold_traced(struct holds *holds, struct tracee *tracee, pid_t tid, struct error *error)
 {
 	holds->began_ns = loop_now_ns();
 	if (tracee_hold(tracee, tid, error) < 0)
@@ -133,8 +132,7 @@ int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 
 bool holds_stands(const struct holds *holds, pid_t tid)
 {
-	const struct tracee *tracee =
-		holds->waits ? tracee_find(holds->waits, tid) : NULL;
+	const struct tracee *tracee = holds->waits ? tracee_find(holds->waits, tid) : NULL;
 
 	return tracee && tracee_stands(tracee, tid);
 }

@@ -42,7 +42,7 @@ struct image {
 	bool is_rules_opened;
 	struct unwind_file *lines;
 	bool has_all_lines; /* those of the debug file, where there is one */
-	struct map *names; /* address -> struct place_name */
+	struct map *names;  /* address -> struct place_name */
 	struct symbol_key key;
 	bool has_key;	 /* its names are kept for the next run */
 	bool is_unsaved; /* and there are new ones */
@@ -86,10 +86,8 @@ static void image_free(const struct images *images, struct image *image)
 	free(image);
 }
 
-struct images *images_new(const struct unwind_module *module,
-			  const struct symbol_cache *cache,
-			  const atomic_bool *is_cancelled,
-			  struct progress *progress)
+struct images *images_new(const struct unwind_module *module, const struct symbol_cache *cache,
+			  const atomic_bool *is_cancelled, struct progress *progress)
 {
 	struct images *images = xcalloc(1, sizeof(*images));
 
@@ -137,8 +135,7 @@ static uint64_t count_bytes(const struct images *images)
 
 static bool is_full(const struct images *images)
 {
-	return images->count >= IMAGES_MAXIMUM ||
-	       images->name_count >= NAMES_MAXIMUM ||
+	return images->count >= IMAGES_MAXIMUM || images->name_count >= NAMES_MAXIMUM ||
 	       count_bytes(images) >= BYTES_MAXIMUM;
 }
 
@@ -162,8 +159,7 @@ void images_save(struct images *images)
 		struct image *image = images->items[i];
 
 		if (image->is_unsaved)
-			symbol_cache_save(images->cache, &image->key,
-					  image->names);
+			symbol_cache_save(images->cache, &image->key, image->names);
 		image->is_unsaved = false;
 	}
 	symbol_cache_trim(images->cache);
@@ -180,8 +176,7 @@ unsigned images_generation(const struct images *images)
  */
 static bool is_same(const struct image *a, const struct image *b)
 {
-	if (a->size != b->size || a->owner != b->owner ||
-	    strcmp(a->path, b->path) != 0)
+	if (a->size != b->size || a->owner != b->owner || strcmp(a->path, b->path) != 0)
 		return false;
 	if (a->elf.id_length && b->elf.id_length)
 		return a->elf.id_length == b->elf.id_length &&
@@ -189,8 +184,7 @@ static bool is_same(const struct image *a, const struct image *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-static struct image *find_same(struct images *images,
-			       const struct image *image)
+static struct image *find_same(struct images *images, const struct image *image)
 {
 	for (size_t i = 0; i < images->count; i++)
 		if (is_same(images->items[i], image))
@@ -214,8 +208,7 @@ static void drop_end(char *text, const char *end)
 {
 	size_t length = strlen(text);
 
-	if (length > strlen(end) &&
-	    strcmp(text + length - strlen(end), end) == 0)
+	if (length > strlen(end) && strcmp(text + length - strlen(end), end) == 0)
 		text[length - strlen(end)] = '\0';
 }
 
@@ -247,8 +240,7 @@ static uid_t find_user(pid_t pid)
  * The kernel's own library is nowhere but in memory, where its process may
  * have written something else.
  */
-static struct image *open_vdso(struct images *images,
-			       const struct mapping *mapping, pid_t pid)
+static struct image *open_vdso(struct images *images, const struct mapping *mapping, pid_t pid)
 {
 	struct image *image = make_image(mapping);
 	struct iovec here;
@@ -259,10 +251,8 @@ static struct image *open_vdso(struct images *images,
 		image->byte_count = VDSO_MAXIMUM;
 	image->bytes = xmalloc(image->byte_count);
 	here = (struct iovec){ image->bytes, image->byte_count };
-	there = (struct iovec){ (void *)(uintptr_t)mapping->start,
-				image->byte_count };
-	if (process_vm_readv(pid, &here, 1, &there, 1, 0) !=
-	    (ssize_t)image->byte_count) {
+	there = (struct iovec){ (void *)(uintptr_t)mapping->start, image->byte_count };
+	if (process_vm_readv(pid, &here, 1, &there, 1, 0) != (ssize_t)image->byte_count) {
 		image_free(images, image);
 		return NULL;
 	}
@@ -285,11 +275,9 @@ static int find_debug(const struct image *image, pid_t pid)
 
 	if (image->elf.id_length < 2)
 		return -1;
-	at = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/",
-			      image->elf.id[0]);
+	at = (size_t)snprintf(path, sizeof(path), DEBUG_FOLDER "/%02x/", image->elf.id[0]);
 	for (size_t i = 1; i < image->elf.id_length; i++)
-		at += (size_t)snprintf(path + at, sizeof(path) - at, "%02x",
-				       image->elf.id[i]);
+		at += (size_t)snprintf(path + at, sizeof(path) - at, "%02x", image->elf.id[i]);
 	snprintf(path + at, sizeof(path) - at, ".debug");
 	found = rootfile_find(pid, "root", path);
 	if (found < 0)
@@ -329,8 +317,7 @@ static const char *base_name(const char *path)
 /* Of a file that names no function there; free() it. */
 static char *make_place(const struct image *image, uint64_t address)
 {
-	return xasprintf("%s+0x%llx", base_name(image->path),
-			 (unsigned long long)address);
+	return xasprintf("%s+0x%llx", base_name(image->path), (unsigned long long)address);
 }
 
 /* What is the same in all copies of a file is kept without its path. */
@@ -349,18 +336,15 @@ static void complete(uint64_t address, void *value, void *data)
 static void recall_names(struct images *images, struct image *image, pid_t pid)
 {
 	open_debug(image, pid);
-	image->has_key =
-		symbol_key_set(&image->key, &image->elf,
-			       image->debug.fd >= 0 ? &image->debug : NULL) == 0;
+	image->has_key = symbol_key_set(&image->key, &image->elf,
+					image->debug.fd >= 0 ? &image->debug : NULL) == 0;
 	if (!image->has_key)
 		return;
-	images->name_count +=
-		symbol_cache_load(images->cache, &image->key, image->names);
+	images->name_count += symbol_cache_load(images->cache, &image->key, image->names);
 	map_each(image->names, complete, image);
 }
 
-static struct image *open_file(struct images *images,
-			       const struct mapping *mapping, pid_t pid)
+static struct image *open_file(struct images *images, const struct mapping *mapping, pid_t pid)
 {
 	int fd = mapping_open(mapping, pid);
 	struct image *image;
@@ -382,8 +366,7 @@ static struct image *open_file(struct images *images,
 	return keep(images, image);
 }
 
-struct image *images_open(struct images *images, struct mapping *mapping,
-			  pid_t pid)
+struct image *images_open(struct images *images, struct mapping *mapping, pid_t pid)
 {
 	if (mapping->is_looked_up)
 		return mapping->image;
@@ -413,8 +396,7 @@ struct unwind_file *image_rules(struct images *images, struct image *image)
 	if (count_bytes(images) >= BYTES_MAXIMUM)
 		return NULL;
 	if (image->bytes)
-		image->rules = images->module->open_image(image->bytes,
-							  image->byte_count);
+		image->rules = images->module->open_image(image->bytes, image->byte_count);
 	else
 		image->rules = images->module->open(image->elf.fd);
 	return image->rules;
@@ -422,8 +404,7 @@ struct unwind_file *image_rules(struct images *images, struct image *image)
 
 bool image_is_unread(const struct image *image, uint64_t address)
 {
-	return !image->symbols && !image->bytes &&
-	       !map_find(image->names, address);
+	return !image->symbols && !image->bytes && !map_find(image->names, address);
 }
 
 static void read_symbols(const struct images *images, struct image *image,
@@ -451,8 +432,7 @@ void image_index(struct images *images, struct image *image, pid_t pid)
 	}
 }
 
-static struct unwind_file *open_lines(struct images *images,
-				      struct image *image)
+static struct unwind_file *open_lines(struct images *images, struct image *image)
 {
 	if (image->lines)
 		return image->lines;
@@ -466,9 +446,7 @@ static struct unwind_file *open_lines(struct images *images,
 
 static char *find_symbol(const struct image *image, uint64_t address)
 {
-	return image->symbols ? symbols_find(image->symbols, image->symbol_file,
-					     address)
-			      : NULL;
+	return image->symbols ? symbols_find(image->symbols, image->symbol_file, address) : NULL;
 }
 
 /* "pthread_cond_wait@@GLIBC_2.3.2": which version is of no interest. */
@@ -480,16 +458,13 @@ static void drop_version(char *name)
 		*at = '\0';
 }
 
-static void take_symbol(const struct images *images, struct place_name *name,
-			char *owned_symbol)
+static void take_symbol(const struct images *images, struct place_name *name, char *owned_symbol)
 {
 	char *plain;
 
 	name->has_symbol = true;
 	drop_version(owned_symbol);
-	plain = cppname_is_modest(owned_symbol)
-			? images->module->demangle(owned_symbol)
-			: NULL;
+	plain = cppname_is_modest(owned_symbol) ? images->module->demangle(owned_symbol) : NULL;
 	name->func = plain ? cppname_shorten(plain) : xstrdup(owned_symbol);
 	if (plain)
 		name->qualname = xstrndup(plain, QUALNAME_MAXIMUM);
@@ -499,8 +474,7 @@ static void take_symbol(const struct images *images, struct place_name *name,
 	free(owned_symbol);
 }
 
-static struct place_name *make_name(struct images *images, struct image *image,
-				    uint64_t address)
+static struct place_name *make_name(struct images *images, struct image *image, uint64_t address)
 {
 	struct place_name *name = xcalloc(1, sizeof(*name));
 	char path[4000];
@@ -512,16 +486,14 @@ static struct place_name *make_name(struct images *images, struct image *image,
 	else
 		name->func = make_place(image, address);
 	if (lines && !image->bytes)
-		name->lineno = images->module->line(lines, address, path,
-						    sizeof(path));
+		name->lineno = images->module->line(lines, address, path, sizeof(path));
 	name->file = xstrdup(name->lineno > 0 ? path : image->path);
 	name->is_lasting = lines && image->has_all_lines && image->symbols &&
 			   symbols_are_whole(image->symbols);
 	return name;
 }
 
-const struct place_name *image_name(struct images *images, struct image *image,
-				    uint64_t address)
+const struct place_name *image_name(struct images *images, struct image *image, uint64_t address)
 {
 	struct place_name *name = map_find(image->names, address);
 

@@ -31,10 +31,8 @@ struct place_name {
 };
 
 /* Borrows all for its life. */
-struct images *images_new(const struct unwind_module *module,
-			  const struct symbol_cache *cache,
-			  const atomic_bool *is_cancelled,
-			  struct progress *progress);
+struct images *images_new(const struct unwind_module *module, const struct symbol_cache *cache,
+			  const atomic_bool *is_cancelled, struct progress *progress);
 void images_free(struct images *images);
 /*
  * Forgets everything when it is too much. What was lent before is void, also
@@ -49,8 +47,7 @@ void images_save(struct images *images);
 unsigned images_generation(const struct images *images);
 
 /* The file of a mapping, opened at the first time; NULL: it cannot be had. */
-struct image *images_open(struct images *images, struct mapping *mapping,
-			  pid_t pid);
+struct image *images_open(struct images *images, struct mapping *mapping, pid_t pid);
 /* Address in the process less that in the file. */
 uint64_t image_bias(const struct image *image, const struct mapping *mapping);
 /* Whether the symbols have to be read before image_name(). */
@@ -59,7 +56,6 @@ struct unwind_file *image_rules(struct images *images, struct image *image);
 /* Reads the symbols. */
 void image_index(struct images *images, struct image *image, pid_t pid);
 /* Lends what is at the file's address; it is not unread. */
-const struct place_name *image_name(struct images *images, struct image *image,
-				    uint64_t address);
+const struct place_name *image_name(struct images *images, struct image *image, uint64_t address);
 
 #endif

@@ -25,8 +25,7 @@ static uint32_t take_number(struct linetable_walk *walk)
 	uint32_t value = 0;
 	uint8_t byte = 0x40;
 
-	for (unsigned shift = 0;
-	     byte & 0x40 && walk->at < walk->table->length; shift += 6) {
+	for (unsigned shift = 0; byte & 0x40 && walk->at < walk->table->length; shift += 6) {
 		byte = take_byte(walk);
 		if (shift < 32)
 			value |= (uint32_t)(byte & 0x3f) << shift;
@@ -100,8 +99,7 @@ static bool next_of_locations(struct linetable_walk *walk, bool *has_line)
 	return true;
 }
 
-void linetable_begin(struct linetable_walk *walk, const struct linetable *table,
-		     int minor)
+void linetable_begin(struct linetable_walk *walk, const struct linetable *table, int minor)
 {
 	*walk = (struct linetable_walk){
 		.table = table,
@@ -133,8 +131,7 @@ bool linetable_next(struct linetable_walk *walk, struct linetable_entry *entry)
 		walk->is_over = true;
 	entry->start = start;
 	entry->end = walk->end;
-	entry->line = has_line && line >= 0 && line <= INT32_MAX ? (int)line
-								  : -1;
+	entry->line = has_line && line >= 0 && line <= INT32_MAX ? (int)line : -1;
 	return true;
 }
 

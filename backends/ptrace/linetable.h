@@ -35,8 +35,7 @@ struct linetable_walk {
 	bool is_over;
 };
 
-void linetable_begin(struct linetable_walk *walk, const struct linetable *table,
-		     int minor);
+void linetable_begin(struct linetable_walk *walk, const struct linetable *table, int minor);
 /*
  * The next entry, in the order of the code; false: that was all. Up to 3.9 the
  * last one goes on for ever, and some are empty.

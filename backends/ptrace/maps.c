@@ -24,20 +24,16 @@ void maps_clear(struct maps *maps)
 }
 
 /* "START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH". */
-static int parse_line(struct mapping *mapping, char *permissions,
-		      const char *line)
+static int parse_line(struct mapping *mapping, char *permissions, const char *line)
 {
 	unsigned major_number;
 	unsigned minor_number;
 	int path = 0;
 
 	*mapping = (struct mapping){ .path = NULL };
-	if (sscanf(line,
-		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64
-		   " %n",
-		   &mapping->start, &mapping->end, permissions,
-		   &mapping->offset, &major_number, &minor_number,
-		   &mapping->inode, &path) < 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &mapping->start, &mapping->end, permissions, &mapping->offset, &major_number,
+		   &minor_number, &mapping->inode, &path) < 7 ||
 	    path == 0)
 		return -1;
 	mapping->device = makedev(major_number, minor_number);
@@ -108,8 +104,8 @@ static int find_mapped(const struct mapping *mapping, pid_t pid)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-		 (int)pid, mapping->start, mapping->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		 mapping->start, mapping->end);
 	return open(path, O_PATH | O_CLOEXEC);
 }
 
@@ -139,13 +135,11 @@ static const struct {
 	{ find_here, true },
 };
 
-static bool is_the_file(const struct mapping *mapping, int fd,
-			bool needs_device)
+static bool is_the_file(const struct mapping *mapping, int fd, bool needs_device)
 {
 	struct stat about;
 
-	return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-	       about.st_ino == mapping->inode &&
+	return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_ino == mapping->inode &&
 	       (!needs_device || about.st_dev == mapping->device);
 }
 

@@ -36,7 +36,7 @@
 struct block {
 	uint64_t number;
 	uint32_t group;
-	bool is_used; /* asked for in this snapshot */
+	bool is_used;	/* asked for in this snapshot */
 	uint8_t unused; /* stands since then */
 	bool has[2];
 };
@@ -53,10 +53,10 @@ struct memory {
 	uint64_t work; /* of this snapshot */
 	uint64_t work_end;
 	uint64_t calls_end;
-	bool is_cut; /* something was not read as that was too much */
-	bool is_standing; /* memory_begin_stand() */
+	bool is_cut;	   /* something was not read as that was too much */
+	bool is_standing;  /* memory_begin_stand() */
 	bool is_ahead_due; /* the blocks of the stand are still to be read */
-	int failure; /* see memory_take_failure() */
+	int failure;	   /* see memory_take_failure() */
 	struct block *blocks;
 	size_t block_count;
 	size_t block_capacity;
@@ -112,8 +112,7 @@ int memory_take_failure(struct memory *memory)
 }
 
 /* Reads the first parts of a list, at most as many as one call takes. */
-static ssize_t read_some(struct memory *memory, struct memory_part *parts,
-			 size_t count)
+static ssize_t read_some(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	struct iovec local[PARTS_AT_ONCE];
 	struct iovec remote[PARTS_AT_ONCE];
@@ -133,8 +132,7 @@ static ssize_t read_some(struct memory *memory, struct memory_part *parts,
 }
 
 /* The kernel stops at the first bad page; continue behind that part. */
-static void fetch_parts(struct memory *memory, struct memory_part *parts,
-			size_t count)
+static void fetch_parts(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		parts[i].done = 0;
@@ -156,8 +154,7 @@ static void fetch_parts(struct memory *memory, struct memory_part *parts,
 	}
 }
 
-int memory_fetch(struct memory *memory, uint64_t address, void *out,
-		 size_t length)
+int memory_fetch(struct memory *memory, uint64_t address, void *out, size_t length)
 {
 	struct memory_part part = { address, out, length, 0 };
 
@@ -170,8 +167,7 @@ int memory_fetch(struct memory *memory, uint64_t address, void *out,
 	return -1;
 }
 
-size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out,
-			size_t length)
+size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out, size_t length)
 {
 	struct memory_part parts[PARTS_AT_ONCE / 4];
 	size_t count = 0;
@@ -206,8 +202,7 @@ static size_t slot_of(const struct memory *memory, uint64_t number)
 static void forget_slots(struct memory *memory)
 {
 	if (memory->slots)
-		memset(memory->slots, 0xff,
-		       memory->slot_count * sizeof(*memory->slots));
+		memset(memory->slots, 0xff, memory->slot_count * sizeof(*memory->slots));
 }
 
 static void make_room(struct memory *memory)
@@ -217,17 +212,14 @@ static void make_room(struct memory *memory)
 	ARRAY_GROW(memory->blocks, memory->block_count, memory->block_capacity);
 	for (int i = 0; i < 2; i++)
 		memory->copies[i] =
-			xrealloc(memory->copies[i],
-				 memory->block_capacity * BLOCK_BYTES);
+			xrealloc(memory->copies[i], memory->block_capacity * BLOCK_BYTES);
 	memory->slot_count = 64;
 	while (memory->slot_count < memory->block_capacity * 2)
 		memory->slot_count *= 2;
-	memory->slots =
-		xrealloc(memory->slots, memory->slot_count * sizeof(uint32_t));
+	memory->slots = xrealloc(memory->slots, memory->slot_count * sizeof(uint32_t));
 	forget_slots(memory);
 	for (size_t i = 0; i < memory->block_count; i++)
-		memory->slots[slot_of(memory, memory->blocks[i].number)] =
-			(uint32_t)i;
+		memory->slots[slot_of(memory, memory->blocks[i].number)] = (uint32_t)i;
 }
 
 /* The index of a block, made when it is not there; NO_BLOCK: too many. */
@@ -248,8 +240,7 @@ static uint32_t block_index(struct memory *memory, uint64_t number)
 }
 
 /* Adds the blocks of one copy that are wanted, neighbours as one part. */
-static size_t add_parts(struct memory *memory, int copy, bool only_group,
-			size_t count)
+static size_t add_parts(struct memory *memory, int copy, bool only_group, size_t count)
 {
 	size_t last = SIZE_MAX;
 
@@ -273,13 +264,11 @@ static size_t add_parts(struct memory *memory, int copy, bool only_group,
 	return count;
 }
 
-static void note_parts(struct memory *memory, int copy, size_t first,
-		       size_t count)
+static void note_parts(struct memory *memory, int copy, size_t first, size_t count)
 {
 	for (size_t i = first; i < count; i++) {
 		const struct memory_part *part = &memory->parts[i];
-		size_t at =
-			(size_t)((uint8_t *)part->out - memory->copies[copy]);
+		size_t at = (size_t)((uint8_t *)part->out - memory->copies[copy]);
 		for (size_t j = 0; j < part->length; j += BLOCK_BYTES)
 			memory->blocks[(at + j) / BLOCK_BYTES].has[copy] =
 				j + BLOCK_BYTES <= part->done;
@@ -290,8 +279,7 @@ static void note_parts(struct memory *memory, int copy, size_t first,
 static void fetch_copies(struct memory *memory, bool only_group, int copies)
 {
 	size_t middle = add_parts(memory, 0, only_group, 0);
-	size_t count =
-		copies > 1 ? add_parts(memory, 1, only_group, middle) : middle;
+	size_t count = copies > 1 ? add_parts(memory, 1, only_group, middle) : middle;
 	int failure = memory->failure;
 
 	fetch_parts(memory, memory->parts, count);
@@ -304,8 +292,7 @@ static void fetch_copies(struct memory *memory, bool only_group, int copies)
 }
 
 /* The parts first, then the blocks of the stand. */
-static void fetch_with_ahead(struct memory *memory,
-			     const struct memory_part *parts, size_t count)
+static void fetch_with_ahead(struct memory *memory, const struct memory_part *parts, size_t count)
 {
 	size_t middle = 0;
 	size_t end;
@@ -321,8 +308,7 @@ static void fetch_with_ahead(struct memory *memory,
 	note_parts(memory, 0, middle, end);
 }
 
-void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
-			size_t count)
+void memory_fetch_parts(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	if (!memory->is_ahead_due) {
 		fetch_parts(memory, parts, count);
@@ -362,8 +348,7 @@ static void begin(struct memory *memory, bool prefetch, int copies)
 		return;
 	qsort(memory->blocks, wanted, sizeof(*memory->blocks), compare_blocks);
 	for (size_t i = 0; i < wanted; i++)
-		memory->slots[slot_of(memory, memory->blocks[i].number)] =
-			(uint32_t)i;
+		memory->slots[slot_of(memory, memory->blocks[i].number)] = (uint32_t)i;
 	fetch_copies(memory, false, copies);
 }
 
@@ -406,11 +391,9 @@ static void sort_blocks(struct memory *memory, size_t count)
 	memory->block_count = count;
 	forget_slots(memory);
 	if (!are_sorted(memory))
-		qsort(memory->blocks, count, sizeof(*memory->blocks),
-		      compare_blocks);
+		qsort(memory->blocks, count, sizeof(*memory->blocks), compare_blocks);
 	for (size_t i = 0; i < count; i++)
-		memory->slots[slot_of(memory, memory->blocks[i].number)] =
-			(uint32_t)i;
+		memory->slots[slot_of(memory, memory->blocks[i].number)] = (uint32_t)i;
 }
 
 void memory_begin_stand(struct memory *memory)
@@ -421,8 +404,7 @@ void memory_begin_stand(struct memory *memory)
 		const struct block *block = &memory->blocks[i];
 		unsigned unused = block->is_used ? 0 : block->unused + 1u;
 
-		if (block->has[0] && unused <= AHEAD_STANDS &&
-		    kept < AHEAD_BLOCKS)
+		if (block->has[0] && unused <= AHEAD_STANDS && kept < AHEAD_BLOCKS)
 			memory->blocks[kept++] = (struct block){
 				.number = block->number,
 				.unused = (uint8_t)unused,
@@ -477,12 +459,10 @@ void memory_use(struct memory *memory, int copy)
 	memory->copy = copy;
 }
 
-int memory_look(struct memory *memory, uint64_t address, void *out,
-		size_t length)
+int memory_look(struct memory *memory, uint64_t address, void *out, size_t length)
 {
-	return memory->is_standing
-		       ? memory_read(memory, address, out, length)
-		       : memory_fetch(memory, address, out, length);
+	return memory->is_standing ? memory_read(memory, address, out, length)
+				   : memory_fetch(memory, address, out, length);
 }
 
 static bool may_call(const struct memory *memory)
@@ -490,8 +470,8 @@ static bool may_call(const struct memory *memory)
 	return memory->calls < memory->calls_end;
 }
 
-static int read_block(struct memory *memory, uint64_t number, size_t offset,
-		      void *out, size_t length)
+static int read_block(struct memory *memory, uint64_t number, size_t offset, void *out,
+		      size_t length)
 {
 	uint32_t index;
 
@@ -505,11 +485,9 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 	index = block_index(memory, number);
 	if (index == NO_BLOCK) {
 		memory->work += CALL_WORK;
-		return memory_fetch(memory, number * BLOCK_BYTES + offset, out,
-				    length);
+		return memory_fetch(memory, number * BLOCK_BYTES + offset, out, length);
 	}
-	uint8_t *bytes =
-		memory->copies[memory->copy] + (size_t)index * BLOCK_BYTES;
+	uint8_t *bytes = memory->copies[memory->copy] + (size_t)index * BLOCK_BYTES;
 	struct block *block = &memory->blocks[index];
 	if (!block->has[memory->copy]) {
 		if (!may_call(memory)) {
@@ -518,8 +496,7 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 			return -1;
 		}
 		memory->work += CALL_WORK;
-		if (memory_fetch(memory, number * BLOCK_BYTES, bytes,
-				 BLOCK_BYTES) < 0)
+		if (memory_fetch(memory, number * BLOCK_BYTES, bytes, BLOCK_BYTES) < 0)
 			return -1;
 		block->has[memory->copy] = true;
 	}
@@ -529,8 +506,7 @@ static int read_block(struct memory *memory, uint64_t number, size_t offset,
 	return 0;
 }
 
-int memory_read(struct memory *memory, uint64_t address, void *out,
-		size_t length)
+int memory_read(struct memory *memory, uint64_t address, void *out, size_t length)
 {
 	uint8_t *to = out;
 
@@ -543,8 +519,7 @@ int memory_read(struct memory *memory, uint64_t address, void *out,
 		size_t some = BLOCK_BYTES - offset;
 		if (some > length)
 			some = length;
-		if (read_block(memory, address / BLOCK_BYTES, offset, to,
-			       some) < 0)
+		if (read_block(memory, address / BLOCK_BYTES, offset, to, some) < 0)
 			return -1;
 		to += some;
 		address += some;

@@ -72,22 +72,17 @@ void memory_again(struct memory *memory);
 /* Chooses copy 0 or 1 for memory_read. */
 void memory_use(struct memory *memory, int copy);
 /* 0, or -1 with errno (EFAULT unmapped, ESRCH gone, EPERM). */
-int memory_read(struct memory *memory, uint64_t address, void *out,
-		size_t length);
-int memory_fetch(struct memory *memory, uint64_t address, void *out,
-		 size_t length);
+int memory_read(struct memory *memory, uint64_t address, void *out, size_t length);
+int memory_fetch(struct memory *memory, uint64_t address, void *out, size_t length);
 /* In a stand memory_read(), else memory_fetch(). */
-int memory_look(struct memory *memory, uint64_t address, void *out,
-		size_t length);
+int memory_look(struct memory *memory, uint64_t address, void *out, size_t length);
 /* Past the snapshot, all parts in as few calls as possible. */
-void memory_fetch_parts(struct memory *memory, struct memory_part *parts,
-			size_t count);
+void memory_fetch_parts(struct memory *memory, struct memory_part *parts, size_t count);
 /*
  * Past the snapshot in one call, up to the first page that is not there, 1 MB
  * at most. How many bytes it read.
  */
-size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out,
-			size_t length);
+size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out, size_t length);
 /*
  * The errno of the first reading since the last call that failed for another
  * reason than the address (EFAULT), 0: none. What was read ahead and is read

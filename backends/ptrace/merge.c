@@ -68,8 +68,7 @@ static const char *const beginnings[] = {
 	"start_thread",
 };
 
-static bool begins_with_any(const char *name, const char *const *words,
-			    size_t count)
+static bool begins_with_any(const char *name, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(name, words[i], strlen(words[i])) == 0)
@@ -99,8 +98,7 @@ static bool is_machinery(const struct native_frame *frame)
 
 static bool is_beginning(const struct native_frame *frame)
 {
-	return frame->name &&
-	       is_any(frame->name->func, beginnings, ARRAY_LENGTH(beginnings));
+	return frame->name && is_any(frame->name->func, beginnings, ARRAY_LENGTH(beginnings));
 }
 
 /*
@@ -116,8 +114,7 @@ static size_t find_beginning(const struct capture *capture)
 	while (at > 0) {
 		const struct native_frame *frame = &capture->frames[at - 1];
 		bool is_nameless = frame->name && !frame->name->has_symbol;
-		if (!is_nameless && !is_beginning(frame) &&
-		    !frame->is_interpreter)
+		if (!is_nameless && !is_beginning(frame) && !frame->is_interpreter)
 			break;
 		at--;
 	}
@@ -133,7 +130,7 @@ struct merge {
 	size_t capacity;
 	size_t native_count;
 	size_t beginning; /* of the outermost native frames: how it began */
-	size_t next; /* Python frame */
+	size_t next;	  /* Python frame */
 };
 
 static void add_frame(struct merge *merge, struct frame frame)
@@ -149,8 +146,7 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 	struct code code = { .func = address, .file = nowhere };
 	struct frame frame = { .lineno = 0 };
 
-	snprintf(address, sizeof(address), "0x%llx",
-		 (unsigned long long)native->pc);
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)native->pc);
 	if (native->name) {
 		code.func = native->name->func;
 		code.qualname = native->name->qualname;
@@ -164,8 +160,7 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 }
 
 /* Outside of the outermost Python frame it is only the way to Python. */
-static bool is_shown(const struct merge *merge,
-		     const struct native_frame *native)
+static bool is_shown(const struct merge *merge, const struct native_frame *native)
 {
 	const struct capture *capture = merge->capture;
 	size_t at = (size_t)(native - capture->frames);
@@ -209,14 +204,13 @@ static void anchor_by_loops(struct capture *capture)
 	for (size_t i = 0; i < capture->frame_count; i++)
 		count += is_loop(&capture->frames[i]);
 	if (count > capture->python_count ||
-	    (count < capture->python_count &&
-	     capture->end == NATIVE_OUTERMOST && !capture->python_dropped))
+	    (count < capture->python_count && capture->end == NATIVE_OUTERMOST &&
+	     !capture->python_dropped))
 		return;
 	count = 0;
 	for (size_t i = 0; i < capture->frame_count; i++)
 		if (is_loop(&capture->frames[i]))
-			capture->python[count++].anchor =
-				capture->frames[i].low;
+			capture->python[count++].anchor = capture->frames[i].low;
 }
 
 static bool is_within(const struct native_frame *native, uint64_t anchor)
@@ -225,8 +219,8 @@ static bool is_within(const struct native_frame *native, uint64_t anchor)
 }
 
 /* How many Python frames from first on the native frame runs. */
-static size_t count_within(const struct capture *capture,
-			   const struct native_frame *native, size_t first)
+static size_t count_within(const struct capture *capture, const struct native_frame *native,
+			   size_t first)
 {
 	size_t count = 0;
 
@@ -248,9 +242,8 @@ static bool fits(const struct capture *capture)
 		if (native->high)
 			end = native->high;
 	}
-	return next == capture->python_count ||
-	       (next > 0 && capture->end != NATIVE_OUTERMOST &&
-		capture->python[next].anchor >= end);
+	return next == capture->python_count || (next > 0 && capture->end != NATIVE_OUTERMOST &&
+						 capture->python[next].anchor >= end);
 }
 
 static void merge_by_anchors(struct merge *merge)
@@ -280,8 +273,8 @@ static void merge_above(struct merge *merge)
 	add_python(merge, capture->python_count);
 }
 
-const struct stack *merge_stack(struct capture *capture,
-				struct stack_table *table, bool has_internals)
+const struct stack *merge_stack(struct capture *capture, struct stack_table *table,
+				bool has_internals)
 {
 	struct merge merge = {
 		.capture = capture,
@@ -301,8 +294,7 @@ const struct stack *merge_stack(struct capture *capture,
 	if (merge.count > STACK_FRAMES_MAXIMUM)
 		cut = merge.count - STACK_FRAMES_MAXIMUM;
 	if (merge.native_count > 0)
-		stack = stack_table_stack(table, merge.frames,
-					  merge.count - cut,
+		stack = stack_table_stack(table, merge.frames, merge.count - cut,
 					  capture->python_dropped + cut);
 	free(merge.frames);
 	return stack;

@@ -21,7 +21,7 @@ struct stack_table;
  * machinery and of how a program or thread starts are shown, too. NULL: there
  * is no native frame to show.
  */
-const struct stack *merge_stack(struct capture *capture,
-				struct stack_table *table, bool has_internals);
+const struct stack *merge_stack(struct capture *capture, struct stack_table *table,
+				bool has_internals);
 
 #endif

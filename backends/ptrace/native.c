@@ -53,9 +53,7 @@ struct native_process {
 };
 
 struct native *native_new(struct loop *loop,
-			  void (*say)(const struct progress_state *state,
-				      void *data),
-			  void *data)
+			  void (*say)(const struct progress_state *state, void *data), void *data)
 {
 	struct native *native = xcalloc(1, sizeof(*native));
 
@@ -104,15 +102,14 @@ int native_open(struct native *native, struct error *error)
 	if (!native->module)
 		return -1;
 	native->cache = symbol_cache_new();
-	native->images = images_new(native->module, native->cache,
-				    &native->is_cancelled, &native->progress);
+	native->images =
+		images_new(native->module, native->cache, &native->is_cancelled, &native->progress);
 	return 0;
 }
 
-struct native_process *
-native_process_new(struct native *native, pid_t pid, uint64_t interpreter,
-		   void (*done)(struct capture_set *captures, void *data),
-		   void *data)
+struct native_process *native_process_new(struct native *native, pid_t pid, uint64_t interpreter,
+					  void (*done)(struct capture_set *captures, void *data),
+					  void *data)
 {
 	struct native_process *process = xcalloc(1, sizeof(*process));
 
@@ -254,8 +251,7 @@ static void start_next(struct native *native)
 	}
 	native->running = next;
 	if (!native->timer)
-		native->timer = loop_timer(native->loop, SAY_SECONDS,
-					   SAY_SECONDS, on_say, native);
+		native->timer = loop_timer(native->loop, SAY_SECONDS, SAY_SECONDS, on_say, native);
 	loop_work(native->loop, run_job, end_job, next);
 }
 
@@ -267,8 +263,7 @@ void native_start(struct native_process *process, struct capture_set *captures)
 	process->is_busy = true;
 	process->captures = *captures;
 	*captures = (struct capture_set){ .may_hold = captures->may_hold };
-	ARRAY_GROW(native->waiting, native->waiting_count,
-		   native->waiting_capacity);
+	ARRAY_GROW(native->waiting, native->waiting_count, native->waiting_capacity);
 	native->waiting[native->waiting_count++] = process;
 	start_next(native);
 }

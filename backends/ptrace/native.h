@@ -23,9 +23,7 @@ struct native_process;
  * with total 0 at the end.
  */
 struct native *native_new(struct loop *loop,
-			  void (*say)(const struct progress_state *state,
-				      void *data),
-			  void *data);
+			  void (*say)(const struct progress_state *state, void *data), void *data);
 /*
  * Before the loop, and after all its processes. A job that runs is told to
  * end, and the loop does not end before it.
@@ -39,10 +37,9 @@ int native_open(struct native *native, struct error *error);
  * done is called on the loop with what was given to native_start(), unwound,
  * and lends it for the call.
  */
-struct native_process *
-native_process_new(struct native *native, pid_t pid, uint64_t interpreter,
-		   void (*done)(struct capture_set *captures, void *data),
-		   void *data);
+struct native_process *native_process_new(struct native *native, pid_t pid, uint64_t interpreter,
+					  void (*done)(struct capture_set *captures, void *data),
+					  void *data);
 /* done is not called any more. */
 void native_process_free(struct native_process *process);
 bool native_is_busy(const struct native_process *process);

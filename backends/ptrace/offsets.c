@@ -22,8 +22,7 @@ static const struct offsets positions[] = {
 #include "positions.inc"
 };
 
-static const struct offsets *find(const struct offsets *rows, size_t count,
-				  int minor)
+static const struct offsets *find(const struct offsets *rows, size_t count, int minor)
 {
 	for (size_t i = 0; i < count; i++)
 		if ((rows[i].version >> 16 & 0xff) == minor)
@@ -93,14 +92,12 @@ static bool make_sense(const struct offsets *offsets)
 	return true;
 }
 
-int offsets_override(struct offsets *offsets, int minor, struct memory *memory,
-		     uint64_t runtime)
+int offsets_override(struct offsets *offsets, int minor, struct memory *memory, uint64_t runtime)
 {
 	static const char cookie[] = "xdebugpy";
 	uint8_t bytes[STRUCT_MAXIMUM];
 	struct offsets merged = *offsets;
-	const struct offsets *row =
-		find(positions, ARRAY_LENGTH(positions), minor);
+	const struct offsets *row = find(positions, ARRAY_LENGTH(positions), minor);
 
 	if (!row || memory_read(memory, runtime, bytes, sizeof(bytes)) < 0 ||
 	    memcmp(bytes, cookie, sizeof(cookie) - 1) != 0)

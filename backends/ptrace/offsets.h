@@ -27,7 +27,6 @@ const struct offsets *offsets_find(int minor);
  * runtime (3.13 and later), which anybody there can write to. -1: they are
  * not there or make no sense; what is taken lies within its object.
  */
-int offsets_override(struct offsets *offsets, int minor, struct memory *memory,
-		     uint64_t runtime);
+int offsets_override(struct offsets *offsets, int minor, struct memory *memory, uint64_t runtime);
 
 #endif

@@ -24,8 +24,7 @@
 #define FIRST_MAJOR 5
 #define FIRST_MINOR 13
 
-void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address,
-		    int length, uint32_t type)
+void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address, int length, uint32_t type)
 {
 	*attributes = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT,
@@ -43,8 +42,7 @@ void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address,
 
 int perfwatch_open(pid_t tid, const struct perf_event_attr *attributes)
 {
-	return (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1,
-			    PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* 0, or the errno value. */
@@ -73,8 +71,7 @@ static bool is_old_kernel(struct reason *reason)
 	major = strtol(name.release, &end, 10);
 	if (*end == '.')
 		minor = strtol(end + 1, NULL, 10);
-	if (major > FIRST_MAJOR ||
-	    (major == FIRST_MAJOR && minor >= FIRST_MINOR))
+	if (major > FIRST_MAJOR || (major == FIRST_MAJOR && minor >= FIRST_MINOR))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
 		 "The kernel is Linux %.32s; watches that a stranger may set "

@@ -17,8 +17,8 @@ struct reason;
  * address; type as linux/hw_breakpoint.h has it. It is of one thread, and goes
  * when that runs another program.
  */
-void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address,
-		    int length, uint32_t type);
+void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address, int length,
+		    uint32_t type);
 /* The watch's descriptor, or -1 with errno. */
 int perfwatch_open(pid_t tid, const struct perf_event_attr *attributes);
 

@@ -22,8 +22,7 @@ void progress_start(struct progress *progress, int total)
 void progress_say(struct progress *progress, const char *what)
 {
 	pthread_mutex_lock(&progress->mutex);
-	snprintf(progress->state.what, sizeof(progress->state.what), "%s",
-		 what);
+	snprintf(progress->state.what, sizeof(progress->state.what), "%s", what);
 	pthread_mutex_unlock(&progress->mutex);
 }
 

@@ -19,7 +19,7 @@ struct memory;
 struct pywalk;
 
 /* Through the memory's snapshot; what cannot be found stays 0. */
-void pyanchor_fill(struct pywalk *walk, struct memory *memory,
-		   const struct cpython *python, uint64_t tstate);
+void pyanchor_fill(struct pywalk *walk, struct memory *memory, const struct cpython *python,
+		   uint64_t tstate);
 
 #endif

@@ -38,8 +38,7 @@ struct pyasyncio {
 	struct pywalk again;
 };
 
-struct pyasyncio *pyasyncio_new(struct memory *memory,
-				const struct cpython *python)
+struct pyasyncio *pyasyncio_new(struct memory *memory, const struct cpython *python)
 {
 	struct pyasyncio *asyncio = xcalloc(1, sizeof(*asyncio));
 
@@ -70,13 +69,11 @@ static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
 	uint64_t value;
 
 	if (asyncio->is_located || asyncio->tries == LOCATE_TRIES ||
-	    pymodule_find(&asyncio->reader, interpreter, "_asyncio", "__name__",
-			  &value))
+	    pymodule_find(&asyncio->reader, interpreter, "_asyncio", "__name__", &value))
 		return asyncio->is_located;
 	asyncio->tries++;
 	asyncio->is_located =
-		asynciosection_read(&asyncio->at, asyncio->memory,
-				    asyncio->python->runtime) == 0;
+		asynciosection_read(&asyncio->at, asyncio->memory, asyncio->python->runtime) == 0;
 	return asyncio->is_located;
 }
 
@@ -87,8 +84,7 @@ static char *read_name(struct pyasyncio *asyncio, uint64_t task)
 	uint64_t name;
 	int64_t number;
 
-	if (pyreader_pointer(&asyncio->reader, task + asyncio->at.task_name,
-			     &name))
+	if (pyreader_pointer(&asyncio->reader, task + asyncio->at.task_name, &name))
 		return NULL;
 	if (!pyobject_integer(&asyncio->reader, name, &number))
 		return xasprintf("Task-%" PRId64, number);
@@ -99,8 +95,8 @@ static char *read_name(struct pyasyncio *asyncio, uint64_t task)
 }
 
 /* The known task, or a new one; an address may be given again. */
-static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio,
-					uint64_t address, uint64_t coroutine)
+static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio, uint64_t address,
+					uint64_t coroutine)
 {
 	char *name = read_name(asyncio, address);
 	struct pyasyncio_task *task;
@@ -108,8 +104,7 @@ static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio,
 	for (size_t i = 0; i < asyncio->count; i++) {
 		task = &asyncio->tasks[i];
 		if (task->address != address || task->coroutine != coroutine ||
-		    !task->name != !name ||
-		    (name && strcmp(task->name, name) != 0))
+		    !task->name != !name || (name && strcmp(task->name, name) != 0))
 			continue;
 		free(name);
 		return task;
@@ -127,26 +122,22 @@ static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio,
 
 static bool is_coroutine(struct pyreader *reader, uint64_t object)
 {
-	return pytype_is(reader, object, "coroutine") ||
-	       pytype_is(reader, object, "generator");
+	return pytype_is(reader, object, "coroutine") || pytype_is(reader, object, "generator");
 }
 
-uint64_t pyasyncio_frame(const struct pyasyncio *asyncio,
-			 const struct pyasyncio_task *task)
+uint64_t pyasyncio_frame(const struct pyasyncio *asyncio, const struct pyasyncio_task *task)
 {
 	return task->coroutine + (uint64_t)asyncio->python->offsets.gen_frame;
 }
 
 /* What the frame awaits lies on top of its stack; 0: no coroutine. */
-static uint64_t read_awaited(struct pyasyncio *asyncio, uint64_t coroutine,
-			     const uint8_t *frame)
+static uint64_t read_awaited(struct pyasyncio *asyncio, uint64_t coroutine, const uint8_t *frame)
 {
 	const struct offsets *at = &asyncio->python->offsets;
 	uint64_t top, object;
 	int8_t state;
 
-	if (pyreader_read(&asyncio->reader,
-			  coroutine + (uint64_t)at->gen_frame_state, &state,
+	if (pyreader_read(&asyncio->reader, coroutine + (uint64_t)at->gen_frame_state, &state,
 			  sizeof(state)) ||
 	    state != SUSPENDED_YIELD_FROM)
 		return 0;
@@ -158,8 +149,7 @@ static uint64_t read_awaited(struct pyasyncio *asyncio, uint64_t coroutine,
 }
 
 /* Outermost first; -1: a frame cannot be read, or there is no end. */
-static int walk_chain(struct pyasyncio *asyncio, uint64_t coroutine,
-		      struct pywalk *walk)
+static int walk_chain(struct pyasyncio *asyncio, uint64_t coroutine, struct pywalk *walk)
 {
 	const struct offsets *at = &asyncio->python->offsets;
 	uint8_t bytes[OFFSETS_FRAME_BYTES];
@@ -170,15 +160,13 @@ static int walk_chain(struct pyasyncio *asyncio, uint64_t coroutine,
 		uint64_t address = coroutine + (uint64_t)at->gen_frame;
 
 		if (!is_coroutine(&asyncio->reader, coroutine) ||
-		    pyreader_read(&asyncio->reader, address, bytes,
-				  (size_t)at->if_localsplus))
+		    pyreader_read(&asyncio->reader, address, bytes, (size_t)at->if_localsplus))
 			return -1;
 		ARRAY_GROW(walk->frames, walk->count, walk->capacity);
 		walk->frames[walk->count++] = (struct pyframe){
 			.address = address,
-			.code = pyreader_untag(
-				asyncio->python->minor,
-				pyreader_word(bytes, at->if_code)),
+			.code = pyreader_untag(asyncio->python->minor,
+					       pyreader_word(bytes, at->if_code)),
 			.position = pyreader_word(bytes, at->if_instr),
 		};
 		coroutine = read_awaited(asyncio, coroutine, bytes);
@@ -211,26 +199,21 @@ static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
 }
 
 /* The tasks of a list whose head (next, previous) is at head. */
-static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread,
-		      uint64_t running)
+static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread, uint64_t running)
 {
 	const struct asynciosection *at = &asyncio->at;
 	uint64_t node;
 
 	if (pyreader_pointer(&asyncio->reader, head, &node))
 		return;
-	for (int i = 0; i < PYASYNCIO_TASKS_MAXIMUM && node && node != head;
-	     i++) {
+	for (int i = 0; i < PYASYNCIO_TASKS_MAXIMUM && node && node != head; i++) {
 		uint64_t address = node - at->task_node;
 		struct pyasyncio_task *task;
 		uint64_t coroutine;
 
 		if (pyreader_pointer(&asyncio->reader, node, &node) ||
-		    pyreader_pointer(&asyncio->reader,
-				     address + at->task_coroutine,
-				     &coroutine) ||
-		    asyncio->count >= 2 * PYASYNCIO_TASKS_MAXIMUM ||
-		    asyncio->reader.budget == 0)
+		    pyreader_pointer(&asyncio->reader, address + at->task_coroutine, &coroutine) ||
+		    asyncio->count >= 2 * PYASYNCIO_TASKS_MAXIMUM || asyncio->reader.budget == 0)
 			return;
 		if (!coroutine || !is_coroutine(&asyncio->reader, coroutine))
 			continue;
@@ -242,8 +225,7 @@ static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread,
 	}
 }
 
-static void read_threads(struct pyasyncio *asyncio,
-			 const struct pytstate_list *states)
+static void read_threads(struct pyasyncio *asyncio, const struct pytstate_list *states)
 {
 	const struct asynciosection *at = &asyncio->at;
 
@@ -251,14 +233,12 @@ static void read_threads(struct pyasyncio *asyncio,
 		uint64_t state = states->items[i].address;
 		uint64_t running = 0;
 
-		if (pyreader_pointer(&asyncio->reader,
-				     state + at->thread_running_task, &running))
+		if (pyreader_pointer(&asyncio->reader, state + at->thread_running_task, &running))
 			continue;
 		read_list(asyncio, state + at->thread_tasks, state, running);
 	}
 	/* Of threads that have ended. */
-	read_list(asyncio, states->main_interpreter + at->interpreter_tasks, 0,
-		  0);
+	read_list(asyncio, states->main_interpreter + at->interpreter_tasks, 0, 0);
 }
 
 static void drop_unseen(struct pyasyncio *asyncio)
@@ -274,8 +254,7 @@ static void drop_unseen(struct pyasyncio *asyncio)
 	asyncio->count = kept;
 }
 
-void pyasyncio_read(struct pyasyncio *asyncio,
-		    const struct pytstate_list *states)
+void pyasyncio_read(struct pyasyncio *asyncio, const struct pytstate_list *states)
 {
 	if (asyncio->python->minor < MINOR_FIRST)
 		return;
@@ -287,14 +266,12 @@ void pyasyncio_read(struct pyasyncio *asyncio,
 	drop_unseen(asyncio);
 }
 
-const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio,
-					    size_t *place)
+const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio, size_t *place)
 {
 	return *place < asyncio->count ? &asyncio->tasks[(*place)++] : NULL;
 }
 
-const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio,
-					    int number)
+const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio, int number)
 {
 	for (size_t i = 0; i < asyncio->count; i++)
 		if (asyncio->tasks[i].number == number)

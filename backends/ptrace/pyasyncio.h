@@ -38,20 +38,15 @@ struct pyasyncio_task {
 };
 
 /* Borrows both for its life. */
-struct pyasyncio *pyasyncio_new(struct memory *memory,
-				const struct cpython *python);
+struct pyasyncio *pyasyncio_new(struct memory *memory, const struct cpython *python);
 void pyasyncio_free(struct pyasyncio *asyncio);
 /* Reads the tasks of these threads, through the snapshot of memory. */
-void pyasyncio_read(struct pyasyncio *asyncio,
-		    const struct pytstate_list *states);
+void pyasyncio_read(struct pyasyncio *asyncio, const struct pytstate_list *states);
 /* Lends the tasks of the newest reading, in order; NULL behind the last. */
-const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio,
-					    size_t *place);
+const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio, size_t *place);
 /* The task with that number, of the newest reading; NULL: it is no more. */
-const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio,
-					    int number);
+const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio, int number);
 /* Address of the coroutine's frame. */
-uint64_t pyasyncio_frame(const struct pyasyncio *asyncio,
-			 const struct pyasyncio_task *task);
+uint64_t pyasyncio_frame(const struct pyasyncio *asyncio, const struct pyasyncio_task *task);
 
 #endif

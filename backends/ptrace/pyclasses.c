@@ -42,8 +42,8 @@ static void write_string(struct pywriter *writer, uint64_t string)
 }
 
 /* Looks the attribute up in the class and its bases; 0 found. */
-static int find_in_class(struct pyreader *reader, const struct pytype *type,
-			 const char *name, uint64_t *value)
+static int find_in_class(struct pyreader *reader, const struct pytype *type, const char *name,
+			 uint64_t *value)
 {
 	int64_t count = pytuple_count(reader, type->mro);
 
@@ -60,8 +60,7 @@ static int find_in_class(struct pyreader *reader, const struct pytype *type,
 	return -1;
 }
 
-int pyenum_write(struct pywriter *writer, uint64_t object,
-		 const struct pytype *type)
+int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	uint64_t name, value;
 
@@ -84,18 +83,16 @@ int pyenum_write(struct pywriter *writer, uint64_t object,
 }
 
 /* The tuple of names, if it fits. */
-static int read_fields(struct pyreader *reader, uint64_t object,
-		       const struct pytype *type, uint64_t *fields)
+static int read_fields(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		       uint64_t *fields)
 {
-	if (find_in_class(reader, type, "_fields", fields) ||
-	    pytuple_count(reader, *fields) < 0 ||
+	if (find_in_class(reader, type, "_fields", fields) || pytuple_count(reader, *fields) < 0 ||
 	    pytuple_count(reader, *fields) != pytuple_count(reader, object))
 		return -1;
 	return 0;
 }
 
-int pynamedtuple_write(struct pywriter *writer, uint64_t object,
-		       const struct pytype *type)
+int pynamedtuple_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
 	struct pyreader *reader = writer->reader;
@@ -121,8 +118,7 @@ int pynamedtuple_write(struct pywriter *writer, uint64_t object,
 	return 0;
 }
 
-int pynamedtuple_items(struct pypage *page, uint64_t object,
-		       const struct pytype *type)
+int pynamedtuple_items(struct pypage *page, uint64_t object, const struct pytype *type)
 {
 	uint64_t fields, item;
 	int64_t end;
@@ -171,8 +167,7 @@ static bool write_field(uint64_t key, uint64_t field, void *data)
 
 	if (!pyobject_string(writer->reader, key, NAME_MAXIMUM, &name) &&
 	    is_shown(writer->reader, field) &&
-	    !pyobject_attribute(writer->reader, dataclass->object, name.data,
-				&value)) {
+	    !pyobject_attribute(writer->reader, dataclass->object, name.data, &value)) {
 		goes_on = pywriter_next(writer, dataclass->number++);
 		if (goes_on) {
 			pywriter_text(writer, name.data);
@@ -184,16 +179,14 @@ static bool write_field(uint64_t key, uint64_t field, void *data)
 	return goes_on;
 }
 
-int pydataclass_write(struct pywriter *writer, uint64_t object,
-		      const struct pytype *type)
+int pydataclass_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
 	struct dataclass dataclass = { .writer = writer, .object = object };
 	uint64_t fields;
 	int64_t count;
 
-	if (find_in_class(writer->reader, type, "__dataclass_fields__",
-			  &fields))
+	if (find_in_class(writer->reader, type, "__dataclass_fields__", &fields))
 		return -1;
 	count = pydict_count(writer->reader, fields);
 	if (count < 0)
@@ -201,21 +194,17 @@ int pydataclass_write(struct pywriter *writer, uint64_t object,
 	write_class(writer, type);
 	if (!pywriter_open(writer, object, count, &brackets))
 		return 0;
-	pydict_each(writer->reader, fields, 0, SIZE_MAX, write_field,
-		    &dataclass);
+	pydict_each(writer->reader, fields, 0, SIZE_MAX, write_field, &dataclass);
 	pywriter_close(writer, &brackets);
 	return 0;
 }
 
-int pyfraction_write(struct pywriter *writer, uint64_t object,
-		     const struct pytype *type)
+int pyfraction_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	uint64_t numerator, denominator;
 
-	if (pyobject_attribute(writer->reader, object, "_numerator",
-			       &numerator) ||
-	    pyobject_attribute(writer->reader, object, "_denominator",
-			       &denominator))
+	if (pyobject_attribute(writer->reader, object, "_numerator", &numerator) ||
+	    pyobject_attribute(writer->reader, object, "_denominator", &denominator))
 		return -1;
 	write_class(writer, type);
 	pywriter_text(writer, "(");
@@ -227,8 +216,7 @@ int pyfraction_write(struct pywriter *writer, uint64_t object,
 }
 
 /* Appends what PurePath() was given, joined; -1: it is not that easy. */
-static int join_parts(struct pyreader *reader, uint64_t parts,
-		      struct buffer *out)
+static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *out)
 {
 	int64_t count = pylist_count(reader, parts);
 
@@ -247,8 +235,8 @@ static int join_parts(struct pyreader *reader, uint64_t parts,
 		if (out->length == before || (i && out->data[before] == '/'))
 			return -1;
 	}
-	if (strstr(out->data, "//") || strstr(out->data, "./") ||
-	    strstr(out->data, "/.") || strchr(out->data, '\''))
+	if (strstr(out->data, "//") || strstr(out->data, "./") || strstr(out->data, "/.") ||
+	    strchr(out->data, '\''))
 		return -1;
 	if (out->length > 1 && out->data[out->length - 1] == '/')
 		buffer_truncate(out, out->length - 1);
@@ -260,8 +248,7 @@ static int join_parts(struct pyreader *reader, uint64_t parts,
  * path was made of: _parts up to 3.11, which begin with the root, and
  * _raw_paths.
  */
-int pypath_write(struct pywriter *writer, uint64_t object,
-		 const struct pytype *type)
+int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	struct pyreader *reader = writer->reader;
 	struct buffer text = BUFFER_INIT;
@@ -287,8 +274,7 @@ int pypath_write(struct pywriter *writer, uint64_t object,
 	return result;
 }
 
-int pycounter_write(struct pywriter *writer, uint64_t object,
-		    const struct pytype *type)
+int pycounter_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	write_class(writer, type);
 	pywriter_text(writer, "(");
@@ -298,8 +284,7 @@ int pycounter_write(struct pywriter *writer, uint64_t object,
 	return 0;
 }
 
-int pymodule_write(struct pywriter *writer, uint64_t object,
-		   const struct pytype *type)
+int pymodule_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
 	static const struct {
 		const char *attribute, *one, *many;
@@ -313,8 +298,7 @@ int pymodule_write(struct pywriter *writer, uint64_t object,
 	uint64_t dict;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
-		if (pyobject_attribute(reader, object, counts[i].attribute,
-				       &dict))
+		if (pyobject_attribute(reader, object, counts[i].attribute, &dict))
 			return -1;
 		number[i] = pydict_count(reader, dict);
 		if (number[i] < 0)
@@ -324,8 +308,7 @@ int pymodule_write(struct pywriter *writer, uint64_t object,
 	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
 		if (!number[i])
 			continue;
-		buffer_printf(writer->out, "%s%" PRId64 " %s", between,
-			      number[i],
+		buffer_printf(writer->out, "%s%" PRId64 " %s", between, number[i],
 			      number[i] == 1 ? counts[i].one : counts[i].many);
 		between = ", ";
 	}

@@ -74,8 +74,7 @@ static void free_entry(void *memory)
 	free(entry);
 }
 
-struct pycode_cache *pycode_cache_new(struct memory *memory,
-				      const struct cpython *python,
+struct pycode_cache *pycode_cache_new(struct memory *memory, const struct cpython *python,
 				      struct stack_table *table)
 {
 	struct pycode_cache *cache = xcalloc(1, sizeof(*cache));
@@ -104,8 +103,7 @@ static bool have(struct object *object, struct memory *memory, size_t length)
 	object->owned = xmalloc(length);
 	object->bytes = object->owned;
 	object->length = length;
-	return memory_fetch(memory, object->address, object->bytes, length) ==
-	       0;
+	return memory_fetch(memory, object->address, object->bytes, length) == 0;
 }
 
 /* Names are compact str objects: their characters lie behind them. */
@@ -118,10 +116,8 @@ static char *take_text(const struct pycode_cache *cache, struct object *object)
 	size_t length;
 
 	if (!have(object, cache->memory, head) ||
-	    pystring_parse(&string, cache->python, object->address,
-			   object->bytes) < 0 ||
-	    !string.data ||
-	    (uint64_t)string.length > NAME_MAXIMUM / string.width)
+	    pystring_parse(&string, cache->python, object->address, object->bytes) < 0 ||
+	    !string.data || (uint64_t)string.length > NAME_MAXIMUM / string.width)
 		return NULL;
 	start = (size_t)(string.data - object->address);
 	length = (size_t)string.length;
@@ -131,8 +127,7 @@ static char *take_text(const struct pycode_cache *cache, struct object *object)
 	return buffer_take(&text);
 }
 
-static bool take_lines(struct pycode_cache *cache, struct object *object,
-		       struct pycode *code)
+static bool take_lines(struct pycode_cache *cache, struct object *object, struct pycode *code)
 {
 	size_t start = (size_t)cache->python->offsets.bytes_sval;
 
@@ -143,8 +138,7 @@ static bool take_lines(struct pycode_cache *cache, struct object *object,
 	free(code->line_table);
 	code->line_table = NULL;
 	code->line_table_length = 0;
-	if (length > LINE_TABLE_MAXIMUM ||
-	    cache->bytes + length > CACHE_BYTES_MAXIMUM) {
+	if (length > LINE_TABLE_MAXIMUM || cache->bytes + length > CACHE_BYTES_MAXIMUM) {
 		cache->is_full |= length <= LINE_TABLE_MAXIMUM;
 		return false;
 	}
@@ -157,8 +151,7 @@ static bool take_lines(struct pycode_cache *cache, struct object *object,
 	return true;
 }
 
-static void fill_entry(struct pycode_cache *cache, struct entry *entry,
-		       struct object *objects)
+static void fill_entry(struct pycode_cache *cache, struct entry *entry, struct object *objects)
 {
 	const struct offsets *offsets = &cache->python->offsets;
 	struct pycode *code = &entry->code;
@@ -171,31 +164,28 @@ static void fill_entry(struct pycode_cache *cache, struct entry *entry,
 
 	if (objects[PART_QUALNAME].address)
 		contents.qualname = take_text(cache, &objects[PART_QUALNAME]);
-	entry->is_good = contents.func && contents.file &&
-			 take_lines(cache, &objects[PART_LINES], code);
+	entry->is_good =
+		contents.func && contents.file && take_lines(cache, &objects[PART_LINES], code);
 	if (entry->is_good)
 		code->code = stack_table_code(cache->table, &contents);
 	code->first_lineno = contents.first_lineno;
-	code->first_instruction =
-		offsets->co_code_adaptive < 0
-			? 0
-			: code->address + (uint64_t)offsets->co_code_adaptive;
+	code->first_instruction = offsets->co_code_adaptive < 0
+					  ? 0
+					  : code->address + (uint64_t)offsets->co_code_adaptive;
 	free(contents.qualname);
 	free(contents.file);
 	free(contents.func);
 }
 
 /* Reads the first bytes of everything that new code objects point to. */
-static void load_entries(struct pycode_cache *cache, struct entry **entries,
-			 size_t count)
+static void load_entries(struct pycode_cache *cache, struct entry **entries, size_t count)
 {
 	size_t total = count * PARTS;
 	struct memory_part *parts = xcalloc(total, sizeof(*parts));
 	uint8_t *bytes = xmalloc(total * FIRST_BYTES);
 
 	for (size_t i = 0; i < total; i++) {
-		uint64_t address =
-			entries[i / PARTS]->signature.parts[i % PARTS];
+		uint64_t address = entries[i / PARTS]->signature.parts[i % PARTS];
 		parts[i] = (struct memory_part){
 			.address = address,
 			.out = bytes + i * FIRST_BYTES,
@@ -236,14 +226,13 @@ static struct signature sign(const struct cpython *python, const uint8_t *head)
 	};
 
 	if (offsets->co_qualname >= 0)
-		signature.parts[PART_QUALNAME] =
-			pyreader_word(head, offsets->co_qualname);
+		signature.parts[PART_QUALNAME] = pyreader_word(head, offsets->co_qualname);
 	return signature;
 }
 
 /* True when the entry has to be loaded. */
-static bool check_entry(const struct pycode_cache *cache, struct entry *entry,
-			const uint8_t *head, size_t length)
+static bool check_entry(const struct pycode_cache *cache, struct entry *entry, const uint8_t *head,
+			size_t length)
 {
 	uint64_t type = cache->python->code_type;
 	size_t size = (size_t)cache->python->offsets.co_size;
@@ -253,16 +242,14 @@ static bool check_entry(const struct pycode_cache *cache, struct entry *entry,
 		return false;
 	}
 	struct signature signature = sign(cache->python, head);
-	if (entry->is_good &&
-	    memcmp(&signature, &entry->signature, sizeof(signature)) == 0)
+	if (entry->is_good && memcmp(&signature, &entry->signature, sizeof(signature)) == 0)
 		return false;
 	entry->signature = signature;
 	entry->is_good = false;
 	return !type || signature.type == type;
 }
 
-static void check_entries(struct pycode_cache *cache, struct entry **entries,
-			  size_t count)
+static void check_entries(struct pycode_cache *cache, struct entry **entries, size_t count)
 {
 	size_t size = (size_t)cache->python->offsets.co_size;
 	struct memory_part *parts = xcalloc(count, sizeof(*parts));
@@ -277,8 +264,7 @@ static void check_entries(struct pycode_cache *cache, struct entry **entries,
 		};
 	memory_fetch_parts(cache->memory, parts, count);
 	for (size_t i = 0; i < count; i++)
-		if (check_entry(cache, entries[i], heads + i * size,
-				parts[i].done))
+		if (check_entry(cache, entries[i], heads + i * size, parts[i].done))
 			entries[new_count++] = entries[i];
 	if (new_count)
 		load_entries(cache, entries, new_count);
@@ -287,8 +273,7 @@ static void check_entries(struct pycode_cache *cache, struct entry **entries,
 }
 
 /* The entry when it still has to be checked in this snapshot, or NULL. */
-static struct entry *unchecked_entry(struct pycode_cache *cache,
-				     uint64_t address)
+static struct entry *unchecked_entry(struct pycode_cache *cache, uint64_t address)
 {
 	struct entry *entry = map_find(cache->entries, address);
 
@@ -303,8 +288,7 @@ static struct entry *unchecked_entry(struct pycode_cache *cache,
 	return entry;
 }
 
-void pycode_prepare(struct pycode_cache *cache, const uint64_t *addresses,
-		    size_t count)
+void pycode_prepare(struct pycode_cache *cache, const uint64_t *addresses, size_t count)
 {
 	struct entry **entries = NULL;
 	size_t entry_count = 0;
@@ -339,8 +323,7 @@ const struct pycode *pycode_find(struct pycode_cache *cache, uint64_t address)
 	return entry->is_good ? &entry->code : NULL;
 }
 
-int pycode_line(const struct pycode *code, const struct cpython *python,
-		uint64_t position)
+int pycode_line(const struct pycode *code, const struct cpython *python, uint64_t position)
 {
 	const struct linetable table = {
 		.bytes = code->line_table,
@@ -350,15 +333,13 @@ int pycode_line(const struct pycode *code, const struct cpython *python,
 
 	/* A frame that has not begun stands in front of its code, or at -1. */
 	if (python->minor < 10)
-		return linetable_find(&table, python->minor,
-				      position > INT32_MAX ? 0 : position);
+		return linetable_find(&table, python->minor, position > INT32_MAX ? 0 : position);
 	if (python->minor == 10)
 		return linetable_find(&table, python->minor,
 				      position > INT32_MAX ? 0 : position * 2);
-	return linetable_find(&table, python->minor,
-			      position < code->first_instruction
-				      ? 0
-				      : position - code->first_instruction);
+	return linetable_find(
+		&table, python->minor,
+		position < code->first_instruction ? 0 : position - code->first_instruction);
 }
 
 const struct code *pycode_unknown(struct stack_table *table)
@@ -373,10 +354,9 @@ const struct code *pycode_unknown(struct stack_table *table)
 	return stack_table_code(table, &contents);
 }
 
-const struct stack *pycode_stack(struct pycode_cache *cache,
-				 const struct cpython *python,
-				 const struct pywalk *walk,
-				 struct stack_table *table, bool *is_known)
+const struct stack *pycode_stack(struct pycode_cache *cache, const struct cpython *python,
+				 const struct pywalk *walk, struct stack_table *table,
+				 bool *is_known)
 {
 	struct frame *frames = xcalloc(walk->count + 1, sizeof(*frames));
 	const struct stack *stack;
@@ -388,15 +368,13 @@ const struct stack *pycode_stack(struct pycode_cache *cache,
 
 		if (code) {
 			frames[i].code = code->code;
-			frames[i].lineno =
-				pycode_line(code, python, frame->position);
+			frames[i].lineno = pycode_line(code, python, frame->position);
 			continue;
 		}
 		frames[i].code = pycode_unknown(table);
 		*is_known = false;
 	}
-	stack = stack_table_stack(table, frames, walk->count,
-				  walk->dropped_count);
+	stack = stack_table_stack(table, frames, walk->count, walk->dropped_count);
 	free(frames);
 	return stack;
 }

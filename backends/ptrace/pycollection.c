@@ -35,13 +35,11 @@ struct deque {
 	int64_t number; /* in the block */
 };
 
-static int deque_read(struct pyreader *reader, uint64_t address,
-		      struct deque *deque)
+static int deque_read(struct pyreader *reader, uint64_t address, struct deque *deque)
 {
 	if (pyreader_size(reader, address, &deque->count) || deque->count < 0 ||
 	    deque->count > INT64_MAX / 8 ||
-	    pyreader_read(reader, address + PYREADER_HEAD + 8, &deque->is,
-			  sizeof(deque->is)) ||
+	    pyreader_read(reader, address + PYREADER_HEAD + 8, &deque->is, sizeof(deque->is)) ||
 	    deque->is.left < 0 || deque->is.left >= BLOCK_ITEMS)
 		return -1;
 	deque->block = deque->is.left_block;
@@ -49,13 +47,11 @@ static int deque_read(struct pyreader *reader, uint64_t address,
 	return 0;
 }
 
-static int deque_skip(struct pyreader *reader, struct deque *deque,
-		      int64_t count)
+static int deque_skip(struct pyreader *reader, struct deque *deque, int64_t count)
 {
 	deque->number += count;
 	while (deque->number >= BLOCK_ITEMS) {
-		if (pyreader_pointer(reader, deque->block + BLOCK_RIGHT,
-				     &deque->block))
+		if (pyreader_pointer(reader, deque->block + BLOCK_RIGHT, &deque->block))
 			return -1;
 		deque->number -= BLOCK_ITEMS;
 	}
@@ -63,13 +59,11 @@ static int deque_skip(struct pyreader *reader, struct deque *deque,
 }
 
 /* The item at the place, which moves on. */
-static int deque_next(struct pyreader *reader, struct deque *deque,
-		      uint64_t *item)
+static int deque_next(struct pyreader *reader, struct deque *deque, uint64_t *item)
 {
 	if (deque_skip(reader, deque, 0))
 		return -1;
-	return pyreader_pointer(
-		reader, deque->block + 8 + 8 * (uint64_t)deque->number++, item);
+	return pyreader_pointer(reader, deque->block + 8 + 8 * (uint64_t)deque->number++, item);
 }
 
 int64_t pydeque_count(struct pyreader *reader, uint64_t address)
@@ -79,13 +73,12 @@ int64_t pydeque_count(struct pyreader *reader, uint64_t address)
 	return deque_read(reader, address, &deque) ? -1 : deque.count;
 }
 
-int pydeque_item(struct pyreader *reader, uint64_t address, int64_t number,
-		 uint64_t *item)
+int pydeque_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item)
 {
 	struct deque deque;
 
-	if (deque_read(reader, address, &deque) || number < 0 ||
-	    number >= deque.count || deque_skip(reader, &deque, number))
+	if (deque_read(reader, address, &deque) || number < 0 || number >= deque.count ||
+	    deque_skip(reader, &deque, number))
 		return -1;
 	return deque_next(reader, &deque, item);
 }
@@ -128,8 +121,7 @@ void pydeque_write(struct pywriter *writer, uint64_t address)
 		return;
 	}
 	if (deque.is.maximum >= 0)
-		snprintf(close, sizeof(close), "], maxlen=%" PRId64 ")",
-			 deque.is.maximum);
+		snprintf(close, sizeof(close), "], maxlen=%" PRId64 ")", deque.is.maximum);
 	snprintf(empty, sizeof(empty), "deque([%s", close);
 	if (!pywriter_open(writer, address, deque.count, &brackets))
 		return;
@@ -180,16 +172,14 @@ struct odict {
 	uint64_t next;
 };
 
-static int odict_read(struct pyreader *reader, uint64_t address,
-		      struct odict *odict)
+static int odict_read(struct pyreader *reader, uint64_t address, struct odict *odict)
 {
 	if (pytable_of_dict(reader, address, &odict->table))
 		return -1;
 	return pyreader_pointer(reader, address + ODICT_FIRST, &odict->next);
 }
 
-static int odict_next(struct pyreader *reader, struct odict *odict,
-		      struct odict_node *node)
+static int odict_next(struct pyreader *reader, struct odict *odict, struct odict_node *node)
 {
 	if (pyreader_read(reader, odict->next, node, sizeof(*node)))
 		return -1;
@@ -216,8 +206,7 @@ int pyodict_items(struct pypage *page, uint64_t address)
 			return -1;
 		if (i < page->start)
 			continue;
-		if (pytable_find_key(page->reader, &odict.table, node.hash,
-				     node.key, &value))
+		if (pytable_find_key(page->reader, &odict.table, node.hash, node.key, &value))
 			value = 0;
 		pypage_put_key(page, "[]", node.key, &name);
 		pypage_add(page, &name, value);
@@ -227,8 +216,7 @@ int pyodict_items(struct pypage *page, uint64_t address)
 
 void pyodict_write(struct pywriter *writer, uint64_t address)
 {
-	static const struct pybrackets brackets = { "OrderedDict({", "})",
-						    "...", "OrderedDict()" };
+	static const struct pybrackets brackets = { "OrderedDict({", "})", "...", "OrderedDict()" };
 	struct odict odict;
 
 	if (odict_read(writer->reader, address, &odict)) {
@@ -247,8 +235,7 @@ void pyodict_write(struct pywriter *writer, uint64_t address)
 			pywriter_text(writer, PYWRITER_UNKNOWN);
 			break;
 		}
-		if (pytable_find_key(writer->reader, &odict.table, node.hash,
-				     node.key, &value))
+		if (pytable_find_key(writer->reader, &odict.table, node.hash, node.key, &value))
 			value = 0;
 		pywriter_object(writer, node.key);
 		pywriter_text(writer, ": ");

@@ -17,10 +17,8 @@ static int read_name(struct pyreader *reader, uint64_t table, char *name)
 	uint64_t before[2]; /* distance, type_info */
 	uint64_t text;
 
-	if (table % 8 ||
-	    pyreader_read(reader, table - TOP, before, sizeof(before)) ||
-	    before[0] != 0 || before[1] % 8 ||
-	    pyreader_pointer(reader, before[1] + NAME, &text) ||
+	if (table % 8 || pyreader_read(reader, table - TOP, before, sizeof(before)) ||
+	    before[0] != 0 || before[1] % 8 || pyreader_pointer(reader, before[1] + NAME, &text) ||
 	    pyreader_c_string(reader, text, name, PYCXX_NAME) || !*name)
 		return -1;
 	for (const char *at = name; *at; at++)
@@ -35,8 +33,7 @@ const char *pycxx_class(struct pyreader *reader, uint64_t object)
 	uint64_t table;
 	char name[PYCXX_NAME];
 
-	if (!object || object % 8 ||
-	    pyreader_pointer(reader, object, &table) || !table)
+	if (!object || object % 8 || pyreader_pointer(reader, object, &table) || !table)
 		return NULL;
 	for (size_t i = 0; i < PYCXX_CACHE; i++)
 		if (cache->items[i].table == table)

@@ -39,16 +39,14 @@
 /* Slots of a hash table that are looked at for one key. */
 #define PROBES_MAXIMUM 64
 
-static int parse_old_keys(uint64_t keys, const uint8_t *head,
-			  struct pytable *table)
+static int parse_old_keys(uint64_t keys, const uint8_t *head, struct pytable *table)
 {
 	int64_t size = (int64_t)pyreader_word(head, OLD_SIZE);
 	int64_t index_size = 1;
 
 	table->entry_count = (int64_t)pyreader_word(head, OLD_NENTRIES);
-	if (size < 1 || size > (INT64_C(1) << LOG2_SIZE_MAXIMUM) ||
-	    (size & (size - 1)) || table->entry_count < 0 ||
-	    table->entry_count > size)
+	if (size < 1 || size > (INT64_C(1) << LOG2_SIZE_MAXIMUM) || (size & (size - 1)) ||
+	    table->entry_count < 0 || table->entry_count > size)
 		return -1;
 	if (size > UINT32_MAX)
 		index_size = 8;
@@ -65,8 +63,8 @@ static int parse_old_keys(uint64_t keys, const uint8_t *head,
 	return 0;
 }
 
-static int parse_new_keys(const struct offsets *at, uint64_t keys,
-			  const uint8_t *head, struct pytable *table)
+static int parse_new_keys(const struct offsets *at, uint64_t keys, const uint8_t *head,
+			  struct pytable *table)
 {
 	uint8_t log2_size = head[NEW_LOG2_SIZE];
 	uint8_t log2_bytes = head[at->dk_log2_index_bytes];
@@ -74,23 +72,21 @@ static int parse_new_keys(const struct offsets *at, uint64_t keys,
 
 	table->entry_count = (int64_t)pyreader_word(head, at->dk_nentries);
 	/* An index takes 1, 2, 4 or 8 bytes; the empty keys have 8 of them. */
-	if (log2_size > LOG2_SIZE_MAXIMUM || log2_bytes < log2_size ||
-	    log2_bytes > log2_size + 3 || kind > KIND_SPLIT ||
-	    table->entry_count < 0 ||
+	if (log2_size > LOG2_SIZE_MAXIMUM || log2_bytes < log2_size || log2_bytes > log2_size + 3 ||
+	    kind > KIND_SPLIT || table->entry_count < 0 ||
 	    table->entry_count > (INT64_C(1) << log2_size))
 		return -1;
 	table->indices = keys + (uint64_t)at->dk_entries;
 	table->slot_count = UINT64_C(1) << log2_size;
 	table->index_width = 1u << (log2_bytes - log2_size);
 	table->entries = table->indices + (UINT64_C(1) << log2_bytes);
-	table->entry_size =
-		kind == KIND_GENERAL ? GENERAL_ENTRY : UNICODE_ENTRY;
+	table->entry_size = kind == KIND_GENERAL ? GENERAL_ENTRY : UNICODE_ENTRY;
 	table->key_at = kind == KIND_GENERAL ? 8 : 0;
 	return 0;
 }
 
-int pytable_parse(const struct cpython *python, uint64_t keys,
-		  const uint8_t head[PYTABLE_HEAD], struct pytable *table)
+int pytable_parse(const struct cpython *python, uint64_t keys, const uint8_t head[PYTABLE_HEAD],
+		  struct pytable *table)
 {
 	*table = (struct pytable){ .used = -1 };
 	if (python->minor < 11)
@@ -98,8 +94,7 @@ int pytable_parse(const struct cpython *python, uint64_t keys,
 	return parse_new_keys(&python->offsets, keys, head, table);
 }
 
-static int read_keys(struct pyreader *reader, uint64_t keys,
-		     struct pytable *table)
+static int read_keys(struct pyreader *reader, uint64_t keys, struct pytable *table)
 {
 	uint8_t head[PYTABLE_HEAD];
 
@@ -112,8 +107,7 @@ static int read_keys(struct pyreader *reader, uint64_t keys,
  * 3.11 and 3.12: in front of the values, downwards: the size of this prefix,
  * the number of values, their order.
  */
-static int read_prefix(struct pyreader *reader, uint64_t values,
-		       struct pytable *table)
+static int read_prefix(struct pyreader *reader, uint64_t values, struct pytable *table)
 {
 	uint8_t sizes[2];
 	uint8_t reversed[sizeof(table->order)];
@@ -122,8 +116,7 @@ static int read_prefix(struct pyreader *reader, uint64_t values,
 	if (pyreader_read(reader, values - 2, sizes, sizeof(sizes)))
 		return -1;
 	count = sizes[0];
-	if (count + 2 > sizes[1] ||
-	    pyreader_read(reader, values - 2 - count, reversed, count))
+	if (count + 2 > sizes[1] || pyreader_read(reader, values - 2 - count, reversed, count))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		table->order[i] = reversed[count - 1 - i];
@@ -137,16 +130,14 @@ static int read_prefix(struct pyreader *reader, uint64_t values,
  * 3.13 and later: capacity, size, embedded, valid; at 8 the values; behind
  * all of them their order.
  */
-static int read_header(struct pyreader *reader, uint64_t values,
-		       struct pytable *table)
+static int read_header(struct pyreader *reader, uint64_t values, struct pytable *table)
 {
 	uint8_t header[4];
 
 	if (pyreader_read(reader, values, header, sizeof(header)))
 		return -1;
 	if (header[1] > header[0] || (header[2] && header[3] > 1) ||
-	    pyreader_read(reader, values + 8 + 8 * (uint64_t)header[0],
-			  table->order, header[1]))
+	    pyreader_read(reader, values + 8 + 8 * (uint64_t)header[0], table->order, header[1]))
 		return -1;
 	/*
 	 * Not valid: the attributes moved to a dict. Only said of values that
@@ -172,15 +163,13 @@ int pytable_of_values(struct pyreader *reader, uint64_t keys, uint64_t values,
 	return read_header(reader, values, table);
 }
 
-int pytable_of_dict(struct pyreader *reader, uint64_t dict,
-		    struct pytable *table)
+int pytable_of_dict(struct pyreader *reader, uint64_t dict, struct pytable *table)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t keys, values;
 	int64_t used;
 
-	if (!pytype_has(reader, dict, PYTYPE_DICT) ||
-	    pyreader_size(reader, dict, &used) ||
+	if (!pytype_has(reader, dict, PYTYPE_DICT) || pyreader_size(reader, dict, &used) ||
 	    pyreader_pointer(reader, dict + (uint64_t)at->dict_keys, &keys) ||
 	    pyreader_pointer(reader, dict + (uint64_t)at->dict_values, &values))
 		return -1;
@@ -203,8 +192,8 @@ struct chunk {
 	} entries[CHUNK];
 };
 
-static int read_chunk(struct pyreader *reader, const struct pytable *table,
-		      int64_t first, struct chunk *chunk)
+static int read_chunk(struct pyreader *reader, const struct pytable *table, int64_t first,
+		      struct chunk *chunk)
 {
 	char bytes[CHUNK * GENERAL_ENTRY];
 	uint64_t values[CHUNK];
@@ -212,17 +201,15 @@ static int read_chunk(struct pyreader *reader, const struct pytable *table,
 	size_t count = left < CHUNK ? (size_t)left : CHUNK;
 	uint64_t at = (uint64_t)first;
 
-	if (pyreader_read(reader, table->entries + at * table->entry_size,
-			  bytes, count * table->entry_size))
+	if (pyreader_read(reader, table->entries + at * table->entry_size, bytes,
+			  count * table->entry_size))
 		return -1;
-	if (table->values &&
-	    pyreader_read(reader, table->values + 8 * at, values, 8 * count))
+	if (table->values && pyreader_read(reader, table->values + 8 * at, values, 8 * count))
 		return -1;
 	chunk->first = first;
 	chunk->count = count;
 	for (size_t i = 0; i < count; i++) {
-		memcpy(&chunk->entries[i],
-		       bytes + i * table->entry_size + table->key_at,
+		memcpy(&chunk->entries[i], bytes + i * table->entry_size + table->key_at,
 		       sizeof(chunk->entries[i]));
 		if (table->values)
 			chunk->entries[i].value = values[i];
@@ -230,26 +217,21 @@ static int read_chunk(struct pyreader *reader, const struct pytable *table,
 	return 0;
 }
 
-static int read_ordered(struct pyreader *reader, const struct pytable *table,
-			size_t place, uint64_t *key, uint64_t *value)
+static int read_ordered(struct pyreader *reader, const struct pytable *table, size_t place,
+			uint64_t *key, uint64_t *value)
 {
 	uint64_t entry = table->order[place];
 
 	if ((int64_t)entry >= table->entry_count)
 		return -1;
-	if (pyreader_pointer(reader,
-			     table->entries + entry * table->entry_size +
-				     table->key_at,
+	if (pyreader_pointer(reader, table->entries + entry * table->entry_size + table->key_at,
 			     key))
 		return -1;
 	return pyreader_pointer(reader, table->values + 8 * entry, value);
 }
 
-static int64_t each_ordered(struct pyreader *reader,
-			    const struct pytable *table, int64_t start,
-			    size_t count,
-			    bool (*visit)(uint64_t, uint64_t, void *),
-			    void *data)
+static int64_t each_ordered(struct pyreader *reader, const struct pytable *table, int64_t start,
+			    size_t count, bool (*visit)(uint64_t, uint64_t, void *), void *data)
 {
 	int64_t number = 0;
 	bool go_on = count > 0;
@@ -277,9 +259,8 @@ static int64_t first_entry(const struct pytable *table, int64_t start)
 	return 0;
 }
 
-int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
-		     int64_t start, size_t count,
-		     bool (*visit)(uint64_t key, uint64_t value, void *data),
+int64_t pytable_each(struct pyreader *reader, const struct pytable *table, int64_t start,
+		     size_t count, bool (*visit)(uint64_t key, uint64_t value, void *data),
 		     void *data)
 {
 	struct chunk chunk = { .count = 0 };
@@ -305,8 +286,7 @@ int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
 		if (!chunk.entries[i].key || !chunk.entries[i].value)
 			continue;
 		if (go_on && number >= start)
-			go_on = visit(chunk.entries[i].key,
-				      chunk.entries[i].value, data) &&
+			go_on = visit(chunk.entries[i].key, chunk.entries[i].value, data) &&
 				--count > 0;
 		number++;
 	}
@@ -336,8 +316,8 @@ static bool compare_key(uint64_t key, uint64_t value, void *data)
  * as many bytes as the wanted key would take. What does not hold its letters
  * at the end cannot be it; the one that does is looked at properly.
  */
-static void search_chunk(struct search *search, const struct chunk *chunk,
-			 uint8_t *bytes, struct memory_part *parts)
+static void search_chunk(struct search *search, const struct chunk *chunk, uint8_t *bytes,
+			 struct memory_part *parts)
 {
 	const struct offsets *at = &search->reader->python->offsets;
 	size_t length = strlen(search->key);
@@ -363,16 +343,14 @@ static void search_chunk(struct search *search, const struct chunk *chunk,
 	for (size_t i = 0; i < count && !search->is_found; i++) {
 		const uint8_t *letters = bytes + (i + 1) * size - length;
 
-		if (parts[i].done == size &&
-		    memcmp(letters, search->key, length) == 0)
+		if (parts[i].done == size && memcmp(letters, search->key, length) == 0)
 			compare_key(parts[i].address, values[i], search);
 	}
 }
 
 static int search_chunks(struct search *search, const struct pytable *table)
 {
-	size_t size = (size_t)search->reader->python->offsets.ascii_size +
-		      strlen(search->key);
+	size_t size = (size_t)search->reader->python->offsets.ascii_size + strlen(search->key);
 	uint8_t *bytes = xmalloc(CHUNK * size);
 	struct memory_part parts[CHUNK];
 	struct chunk chunk = { .count = 0 };
@@ -390,8 +368,7 @@ static int search_chunks(struct search *search, const struct pytable *table)
 }
 
 /* The entry whose number stands in a slot; -1: none, or unreadable. */
-static int64_t read_slot(struct pyreader *reader, const struct pytable *table,
-			 uint64_t slot)
+static int64_t read_slot(struct pyreader *reader, const struct pytable *table, uint64_t slot)
 {
 	uint64_t word = 0;
 	unsigned width = table->index_width;
@@ -412,8 +389,7 @@ static bool has_value(const struct pytable *table, int64_t number)
 
 static uint64_t key_address(const struct pytable *table, int64_t number)
 {
-	return table->entries + (uint64_t)number * table->entry_size +
-	       table->key_at;
+	return table->entries + (uint64_t)number * table->entry_size + table->key_at;
 }
 
 static uint64_t value_address(const struct pytable *table, int64_t number)
@@ -424,21 +400,18 @@ static uint64_t value_address(const struct pytable *table, int64_t number)
 }
 
 /* Entries whose hash is kept must have the one that is looked for. */
-static bool has_hash(struct pyreader *reader, const struct pytable *table,
-		     int64_t number, uint64_t hash)
+static bool has_hash(struct pyreader *reader, const struct pytable *table, int64_t number,
+		     uint64_t hash)
 {
 	uint64_t kept;
 
 	return !table->key_at ||
-	       (!pyreader_pointer(reader, key_address(table, number) - 8,
-				  &kept) &&
-		kept == hash);
+	       (!pyreader_pointer(reader, key_address(table, number) - 8, &kept) && kept == hash);
 }
 
 /* As lookdict() does it: a few slots instead of all keys. */
-int pytable_locate(struct pyreader *reader, const struct pytable *table,
-		   uint64_t hash, bool (*is_wanted)(uint64_t key, void *data),
-		   void *data, uint64_t *place)
+int pytable_locate(struct pyreader *reader, const struct pytable *table, uint64_t hash,
+		   bool (*is_wanted)(uint64_t key, void *data), void *data, uint64_t *place)
 {
 	uint64_t rest = hash;
 	uint64_t slot = hash;
@@ -450,11 +423,9 @@ int pytable_locate(struct pyreader *reader, const struct pytable *table,
 
 		if (number == EMPTY_SLOT)
 			return -1;
-		if (number >= 0 && number < table->entry_count &&
-		    has_value(table, number) &&
+		if (number >= 0 && number < table->entry_count && has_value(table, number) &&
 		    has_hash(reader, table, number, hash) &&
-		    !pyreader_pointer(reader, key_address(table, number),
-				      &key) &&
+		    !pyreader_pointer(reader, key_address(table, number), &key) &&
 		    is_wanted(key, data)) {
 			*place = value_address(table, number);
 			return 0;
@@ -482,29 +453,27 @@ static bool is_wanted(uint64_t key, void *data)
 }
 
 /* Not finding the key proves nothing (pyhash.h). */
-static int find_by_hash(const struct wanted *wanted,
-			const struct pytable *table, uint64_t hash,
+static int find_by_hash(const struct wanted *wanted, const struct pytable *table, uint64_t hash,
 			uint64_t *value)
 {
 	struct wanted copy = *wanted;
 	uint64_t place;
 
-	if (pytable_locate(wanted->reader, table, hash, is_wanted, &copy,
-			   &place))
+	if (pytable_locate(wanted->reader, table, hash, is_wanted, &copy, &place))
 		return -1;
 	return pyreader_pointer(wanted->reader, place, value);
 }
 
-int pytable_find_key(struct pyreader *reader, const struct pytable *table,
-		     uint64_t hash, uint64_t key, uint64_t *value)
+int pytable_find_key(struct pyreader *reader, const struct pytable *table, uint64_t hash,
+		     uint64_t key, uint64_t *value)
 {
 	const struct wanted wanted = { .reader = reader, .address = key };
 
 	return find_by_hash(&wanted, table, hash, value);
 }
 
-int pytable_find(struct pyreader *reader, const struct pytable *table,
-		 const char *key, uint64_t *value)
+int pytable_find(struct pyreader *reader, const struct pytable *table, const char *key,
+		 uint64_t *value)
 {
 	struct search search = { .reader = reader, .key = key };
 	const struct wanted wanted = { .reader = reader, .text = key };
@@ -515,10 +484,8 @@ int pytable_find(struct pyreader *reader, const struct pytable *table,
 	    find_by_hash(&wanted, table, hash, value) == 0 && *value)
 		return 0;
 	if (table->has_order)
-		result = pytable_each(reader, table, 0, SIZE_MAX, compare_key,
-				      &search) < 0
-				 ? -1
-				 : 0;
+		result =
+			pytable_each(reader, table, 0, SIZE_MAX, compare_key, &search) < 0 ? -1 : 0;
 	else
 		result = search_chunks(&search, table);
 	if (result < 0 || !search.is_found)
@@ -527,8 +494,7 @@ int pytable_find(struct pyreader *reader, const struct pytable *table,
 	return 0;
 }
 
-int pydict_find(struct pyreader *reader, uint64_t dict, const char *key,
-		uint64_t *value)
+int pydict_find(struct pyreader *reader, uint64_t dict, const char *key, uint64_t *value)
 {
 	struct pytable table;
 
@@ -537,10 +503,8 @@ int pydict_find(struct pyreader *reader, uint64_t dict, const char *key,
 	return pytable_find(reader, &table, key, value);
 }
 
-int64_t pydict_each(struct pyreader *reader, uint64_t dict, int64_t start,
-		    size_t count,
-		    bool (*each)(uint64_t key, uint64_t value, void *data),
-		    void *data)
+int64_t pydict_each(struct pyreader *reader, uint64_t dict, int64_t start, size_t count,
+		    bool (*each)(uint64_t key, uint64_t value, void *data), void *data)
 {
 	struct pytable table;
 

@@ -37,11 +37,10 @@ struct pytable {
 /* Bytes of a dict's keys that say where its entries are. */
 #define PYTABLE_HEAD 40
 /* The table whose keys are at keys, and begin with head; used is -1. */
-int pytable_parse(const struct cpython *python, uint64_t keys,
-		  const uint8_t head[PYTABLE_HEAD], struct pytable *table);
+int pytable_parse(const struct cpython *python, uint64_t keys, const uint8_t head[PYTABLE_HEAD],
+		  struct pytable *table);
 /* The table of a dict object. */
-int pytable_of_dict(struct pyreader *reader, uint64_t dict,
-		    struct pytable *table);
+int pytable_of_dict(struct pyreader *reader, uint64_t dict, struct pytable *table);
 /* The table of an instance's values (3.11+: a PyDictValues). */
 int pytable_of_values(struct pyreader *reader, uint64_t keys, uint64_t values,
 		      struct pytable *table);
@@ -49,22 +48,20 @@ int pytable_of_values(struct pyreader *reader, uint64_t keys, uint64_t values,
  * Visits at most count entries from number start on. Returns how many entries
  * there are in all, -1 unreadable.
  */
-int64_t pytable_each(struct pyreader *reader, const struct pytable *table,
-		     int64_t start, size_t count,
-		     bool (*visit)(uint64_t key, uint64_t value, void *data),
+int64_t pytable_each(struct pyreader *reader, const struct pytable *table, int64_t start,
+		     size_t count, bool (*visit)(uint64_t key, uint64_t value, void *data),
 		     void *data);
 /*
  * Where the value stands of the key with this hash for which is_wanted() says
  * true; 0 found, -1: none, or unreadable. The value may be 0: deleted.
  */
-int pytable_locate(struct pyreader *reader, const struct pytable *table,
-		   uint64_t hash, bool (*is_wanted)(uint64_t key, void *data),
-		   void *data, uint64_t *place);
+int pytable_locate(struct pyreader *reader, const struct pytable *table, uint64_t hash,
+		   bool (*is_wanted)(uint64_t key, void *data), void *data, uint64_t *place);
 /* Value of a str key; 0 found. */
-int pytable_find(struct pyreader *reader, const struct pytable *table,
-		 const char *key, uint64_t *value);
+int pytable_find(struct pyreader *reader, const struct pytable *table, const char *key,
+		 uint64_t *value);
 /* Value of this very object as key, whose hash is known; 0 found. */
-int pytable_find_key(struct pyreader *reader, const struct pytable *table,
-		     uint64_t hash, uint64_t key, uint64_t *value);
+int pytable_find_key(struct pyreader *reader, const struct pytable *table, uint64_t hash,
+		     uint64_t key, uint64_t *value);
 
 #endif

@@ -30,25 +30,21 @@ static bool compare_name(uint64_t key, uint64_t value, void *data)
 	int64_t key_length;
 	uint64_t at;
 
-	if (pybytes_read(search->reader, key, &at, &key_length) ||
-	    key_length != (int64_t)length ||
-	    pyreader_read(search->reader, at, bytes, length) ||
-	    memcmp(bytes, search->name, length))
+	if (pybytes_read(search->reader, key, &at, &key_length) || key_length != (int64_t)length ||
+	    pyreader_read(search->reader, at, bytes, length) || memcmp(bytes, search->name, length))
 		return true;
 	search->value = value;
 	return false;
 }
 
-static int append_bytes(struct pyreader *reader, uint64_t address,
-			struct buffer *out)
+static int append_bytes(struct pyreader *reader, uint64_t address, struct buffer *out)
 {
 	int64_t length;
 	uint64_t at;
 	char *bytes;
 	int result;
 
-	if (pybytes_read(reader, address, &at, &length) ||
-	    length > VALUE_MAXIMUM)
+	if (pybytes_read(reader, address, &at, &length) || length > VALUE_MAXIMUM)
 		return -1;
 	bytes = xmalloc((size_t)length + 1);
 	result = pyreader_read(reader, at, bytes, (size_t)length);
@@ -58,8 +54,8 @@ static int append_bytes(struct pyreader *reader, uint64_t address,
 	return result;
 }
 
-int pyenviron_find(struct pyreader *reader, uint64_t interpreter,
-		   const char *name, struct buffer *value)
+int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
+		   struct buffer *value)
 {
 	struct search search = { .reader = reader, .name = name };
 	uint64_t environ, data;
@@ -67,8 +63,7 @@ int pyenviron_find(struct pyreader *reader, uint64_t interpreter,
 	if (strlen(name) > NAME_MAXIMUM ||
 	    pymodule_find(reader, interpreter, "os", "environ", &environ) ||
 	    pyobject_attribute(reader, environ, "_data", &data) ||
-	    pydict_each(reader, data, 0, VARIABLES_MAXIMUM, compare_name,
-			&search) < 0 ||
+	    pydict_each(reader, data, 0, VARIABLES_MAXIMUM, compare_name, &search) < 0 ||
 	    !search.value)
 		return -1;
 	return append_bytes(reader, search.value, value);

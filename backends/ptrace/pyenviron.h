@@ -16,7 +16,7 @@ struct pyreader;
  * Appends the value of name, byte for byte. interpreter is the address of the
  * interpreter's state. 0 found; -1: no such variable, or os is not imported.
  */
-int pyenviron_find(struct pyreader *reader, uint64_t interpreter,
-		   const char *name, struct buffer *value);
+int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
+		   struct buffer *value);
 
 #endif

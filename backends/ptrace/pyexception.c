@@ -28,8 +28,7 @@ void pyexception_write(struct pywriter *writer, uint64_t address)
 	const char *dot;
 	uint64_t held[2];
 
-	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held,
-			  sizeof(held))) {
+	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held, sizeof(held))) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
@@ -56,8 +55,7 @@ void pyexception_write(struct pywriter *writer, uint64_t address)
 	pywriter_close(writer, &brackets);
 }
 
-static void read_parts(struct pyreader *reader, uint64_t address,
-		       struct pynamed *parts)
+static void read_parts(struct pyreader *reader, uint64_t address, struct pynamed *parts)
 {
 	const struct offsets *at = &reader->python->offsets;
 	const struct {
@@ -71,8 +69,7 @@ static void read_parts(struct pyreader *reader, uint64_t address,
 
 	for (size_t i = 0; i < PARTS; i++) {
 		parts[i] = (struct pynamed){ .name = places[i].name };
-		if (pyreader_pointer(reader, address + places[i].offset,
-				     &parts[i].address))
+		if (pyreader_pointer(reader, address + places[i].offset, &parts[i].address))
 			parts[i].address = 0;
 	}
 }
@@ -103,28 +100,23 @@ static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t traceback, frame;
 
-	if (pyreader_pointer(reader, exception + (uint64_t)at->be_traceback,
-			     &traceback) ||
+	if (pyreader_pointer(reader, exception + (uint64_t)at->be_traceback, &traceback) ||
 	    !traceback || !pytype_is(reader, traceback, "traceback") ||
-	    pyreader_pointer(reader, traceback + (uint64_t)at->tb_frame,
-			     &frame))
+	    pyreader_pointer(reader, traceback + (uint64_t)at->tb_frame, &frame))
 		return 0;
 	/* Since 3.11 a frame object is only a view of the frame. */
-	if (at->fr_frame >= 0 &&
-	    pyreader_pointer(reader, frame + (uint64_t)at->fr_frame, &frame))
+	if (at->fr_frame >= 0 && pyreader_pointer(reader, frame + (uint64_t)at->fr_frame, &frame))
 		return 0;
 	return frame;
 }
 
 /* The exception, or one that it came on top of, whose frame this is. */
-static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception,
-				 uint64_t frame)
+static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception, uint64_t frame)
 {
 	uint64_t at = (uint64_t)reader->python->offsets.be_context;
 
 	for (int i = 0; i < HANDLED_MAXIMUM; i++) {
-		if (!exception ||
-		    !pytype_has(reader, exception, PYTYPE_EXCEPTION))
+		if (!exception || !pytype_has(reader, exception, PYTYPE_EXCEPTION))
 			return 0;
 		if (first_frame(reader, exception) == frame)
 			return exception;
@@ -139,8 +131,8 @@ static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception,
  * runs and one for all else. What an outer frame handles is the context of
  * what an inner one does.
  */
-uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry,
-			     uint64_t frame, bool is_newest)
+uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t frame,
+			     bool is_newest)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t homeless = 0;
@@ -148,18 +140,15 @@ uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry,
 	for (int i = 0; entry && i < HANDLED_MAXIMUM; i++) {
 		uint64_t value, found;
 
-		if (pyreader_pointer(reader, entry + (uint64_t)at->ei_value,
-				     &value))
+		if (pyreader_pointer(reader, entry + (uint64_t)at->ei_value, &value))
 			break;
 		found = find_in_contexts(reader, value, frame);
 		if (found)
 			return found;
-		if (value && !homeless &&
-		    pytype_has(reader, value, PYTYPE_EXCEPTION) &&
+		if (value && !homeless && pytype_has(reader, value, PYTYPE_EXCEPTION) &&
 		    !first_frame(reader, value))
 			homeless = value;
-		if (pyreader_pointer(reader, entry + (uint64_t)at->ei_previous,
-				     &entry))
+		if (pyreader_pointer(reader, entry + (uint64_t)at->ei_previous, &entry))
 			break;
 	}
 	return is_newest ? homeless : 0;
@@ -173,8 +162,7 @@ uint64_t pyexception_of_thread(struct pyreader *reader, uint64_t thread)
 	return pyreader_pointer(reader, at, &entry) ? 0 : entry;
 }
 
-uint64_t pyexception_of_coroutine(const struct pyreader *reader,
-				  uint64_t coroutine)
+uint64_t pyexception_of_coroutine(const struct pyreader *reader, uint64_t coroutine)
 {
 	const struct offsets *at = &reader->python->offsets;
 

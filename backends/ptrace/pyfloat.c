@@ -37,14 +37,12 @@ static double nearest_half(double number)
 }
 
 /* decimal and number are not negative. */
-static bool reads_back(const struct decimal *decimal, double number,
-		       enum pyfloat_width width)
+static bool reads_back(const struct decimal *decimal, double number, enum pyfloat_width width)
 {
 	char text[48];
 
 	/* Without a point, so the locale has no say. */
-	snprintf(text, sizeof(text), "%" PRIu64 "e%d", decimal->digits,
-		 decimal->exponent);
+	snprintf(text, sizeof(text), "%" PRIu64 "e%d", decimal->digits, decimal->exponent);
 	switch (width) {
 	case PYFLOAT_HALF:
 		return nearest_half(strtod(text, NULL)) == number;
@@ -66,12 +64,10 @@ static struct decimal round_to(double number, int precision)
 	snprintf(text, sizeof(text), "%.*e", precision - 1, number);
 	for (at = text; *at && *at != 'e'; at++) {
 		if (*at >= '0' && *at <= '9')
-			decimal.digits =
-				decimal.digits * 10 + (uint64_t)(*at - '0');
+			decimal.digits = decimal.digits * 10 + (uint64_t)(*at - '0');
 	}
 	if (*at)
-		decimal.exponent =
-			(int)strtol(at + 1, NULL, 10) - (precision - 1);
+		decimal.exponent = (int)strtol(at + 1, NULL, 10) - (precision - 1);
 	return decimal;
 }
 
@@ -88,16 +84,14 @@ static struct decimal shortest(double number, enum pyfloat_width width)
 		 * it: the next decimal up may do where the nearest does not.
 		 */
 		decimal.digits++;
-		if (i < PRECISION_MAXIMUM &&
-		    reads_back(&decimal, number, width))
+		if (i < PRECISION_MAXIMUM && reads_back(&decimal, number, width))
 			return decimal;
 	}
 	return round_to(number, PRECISION_MAXIMUM);
 }
 
 /* float_repr_style 'short': as format_float_short in Python/pystrtod.c. */
-static void put_decimal(struct buffer *out, const struct decimal *decimal,
-			bool has_point)
+static void put_decimal(struct buffer *out, const struct decimal *decimal, bool has_point)
 {
 	char digits[24];
 	int count, point;
@@ -110,8 +104,7 @@ static void put_decimal(struct buffer *out, const struct decimal *decimal,
 		buffer_append(out, digits, 1);
 		if (count > 1)
 			buffer_printf(out, ".%.*s", count - 1, digits + 1);
-		buffer_printf(out, "e%c%02d", point > 0 ? '+' : '-',
-			      abs(point - 1));
+		buffer_printf(out, "e%c%02d", point > 0 ? '+' : '-', abs(point - 1));
 		return;
 	}
 	if (point <= 0) {
@@ -126,8 +119,7 @@ static void put_decimal(struct buffer *out, const struct decimal *decimal,
 		buffer_append_string(out, ".0");
 }
 
-static void put_number(struct buffer *out, double number,
-		       enum pyfloat_width width, bool has_point)
+static void put_number(struct buffer *out, double number, enum pyfloat_width width, bool has_point)
 {
 	struct decimal decimal = { 0, 0 };
 
@@ -168,8 +160,7 @@ double pyfloat_half(uint16_t bits)
 
 void pyfloat_write(struct pywriter *writer, uint64_t address)
 {
-	uint64_t at =
-		address + (uint64_t)writer->reader->python->offsets.float_val;
+	uint64_t at = address + (uint64_t)writer->reader->python->offsets.float_val;
 	double number;
 
 	if (pyreader_read(writer->reader, at, &number, sizeof(number)))
@@ -179,8 +170,7 @@ void pyfloat_write(struct pywriter *writer, uint64_t address)
 }
 
 /* As complex_repr in Objects/complexobject.c. */
-void pycomplex_put(struct buffer *out, const double *parts,
-		   enum pyfloat_width width)
+void pycomplex_put(struct buffer *out, const double *parts, enum pyfloat_width width)
 {
 	bool has_real = parts[0] != 0 || signbit(parts[0]);
 

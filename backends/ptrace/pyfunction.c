@@ -43,8 +43,7 @@ void pyfunction_write(struct pywriter *writer, uint64_t address)
 	uint64_t code;
 
 	pywriter_text(writer, "<function ");
-	write_name(writer, address + (is_old ? old_function.qualname
-					     : new_function.qualname));
+	write_name(writer, address + (is_old ? old_function.qualname : new_function.qualname));
 	if (pyreader_pointer(writer->reader, address + at, &code) ||
 	    pyplace_write_first(writer, code))
 		buffer_printf(writer->out, " at 0x%" PRIx64, address);
@@ -56,17 +55,15 @@ struct method {
 	uint64_t function, self;
 };
 
-static int read_method(struct pyreader *reader, uint64_t address,
-		       struct method *method)
+static int read_method(struct pyreader *reader, uint64_t address, struct method *method)
 {
-	return pyreader_read(reader, address + PYREADER_HEAD, method,
-			     sizeof(*method));
+	return pyreader_read(reader, address + PYREADER_HEAD, method, sizeof(*method));
 }
 
 void pymethod_write(struct pywriter *writer, uint64_t address)
 {
-	static const struct pybrackets brackets = { "<bound method ", ">",
-						    "<bound method ...>", "" };
+	static const struct pybrackets brackets = { "<bound method ", ">", "<bound method ...>",
+						    "" };
 	bool is_old = writer->reader->python->minor < 10;
 	struct method method;
 
@@ -77,9 +74,8 @@ void pymethod_write(struct pywriter *writer, uint64_t address)
 	if (!pywriter_open(writer, address, 1, &brackets))
 		return;
 	if (pytype_is(writer->reader, method.function, "function"))
-		write_name(writer,
-			   method.function + (is_old ? old_function.qualname
-						     : new_function.qualname));
+		write_name(writer, method.function + (is_old ? old_function.qualname
+							     : new_function.qualname));
 	else
 		pywriter_object(writer, method.function);
 	pywriter_text(writer, " of ");
@@ -119,15 +115,13 @@ void pybuiltin_write(struct pywriter *writer, uint64_t address)
 	uint64_t held[2];
 	uint64_t text;
 
-	if (pyreader_read(reader, address + PYREADER_HEAD, held,
-			  sizeof(held)) ||
+	if (pyreader_read(reader, address + PYREADER_HEAD, held, sizeof(held)) ||
 	    pyreader_pointer(reader, held[0], &text) ||
 	    pyreader_c_string(reader, text, name, sizeof(name))) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
-	if (!held[1] || pytype_is(reader, held[1], "module") ||
-	    pytype_of(reader, held[1], &type)) {
+	if (!held[1] || pytype_is(reader, held[1], "module") || pytype_of(reader, held[1], &type)) {
 		pywriter_text(writer, "<built-in function ");
 		buffer_append_string(writer->out, name);
 		pywriter_text(writer, ">");
@@ -144,12 +138,10 @@ void pybuiltin_write(struct pywriter *writer, uint64_t address)
 /* partialobject: fn, args, kw (Modules/_functoolsmodule.c). */
 void pypartial_write(struct pywriter *writer, uint64_t address)
 {
-	static const struct pybrackets brackets = { "functools.partial(", ")",
-						    "...", "" };
+	static const struct pybrackets brackets = { "functools.partial(", ")", "...", "" };
 	uint64_t held[3];
 
-	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held,
-			  sizeof(held))) {
+	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held, sizeof(held))) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
@@ -190,24 +182,19 @@ static enum generator_state frame_state(int minor, int8_t state)
 		int8_t up_to_3_12, later;
 		enum generator_state state;
 	} states[] = {
-		{ -2, -3, GENERATOR_CREATED },
-		{ -1, -2, GENERATOR_SUSPENDED },
-		{ -1, -1, GENERATOR_SUSPENDED },
-		{ 0, 0, GENERATOR_RUNNING },
-		{ 1, 1, GENERATOR_FINISHED },
-		{ 4, 4, GENERATOR_FINISHED },
+		{ -2, -3, GENERATOR_CREATED },	 { -1, -2, GENERATOR_SUSPENDED },
+		{ -1, -1, GENERATOR_SUSPENDED }, { 0, 0, GENERATOR_RUNNING },
+		{ 1, 1, GENERATOR_FINISHED },	 { 4, 4, GENERATOR_FINISHED },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(states); i++)
-		if ((minor <= 12 ? states[i].up_to_3_12 : states[i].later) ==
-		    state)
+		if ((minor <= 12 ? states[i].up_to_3_12 : states[i].later) == state)
 			return states[i].state;
 	return GENERATOR_UNKNOWN;
 }
 
 /* Up to 3.10: gi_frame is empty when it is finished, gi_running follows it. */
-static enum generator_state old_state(struct pyreader *reader, uint64_t address,
-				      uint64_t frame)
+static enum generator_state old_state(struct pyreader *reader, uint64_t address, uint64_t frame)
 {
 	const struct offsets *at = &reader->python->offsets;
 	int8_t is_running;
@@ -216,31 +203,28 @@ static enum generator_state old_state(struct pyreader *reader, uint64_t address,
 	if (!frame)
 		return GENERATOR_FINISHED;
 	if (reader->python->minor < 10 &&
-	    !pyreader_read(reader, address + (uint64_t)at->gen_frame + 8,
-			   &is_running, sizeof(is_running)) &&
+	    !pyreader_read(reader, address + (uint64_t)at->gen_frame + 8, &is_running,
+			   sizeof(is_running)) &&
 	    is_running)
 		return GENERATOR_RUNNING;
-	if (pyreader_read(reader, frame + (uint64_t)at->if_lasti, &last,
-			  sizeof(last)))
+	if (pyreader_read(reader, frame + (uint64_t)at->if_lasti, &last, sizeof(last)))
 		return GENERATOR_UNKNOWN;
 	return last < 0 ? GENERATOR_CREATED : GENERATOR_SUSPENDED;
 }
 
-static enum generator_state read_generator(struct pyreader *reader,
-					   uint64_t address, uint64_t *frame)
+static enum generator_state read_generator(struct pyreader *reader, uint64_t address,
+					   uint64_t *frame)
 {
 	const struct offsets *at = &reader->python->offsets;
 	int8_t state;
 
 	if (at->gen_frame_state < 0) {
-		if (pyreader_pointer(reader, address + (uint64_t)at->gen_frame,
-				     frame))
+		if (pyreader_pointer(reader, address + (uint64_t)at->gen_frame, frame))
 			return GENERATOR_UNKNOWN;
 		return old_state(reader, address, *frame);
 	}
 	*frame = address + (uint64_t)at->gen_frame;
-	if (pyreader_read(reader, address + (uint64_t)at->gen_frame_state,
-			  &state, sizeof(state)))
+	if (pyreader_read(reader, address + (uint64_t)at->gen_frame_state, &state, sizeof(state)))
 		return GENERATOR_UNKNOWN;
 	return frame_state(reader->python->minor, state);
 }
@@ -255,8 +239,7 @@ void pygenerator_write(struct pywriter *writer, uint64_t address)
 	struct pytype type;
 
 	pywriter_text(writer, "<");
-	if (pytype_of(reader, address, &type) ||
-	    pytype_name(reader, &type, writer->out))
+	if (pytype_of(reader, address, &type) || pytype_name(reader, &type, writer->out))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	pywriter_text(writer, " ");
 	write_name(writer, address + at);

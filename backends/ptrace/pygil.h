@@ -21,10 +21,9 @@ struct pygil {
 };
 
 /* Reads the state of the GIL past the snapshot: what it is right now. */
-void pygil_read(struct pygil *gil, struct memory *memory,
-		const struct cpython *python, uint64_t interpreter);
+void pygil_read(struct pygil *gil, struct memory *memory, const struct cpython *python,
+		uint64_t interpreter);
 /* A futex word at address is a part of the lock. */
-bool pygil_contains(const struct pygil *gil, const struct cpython *python,
-		    uint64_t address);
+bool pygil_contains(const struct pygil *gil, const struct cpython *python, uint64_t address);
 
 #endif

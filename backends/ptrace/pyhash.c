@@ -41,8 +41,7 @@ static void sip_word(struct sip *sip, uint64_t word, int rounds)
 	sip->v[0] ^= word;
 }
 
-static uint64_t sip_hash(const uint64_t key[2], const char *text,
-			 size_t length, int rounds)
+static uint64_t sip_hash(const uint64_t key[2], const char *text, size_t length, int rounds)
 {
 	struct sip sip = { {
 		key[0] ^ UINT64_C(0x736f6d6570736575),
@@ -65,8 +64,7 @@ static uint64_t sip_hash(const uint64_t key[2], const char *text,
 	return sip.v[0] ^ sip.v[1] ^ sip.v[2] ^ sip.v[3];
 }
 
-int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length,
-		 uint64_t *hash)
+int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length, uint64_t *hash)
 {
 	const struct cpython *python = reader->python;
 	uint64_t key[2];
@@ -75,9 +73,7 @@ int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length,
 	    pyreader_read(reader, python->hash_secret, key, sizeof(key)) < 0)
 		return -1;
 	/* 3.11 went from SipHash-2-4 to SipHash-1-3; -1 means an error. */
-	*hash = length ? sip_hash(key, bytes, length,
-				  python->minor < 11 ? 2 : 1)
-		       : 0;
+	*hash = length ? sip_hash(key, bytes, length, python->minor < 11 ? 2 : 1) : 0;
 	if (*hash == UINT64_MAX)
 		*hash = UINT64_MAX - 1;
 	return 0;

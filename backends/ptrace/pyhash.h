@@ -17,7 +17,6 @@ struct pyreader;
  */
 int pyhash_text(struct pyreader *reader, const char *text, uint64_t *hash);
 /* The same of the characters of any str, as they lie in it, or of bytes. */
-int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length,
-		 uint64_t *hash);
+int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length, uint64_t *hash);
 
 #endif

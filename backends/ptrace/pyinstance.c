@@ -36,8 +36,7 @@ struct member {
 #define MEMBER_OBJECT 6	    /* of a type made in C */
 #define MEMBER_OBJECT_EX 16 /* what __slots__ makes */
 
-static int table_at(struct pyreader *reader, uint64_t place,
-		    struct pytable *table)
+static int table_at(struct pyreader *reader, uint64_t place, struct pytable *table)
 {
 	uint64_t dict;
 
@@ -47,8 +46,8 @@ static int table_at(struct pyreader *reader, uint64_t place,
 	return dict ? pytable_of_dict(reader, dict, table) : 0;
 }
 
-static int table_of_values(struct pyreader *reader, uint64_t values,
-			   const struct pytype *type, struct pytable *table)
+static int table_of_values(struct pyreader *reader, uint64_t values, const struct pytype *type,
+			   struct pytable *table)
 {
 	long at = reader->python->offsets.ht_cached_keys;
 	uint64_t keys;
@@ -60,8 +59,8 @@ static int table_of_values(struct pyreader *reader, uint64_t values,
 }
 
 /* A negative offset counts from the end of an object of variable size. */
-static int table_at_offset(struct pyreader *reader, uint64_t object,
-			   const struct pytype *type, struct pytable *table)
+static int table_at_offset(struct pyreader *reader, uint64_t object, const struct pytype *type,
+			   struct pytable *table)
 {
 	int64_t offset = type->dict_offset;
 	int64_t size;
@@ -70,8 +69,7 @@ static int table_at_offset(struct pyreader *reader, uint64_t object,
 		if (pyreader_size(reader, object, &size) || size == INT64_MIN)
 			return -1;
 		size = size < 0 ? -size : size;
-		if (type->item_size > NAME_MAXIMUM ||
-		    size > INSTANCE_MAXIMUM / NAME_MAXIMUM)
+		if (type->item_size > NAME_MAXIMUM || size > INSTANCE_MAXIMUM / NAME_MAXIMUM)
 			return -1;
 		size = size * type->item_size + type->basic_size;
 		offset += (size + 7) / 8 * 8;
@@ -81,8 +79,8 @@ static int table_at_offset(struct pyreader *reader, uint64_t object,
 	return table_at(reader, object + (uint64_t)offset, table);
 }
 
-static int managed_table_311(struct pyreader *reader, uint64_t object,
-			     const struct pytype *type, struct pytable *table)
+static int managed_table_311(struct pyreader *reader, uint64_t object, const struct pytype *type,
+			     struct pytable *table)
 {
 	uint64_t values;
 
@@ -93,8 +91,8 @@ static int managed_table_311(struct pyreader *reader, uint64_t object,
 	return table_at(reader, object - 24, table);
 }
 
-static int managed_table_312(struct pyreader *reader, uint64_t object,
-			     const struct pytype *type, struct pytable *table)
+static int managed_table_312(struct pyreader *reader, uint64_t object, const struct pytype *type,
+			     struct pytable *table)
 {
 	uint64_t word;
 
@@ -105,8 +103,8 @@ static int managed_table_312(struct pyreader *reader, uint64_t object,
 	return table_at(reader, object - 24, table);
 }
 
-static int managed_table_313(struct pyreader *reader, uint64_t object,
-			     const struct pytype *type, struct pytable *table)
+static int managed_table_313(struct pyreader *reader, uint64_t object, const struct pytype *type,
+			     struct pytable *table)
 {
 	uint64_t place = object - 24;
 	uint64_t dict;
@@ -114,14 +112,12 @@ static int managed_table_313(struct pyreader *reader, uint64_t object,
 	if (pyreader_pointer(reader, place, &dict))
 		return -1;
 	if (!dict && (type->flags & PYTYPE_INLINE_VALUES))
-		return table_of_values(reader,
-				       object + (uint64_t)type->basic_size,
-				       type, table);
+		return table_of_values(reader, object + (uint64_t)type->basic_size, type, table);
 	return table_at(reader, place, table);
 }
 
-int pyinstance_table(struct pyreader *reader, uint64_t object,
-		     const struct pytype *type, struct pytable *table)
+int pyinstance_table(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		     struct pytable *table)
 {
 	int minor = reader->python->minor;
 
@@ -150,30 +146,24 @@ struct slots {
 };
 
 /* Adds the slots that the type itself brings; true when it brings any. */
-static bool add_slots(struct pyreader *reader, uint64_t object,
-		      const struct pytype *type, struct slots *slots)
+static bool add_slots(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		      struct slots *slots)
 {
 	uint64_t at = type->members;
 	bool has_slots = false;
 
-	for (size_t i = 0; i < SLOTS_MAXIMUM;
-	     i++, at += sizeof(struct member)) {
+	for (size_t i = 0; i < SLOTS_MAXIMUM; i++, at += sizeof(struct member)) {
 		struct member member;
 		uint64_t value;
 
 		if (slots->count == SLOTS_MAXIMUM ||
-		    pyreader_read(reader, at, &member, sizeof(member)) ||
-		    !member.name)
+		    pyreader_read(reader, at, &member, sizeof(member)) || !member.name)
 			break;
-		if ((member.type != MEMBER_OBJECT &&
-		     member.type != MEMBER_OBJECT_EX) ||
-		    member.offset < (int64_t)PYREADER_HEAD ||
-		    member.offset >= type->basic_size)
+		if ((member.type != MEMBER_OBJECT && member.type != MEMBER_OBJECT_EX) ||
+		    member.offset < (int64_t)PYREADER_HEAD || member.offset >= type->basic_size)
 			continue;
 		has_slots = true;
-		if (pyreader_pointer(reader, object + (uint64_t)member.offset,
-				     &value) ||
-		    !value)
+		if (pyreader_pointer(reader, object + (uint64_t)member.offset, &value) || !value)
 			continue;
 		slots->items[slots->count].name = member.name;
 		slots->items[slots->count++].value = value;
@@ -181,11 +171,10 @@ static bool add_slots(struct pyreader *reader, uint64_t object,
 	return has_slots;
 }
 
-uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object,
-			  const struct pytype *type, bool *is_count)
+uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object, const struct pytype *type,
+			  bool *is_count)
 {
-	bool is_managed = reader->python->minor >= 11 &&
-			  (type->flags & PYTYPE_MANAGED_DICT);
+	bool is_managed = reader->python->minor >= 11 && (type->flags & PYTYPE_MANAGED_DICT);
 	uint64_t place = object - MANAGED_DICT;
 	uint64_t dict, values;
 
@@ -201,15 +190,14 @@ uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object,
 		return dict + DICT_USED;
 	/* The values are let go before the dict that has them is there. */
 	if (reader->python->minor == 11 && is_managed &&
-	    !pyreader_pointer(reader, object - MANAGED_VALUES, &values) &&
-	    values)
+	    !pyreader_pointer(reader, object - MANAGED_VALUES, &values) && values)
 		return object - MANAGED_VALUES;
 	return place;
 }
 
 /* True when the type or a base of it brings slots. */
-static bool slots_read(struct pyreader *reader, uint64_t object,
-		       const struct pytype *type, struct slots *slots)
+static bool slots_read(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		       struct slots *slots)
 {
 	struct pytype bases[PYTYPE_BASES_MAXIMUM];
 	size_t count = 0;
@@ -226,24 +214,21 @@ static bool slots_read(struct pyreader *reader, uint64_t object,
 		count++;
 	}
 	while (count-- > 0) {
-		if (bases[count].members &&
-		    add_slots(reader, object, &bases[count], slots))
+		if (bases[count].members && add_slots(reader, object, &bases[count], slots))
 			has_slots = true;
 	}
 	return has_slots;
 }
 
-static int find_slot(struct pyreader *reader, uint64_t object,
-		     const struct pytype *type, const char *name,
-		     uint64_t *value)
+static int find_slot(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		     const char *name, uint64_t *value)
 {
 	struct slots slots;
 	char text[NAME_MAXIMUM];
 
 	slots_read(reader, object, type, &slots);
 	for (size_t i = 0; i < slots.count; i++) {
-		if (pyreader_c_string(reader, slots.items[i].name, text,
-				      sizeof(text)) ||
+		if (pyreader_c_string(reader, slots.items[i].name, text, sizeof(text)) ||
 		    strcmp(text, name) != 0)
 			continue;
 		*value = slots.items[i].value;
@@ -252,8 +237,7 @@ static int find_slot(struct pyreader *reader, uint64_t object,
 	return -1;
 }
 
-int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
-			 const struct pytype *type)
+int64_t pyinstance_count(struct pyreader *reader, uint64_t object, const struct pytype *type)
 {
 	struct pytable table;
 	struct slots slots;
@@ -284,16 +268,14 @@ static void add_slot(struct pypage *page, const struct slots *slots, size_t i)
 	struct buffer name = BUFFER_INIT;
 	char text[NAME_MAXIMUM];
 
-	if (pyreader_c_string(page->reader, slots->items[i].name, text,
-			      sizeof(text)))
+	if (pyreader_c_string(page->reader, slots->items[i].name, text, sizeof(text)))
 		buffer_append_string(&name, "?");
 	else
 		buffer_append_string(&name, text);
 	pypage_add(page, &name, slots->items[i].value);
 }
 
-int pyinstance_attributes(struct pypage *page, uint64_t object,
-			  const struct pytype *type)
+int pyinstance_attributes(struct pypage *page, uint64_t object, const struct pytype *type)
 {
 	struct pytable table;
 	struct slots slots;
@@ -304,14 +286,13 @@ int pyinstance_attributes(struct pypage *page, uint64_t object,
 		add_slot(page, &slots, (size_t)start++);
 	if (pyinstance_table(page->reader, object, type, &table))
 		return 0;
-	return pytable_each(page->reader, &table, start - (int64_t)slots.count,
-			    page->count, add_attribute, page) < 0
+	return pytable_each(page->reader, &table, start - (int64_t)slots.count, page->count,
+			    add_attribute, page) < 0
 		       ? -1
 		       : 0;
 }
 
-int pyobject_attribute(struct pyreader *reader, uint64_t object,
-		       const char *name, uint64_t *value)
+int pyobject_attribute(struct pyreader *reader, uint64_t object, const char *name, uint64_t *value)
 {
 	struct pytable table;
 	struct pytype type;

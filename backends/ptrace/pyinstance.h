@@ -23,19 +23,17 @@ struct pytype;
 
 /* The table of its __dict__, empty when it has none yet; -1: it cannot have
  * one, or it is unreadable. */
-int pyinstance_table(struct pyreader *reader, uint64_t object,
-		     const struct pytype *type, struct pytable *table);
+int pyinstance_table(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		     struct pytable *table);
 /*
  * A word that is written when its attributes may have moved: its dict's count
  * of keys (*is_count), or where it would have a dict. 0: none is known.
  */
-uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object,
-			  const struct pytype *type, bool *is_count);
+uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object, const struct pytype *type,
+			  bool *is_count);
 /* How many attributes it has; -1: it cannot have any. */
-int64_t pyinstance_count(struct pyreader *reader, uint64_t object,
-			 const struct pytype *type);
+int64_t pyinstance_count(struct pyreader *reader, uint64_t object, const struct pytype *type);
 /* Appends what of the page there is; 0, or -1 unreadable. */
-int pyinstance_attributes(struct pypage *page, uint64_t object,
-			  const struct pytype *type);
+int pyinstance_attributes(struct pypage *page, uint64_t object, const struct pytype *type);
 
 #endif

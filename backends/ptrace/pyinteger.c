@@ -30,14 +30,12 @@ struct integer {
 };
 
 /* Up to 3.11 ob_size has the sign; then lv_tag: count << 3 | sign. */
-static int read_size(struct pyreader *reader, uint64_t address,
-		     struct integer *integer)
+static int read_size(struct pyreader *reader, uint64_t address, struct integer *integer)
 {
 	const struct offsets *at = &reader->python->offsets;
 	int64_t tag;
 
-	if (pyreader_read(reader, address + (uint64_t)at->long_tag, &tag,
-			  sizeof(tag)) ||
+	if (pyreader_read(reader, address + (uint64_t)at->long_tag, &tag, sizeof(tag)) ||
 	    tag == INT64_MIN)
 		return -1;
 	if (reader->python->minor < 12) {
@@ -53,21 +51,18 @@ static int read_size(struct pyreader *reader, uint64_t address,
 	return 0;
 }
 
-static int integer_read(struct pyreader *reader, uint64_t address,
-			struct integer *integer)
+static int integer_read(struct pyreader *reader, uint64_t address, struct integer *integer)
 {
-	uint64_t digits =
-		address + (uint64_t)reader->python->offsets.long_digit;
+	uint64_t digits = address + (uint64_t)reader->python->offsets.long_digit;
 	int64_t count;
 
-	if (!pytype_has(reader, address, PYTYPE_INTEGER) ||
-	    read_size(reader, address, integer))
+	if (!pytype_has(reader, address, PYTYPE_INTEGER) || read_size(reader, address, integer))
 		return -1;
 	count = integer->digit_count;
 	if (!count)
 		return 0;
-	if (pyreader_read(reader, digits + 4 * (uint64_t)(count - 1),
-			  &integer->top, sizeof(integer->top)) ||
+	if (pyreader_read(reader, digits + 4 * (uint64_t)(count - 1), &integer->top,
+			  sizeof(integer->top)) ||
 	    !integer->top || integer->top >> SHIFT)
 		return -1;
 	if (count > DIGITS_MAXIMUM)
@@ -89,8 +84,7 @@ int pyobject_integer(struct pyreader *reader, uint64_t address, int64_t *value)
 	if (integer_read(reader, address, &integer))
 		return -1;
 	/* Two digits are 60 bits; of a third, three more fit. */
-	if (integer.digit_count > 3 ||
-	    (integer.digit_count == 3 && integer.top > 7))
+	if (integer.digit_count > 3 || (integer.digit_count == 3 && integer.top > 7))
 		return -1;
 	for (int64_t i = integer.digit_count; i-- > 0;)
 		magnitude = magnitude << SHIFT | integer.digits[i];
@@ -98,19 +92,16 @@ int pyobject_integer(struct pyreader *reader, uint64_t address, int64_t *value)
 	return 0;
 }
 
-int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
-			 bool *is_negative, uint32_t *digits, size_t maximum)
+int64_t pyinteger_digits(struct pyreader *reader, uint64_t address, bool *is_negative,
+			 uint32_t *digits, size_t maximum)
 {
 	struct integer integer;
-	uint64_t first =
-		address + (uint64_t)reader->python->offsets.long_digit;
+	uint64_t first = address + (uint64_t)reader->python->offsets.long_digit;
 
-	if (!pytype_has(reader, address, PYTYPE_INTEGER) ||
-	    read_size(reader, address, &integer) ||
+	if (!pytype_has(reader, address, PYTYPE_INTEGER) || read_size(reader, address, &integer) ||
 	    integer.digit_count > (int64_t)maximum ||
 	    (integer.digit_count &&
-	     pyreader_read(reader, first, digits,
-			   4 * (size_t)integer.digit_count)))
+	     pyreader_read(reader, first, digits, 4 * (size_t)integer.digit_count)))
 		return -1;
 	for (int64_t i = 0; i < integer.digit_count; i++)
 		if (digits[i] >> SHIFT)
@@ -130,8 +121,8 @@ static int64_t count_bits(int64_t digit_count, uint32_t top)
 	return bits;
 }
 
-static void put_decimal(struct buffer *out, bool is_negative,
-			const uint32_t *digits, int64_t digit_count)
+static void put_decimal(struct buffer *out, bool is_negative, const uint32_t *digits,
+			int64_t digit_count)
 {
 	uint32_t limbs[LIMBS_MAXIMUM] = { 0 };
 	size_t count = 1;
@@ -194,16 +185,14 @@ void pyinteger_write(struct pywriter *writer, uint64_t address)
 	    (decimals > 64 && (size_t)decimals > pywriter_left(writer)))
 		buffer_printf(writer->out, "<int of %" PRId64 " bits>", bits);
 	else
-		put_decimal(writer->out, integer.is_negative, integer.digits,
-			    integer.digit_count);
+		put_decimal(writer->out, integer.is_negative, integer.digits, integer.digit_count);
 }
 
 void pyboolean_write(struct pywriter *writer, uint64_t address)
 {
 	int64_t value;
 
-	if (pyobject_integer(writer->reader, address, &value) || value < 0 ||
-	    value > 1)
+	if (pyobject_integer(writer->reader, address, &value) || value < 0 || value > 1)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
 		pywriter_text(writer, value ? "True" : "False");

@@ -146,8 +146,7 @@ static const struct pykind *find_by_name(const char *name)
 	return NULL;
 }
 
-const struct pykind *pykind_find(struct pyreader *reader,
-				 const struct pytype *type)
+const struct pykind *pykind_find(struct pyreader *reader, const struct pytype *type)
 {
 	struct pytype base = *type;
 

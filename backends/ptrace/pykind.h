@@ -22,7 +22,6 @@ struct pykind {
 };
 
 /* Lends the row for objects of the type; NULL: none. */
-const struct pykind *pykind_find(struct pyreader *reader,
-				 const struct pytype *type);
+const struct pykind *pykind_find(struct pyreader *reader, const struct pytype *type);
 
 #endif

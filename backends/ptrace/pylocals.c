@@ -32,8 +32,7 @@ struct page {
 	int64_t number;
 };
 
-static struct variable *next_variable(struct page *page,
-				      enum variable_kind kind, uint64_t name)
+static struct variable *next_variable(struct page *page, enum variable_kind kind, uint64_t name)
 {
 	struct buffer text = BUFFER_INIT;
 	struct variable *variable;
@@ -79,10 +78,8 @@ static bool is_dunder(struct pyreader *reader, uint64_t name)
 
 	return !pystring_read(reader, name, &string) && string.length >= 4 &&
 	       !pystring_characters(reader, &string, 0, 2, first) &&
-	       !pystring_characters(reader, &string, string.length - 2, 2,
-				    last) &&
-	       first[0] == '_' && first[1] == '_' && last[0] == '_' &&
-	       last[1] == '_';
+	       !pystring_characters(reader, &string, string.length - 2, 2, last) &&
+	       first[0] == '_' && first[1] == '_' && last[0] == '_' && last[1] == '_';
 }
 
 static bool add_named(uint64_t key, uint64_t value, void *data)
@@ -106,14 +103,10 @@ static int add_mapping(struct page *page, const struct pyscope *scope)
 	if (pyscope_locals(scope, &locals) || pyscope_globals(scope, &globals))
 		return -1;
 	page->kind = locals == globals ? VARIABLE_GLOBAL : VARIABLE_LOCAL;
-	return pydict_each(page->reader, locals, 0, GLOBALS_MAXIMUM, add_named,
-			   page) < 0
-		       ? -1
-		       : 0;
+	return pydict_each(page->reader, locals, 0, GLOBALS_MAXIMUM, add_named, page) < 0 ? -1 : 0;
 }
 
-static void add_exception(struct page *page, const char *name,
-			  uint64_t exception)
+static void add_exception(struct page *page, const char *name, uint64_t exception)
 {
 	struct variable *variable;
 	int64_t number;
@@ -129,8 +122,7 @@ static void add_exception(struct page *page, const char *name,
 	pyobject_describe(page->reader, exception, variable);
 }
 
-static void add_exceptions(struct page *page,
-			   const struct pyobject_frame *frame)
+static void add_exceptions(struct page *page, const struct pyobject_frame *frame)
 {
 	struct pyreader *reader = page->reader;
 	uint64_t entry = 0;
@@ -141,16 +133,13 @@ static void add_exceptions(struct page *page,
 		entry = pyexception_of_coroutine(reader, frame->coroutine);
 	if (entry)
 		add_exception(page, EXCEPTION_HANDLED,
-			      pyexception_handled(reader, entry, frame->address,
-						  frame->is_newest));
+			      pyexception_handled(reader, entry, frame->address, frame->is_newest));
 	if (frame->thread && frame->is_newest)
-		add_exception(page, EXCEPTION_RAISED,
-			      pyexception_raised(reader, frame->thread));
+		add_exception(page, EXCEPTION_RAISED, pyexception_raised(reader, frame->thread));
 }
 
-int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
-		    int64_t start, size_t count, struct variable_list *list,
-		    struct error *error)
+int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame, int64_t start,
+		    size_t count, struct variable_list *list, struct error *error)
 {
 	struct page page = {
 		.reader = reader,
@@ -176,9 +165,8 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 	if (!scope.is_function)
 		result = add_mapping(&page, &scope);
 	if (result)
-		error_set(error,
-			  "The names of the frame are not in a dict that can be "
-			  "read.");
+		error_set(error, "The names of the frame are not in a dict that can be "
+				 "read.");
 	list->total = page.number;
 out:
 	pyscope_clear(&scope);

@@ -30,8 +30,7 @@ static const struct pylook looks[] = {
 };
 /* clang-format on */
 
-static bool is_module(struct pyreader *reader, const struct pytype *type,
-		      const char *wanted)
+static bool is_module(struct pyreader *reader, const struct pytype *type, const char *wanted)
 {
 	struct buffer text = BUFFER_INIT;
 	size_t length = strlen(wanted);
@@ -46,8 +45,8 @@ static bool is_module(struct pyreader *reader, const struct pytype *type,
 	return is_it;
 }
 
-static bool is_class(struct pyreader *reader, const struct pylook *look,
-		     const struct pytype *base, const char *name)
+static bool is_class(struct pyreader *reader, const struct pylook *look, const struct pytype *base,
+		     const char *name)
 {
 	uint64_t value;
 
@@ -55,12 +54,10 @@ static bool is_class(struct pyreader *reader, const struct pylook *look,
 		return false;
 	if (look->module && !is_module(reader, base, look->module))
 		return false;
-	return !look->attribute ||
-	       !pytype_attribute(reader, base, look->attribute, &value);
+	return !look->attribute || !pytype_attribute(reader, base, look->attribute, &value);
 }
 
-static const struct pylook *find_for(struct pyreader *reader,
-				     const struct pytype *type,
+static const struct pylook *find_for(struct pyreader *reader, const struct pytype *type,
 				     const struct pytype *base)
 {
 	char name[NAME_MAXIMUM];
@@ -70,16 +67,14 @@ static const struct pylook *find_for(struct pyreader *reader,
 	for (size_t i = 0; i < ARRAY_LENGTH(looks); i++) {
 		const struct pylook *look = &looks[i];
 
-		if ((type->flags & look->flag) == look->flag &&
-		    is_class(reader, look, base, name))
+		if ((type->flags & look->flag) == look->flag && is_class(reader, look, base, name))
 			return look;
 	}
 	return NULL;
 }
 
 /* The first of the table that any class of the mro asks for. */
-static const struct pylook *find(struct pyreader *reader,
-				 const struct pytype *type)
+static const struct pylook *find(struct pyreader *reader, const struct pytype *type)
 {
 	int64_t count = pytuple_count(reader, type->mro);
 	const struct pylook *best = NULL;
@@ -103,8 +98,7 @@ static const struct pylook *find(struct pyreader *reader,
 	return best;
 }
 
-const struct pylook *pylook_find(struct pyreader *reader,
-				 const struct pytype *type)
+const struct pylook *pylook_find(struct pyreader *reader, const struct pytype *type)
 {
 	struct pylook_cache *cache = &reader->looks;
 

@@ -22,11 +22,9 @@ struct pylook {
 	const char *attribute; /* that the class has; NULL: none */
 	uint64_t flag;	       /* in tp_flags of the object's type */
 	/* -1 and nothing written: the object is not as it should be. */
-	int (*write)(struct pywriter *writer, uint64_t object,
-		     const struct pytype *type);
+	int (*write)(struct pywriter *writer, uint64_t object, const struct pytype *type);
 	/* Of what else would be items by number; NULL: it has no others. */
-	int (*items)(struct pypage *page, uint64_t object,
-		     const struct pytype *type);
+	int (*items)(struct pypage *page, uint64_t object, const struct pytype *type);
 };
 
 /* The looks that a reader found last; type 0: free. */
@@ -40,7 +38,6 @@ struct pylook_cache {
 };
 
 /* Lends the look of objects of the type; NULL: none. */
-const struct pylook *pylook_find(struct pyreader *reader,
-				 const struct pytype *type);
+const struct pylook *pylook_find(struct pyreader *reader, const struct pytype *type);
 
 #endif

@@ -28,10 +28,8 @@ static bool add_item(uint64_t key, uint64_t value, void *data)
 
 int pydict_items(struct pypage *page, uint64_t address)
 {
-	return pydict_each(page->reader, address, page->start, page->count,
-			   add_item, page) < 0
-		       ? -1
-		       : 0;
+	return pydict_each(page->reader, address, page->start, page->count, add_item, page) < 0 ? -1
+												: 0;
 }
 
 struct writing {
@@ -63,8 +61,7 @@ void pydict_write(struct pywriter *writer, uint64_t address)
 	}
 	if (!pywriter_open(writer, address, table.used, &brackets))
 		return;
-	if (pytable_each(writer->reader, &table, 0, SIZE_MAX, write_item,
-			 &writing) < 0)
+	if (pytable_each(writer->reader, &table, 0, SIZE_MAX, write_item, &writing) < 0)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	pywriter_close(writer, &brackets);
 }

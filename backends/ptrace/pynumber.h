@@ -22,8 +22,7 @@ enum pyfloat_width {
 /* Appends a number as repr() does: the shortest text that reads back. */
 void pyfloat_put(struct buffer *out, double number, enum pyfloat_width width);
 /* The same of a real and an imaginary part. */
-void pycomplex_put(struct buffer *out, const double *parts,
-		   enum pyfloat_width width);
+void pycomplex_put(struct buffer *out, const double *parts, enum pyfloat_width width);
 /* The number that two bytes are as an IEEE 754 half. */
 double pyfloat_half(uint16_t bits);
 
@@ -31,8 +30,8 @@ double pyfloat_half(uint16_t bits);
  * The digits of an int, 30 bits each, lowest first, and how many there are;
  * -1: it is none, or has more than maximum.
  */
-int64_t pyinteger_digits(struct pyreader *reader, uint64_t address,
-			 bool *is_negative, uint32_t *digits, size_t maximum);
+int64_t pyinteger_digits(struct pyreader *reader, uint64_t address, bool *is_negative,
+			 uint32_t *digits, size_t maximum);
 /* An int of so many bits is printed in full. */
 #define PYINTEGER_BITS 14284
 /*

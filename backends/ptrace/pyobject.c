@@ -22,8 +22,7 @@
 /* Bytes that one of many values may read. */
 #define VALUE_BUDGET ((size_t)64 << 10)
 
-int pyobject_type_name(struct pyreader *reader, uint64_t address,
-		       struct buffer *out)
+int pyobject_type_name(struct pyreader *reader, uint64_t address, struct buffer *out)
 {
 	struct pytype type;
 
@@ -32,8 +31,7 @@ int pyobject_type_name(struct pyreader *reader, uint64_t address,
 	return pytype_name(reader, &type, out);
 }
 
-static void write_default(struct pywriter *writer, uint64_t address,
-			  const struct pytype *type)
+static void write_default(struct pywriter *writer, uint64_t address, const struct pytype *type)
 {
 	pywriter_text(writer, "<");
 	if (pytype_name(writer->reader, type, writer->out))
@@ -60,8 +58,7 @@ void pywriter_object(struct pywriter *writer, uint64_t address)
 		write_default(writer, address, &type);
 }
 
-void pyobject_repr(struct pyreader *reader, uint64_t address,
-		   struct buffer *out)
+void pyobject_repr(struct pyreader *reader, uint64_t address, struct buffer *out)
 {
 	struct pywriter writer;
 
@@ -75,8 +72,8 @@ struct children {
 	int64_t attributes; /* -1: it cannot have any */
 };
 
-static void count_children(struct pyreader *reader, uint64_t address,
-			   const struct pytype *type, struct children *children)
+static void count_children(struct pyreader *reader, uint64_t address, const struct pytype *type,
+			   struct children *children)
 {
 	children->items = -1;
 	if (type->kind && type->kind->count)
@@ -93,16 +90,14 @@ static void count_children(struct pyreader *reader, uint64_t address,
 static int64_t children_total(const struct children *children)
 {
 	int64_t items = children->items > 0 ? children->items : 0;
-	int64_t attributes =
-		children->attributes > 0 ? children->attributes : 0;
+	int64_t attributes = children->attributes > 0 ? children->attributes : 0;
 
 	if (children->items < 0 && children->attributes < 0)
 		return -1;
 	return items > INT64_MAX - attributes ? INT64_MAX : items + attributes;
 }
 
-void pyobject_describe(struct pyreader *reader, uint64_t address,
-		       struct variable *variable)
+void pyobject_describe(struct pyreader *reader, uint64_t address, struct variable *variable)
 {
 	struct buffer name = BUFFER_INIT;
 	struct buffer value = BUFFER_INIT;
@@ -116,8 +111,7 @@ void pyobject_describe(struct pyreader *reader, uint64_t address,
 	variable->address = address;
 	variable->child_count = -1;
 	pyobject_repr(reader, address, &value);
-	if (pytype_of(reader, address, &type) ||
-	    pytype_name(reader, &type, &name)) {
+	if (pytype_of(reader, address, &type) || pytype_name(reader, &type, &name)) {
 		buffer_append_string(&name, PYWRITER_UNKNOWN);
 	} else {
 		count_children(reader, address, &type, &children);
@@ -138,8 +132,7 @@ void pypage_add(struct pypage *page, struct buffer *name, uint64_t address)
 	pyobject_describe(page->reader, address, variable);
 }
 
-void pypage_add_named(struct pypage *page, const struct pynamed *items,
-		      size_t count)
+void pypage_add_named(struct pypage *page, const struct pynamed *items, size_t count)
 {
 	int64_t number = 0;
 
@@ -154,8 +147,7 @@ void pypage_add_named(struct pypage *page, const struct pynamed *items,
 	}
 }
 
-void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key,
-		    struct buffer *name)
+void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key, struct buffer *name)
 {
 	struct pywriter writer;
 
@@ -166,8 +158,7 @@ void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key,
 	buffer_append_char(name, brackets[1]);
 }
 
-static int add_items(struct pypage *page, uint64_t address,
-		     const struct pytype *type)
+static int add_items(struct pypage *page, uint64_t address, const struct pytype *type)
 {
 	const struct pylook *look = pylook_find(page->reader, type);
 
@@ -176,8 +167,7 @@ static int add_items(struct pypage *page, uint64_t address,
 	return type->kind->items(page, address);
 }
 
-static int add_children(struct pypage *page, uint64_t address,
-			const struct pytype *type,
+static int add_children(struct pypage *page, uint64_t address, const struct pytype *type,
 			const struct children *children)
 {
 	int64_t items = children->items > 0 ? children->items : 0;
@@ -193,9 +183,8 @@ static int add_children(struct pypage *page, uint64_t address,
 	return pyinstance_attributes(page, address, type);
 }
 
-int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
-		      size_t count, struct variable_list *list,
-		      struct error *error)
+int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start, size_t count,
+		      struct variable_list *list, struct error *error)
 {
 	struct pypage page = {
 		.reader = reader,
@@ -217,8 +206,7 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
 	is_torn = type.kind && type.kind->count && children.items < 0;
 	if (list->total < 0 && !is_torn)
 		return error_set(error,
-				 "The object at 0x%" PRIx64
-				 " has no items or attributes to open.",
+				 "The object at 0x%" PRIx64 " has no items or attributes to open.",
 				 address);
 	if (!is_torn && !add_children(&page, address, &type, &children))
 		return 0;
@@ -228,14 +216,12 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start,
 				 " takes more reading than one request may "
 				 "do: open a page nearer to its start.",
 				 address);
-	return error_set(error,
-			 "The object at 0x%" PRIx64
-			 " changed while it was read: try again.",
+	return error_set(error, "The object at 0x%" PRIx64 " changed while it was read: try again.",
 			 address);
 }
 
-int pymodule_find(struct pyreader *reader, uint64_t interpreter,
-		  const char *module, const char *name, uint64_t *value)
+int pymodule_find(struct pyreader *reader, uint64_t interpreter, const char *module,
+		  const char *name, uint64_t *value)
 {
 	long at = reader->python->offsets.is_modules;
 	uint64_t modules, object;

@@ -28,14 +28,12 @@ static int write_place(struct pywriter *writer, uint64_t code, int line)
 	int result;
 
 	result = pyreader_pointer(reader, at, &file) ||
-				 pyobject_string(reader, file, PATH_MAXIMUM,
-						 &path)
+				 pyobject_string(reader, file, PATH_MAXIMUM, &path)
 			 ? -1
 			 : 0;
 	if (result == 0) {
 		slash = strrchr(path.data, '/');
-		buffer_printf(writer->out, " at %s",
-			      slash ? slash + 1 : path.data);
+		buffer_printf(writer->out, " at %s", slash ? slash + 1 : path.data);
 		if (line > 0)
 			buffer_printf(writer->out, ":%d", line);
 	}
@@ -59,16 +57,14 @@ int pyplace_write_first(struct pywriter *writer, uint64_t code)
 }
 
 /* How far into its code the frame is, as linetable_find() wants it. */
-static int read_position(struct pyreader *reader, uint64_t frame, uint64_t code,
-			 uint64_t *position)
+static int read_position(struct pyreader *reader, uint64_t frame, uint64_t code, uint64_t *position)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t instruction, first;
 	int32_t last;
 
 	if (at->if_lasti >= 0) {
-		if (pyreader_read(reader, frame + (uint64_t)at->if_lasti, &last,
-				  sizeof(last)))
+		if (pyreader_read(reader, frame + (uint64_t)at->if_lasti, &last, sizeof(last)))
 			return -1;
 		*position = last < 0 ? 0 : (uint64_t)last;
 		if (reader->python->minor == 10)
@@ -76,8 +72,7 @@ static int read_position(struct pyreader *reader, uint64_t frame, uint64_t code,
 		return 0;
 	}
 	first = code + (uint64_t)at->co_code_adaptive;
-	if (pyreader_pointer(reader, frame + (uint64_t)at->if_instr,
-			     &instruction))
+	if (pyreader_pointer(reader, frame + (uint64_t)at->if_instr, &instruction))
 		return -1;
 	*position = instruction > first ? instruction - first : 0;
 	return 0;
@@ -91,9 +86,8 @@ static int find_line(struct pyreader *reader, uint64_t code, uint64_t position)
 	uint8_t *copy;
 	int line = 0;
 
-	if (pyreader_pointer(reader, at, &bytes) ||
-	    pybytes_read(reader, bytes, &data, &length) || length <= 0 ||
-	    length > TABLE_MAXIMUM)
+	if (pyreader_pointer(reader, at, &bytes) || pybytes_read(reader, bytes, &data, &length) ||
+	    length <= 0 || length > TABLE_MAXIMUM)
 		return 0;
 	copy = xmalloc((size_t)length);
 	if (!pyreader_read(reader, data, copy, (size_t)length)) {
@@ -119,8 +113,7 @@ int pyplace_write(struct pywriter *writer, uint64_t frame, bool has_begun)
 	code = pyreader_untag(reader->python->minor, code);
 	if (!has_begun)
 		return pyplace_write_first(writer, code);
-	if (!pytype_is(reader, code, "code") ||
-	    read_position(reader, frame, code, &position))
+	if (!pytype_is(reader, code, "code") || read_position(reader, frame, code, &position))
 		return -1;
 	return write_place(writer, code, find_line(reader, code, position));
 }

@@ -12,8 +12,7 @@
 #define BUDGET ((size_t)8 << 20)
 #define PAGE 4096u
 
-void pyreader_init(struct pyreader *reader, struct memory *memory,
-		   const struct cpython *python)
+void pyreader_init(struct pyreader *reader, struct memory *memory, const struct cpython *python)
 {
 	*reader = (struct pyreader){
 		.memory = memory,
@@ -22,8 +21,7 @@ void pyreader_init(struct pyreader *reader, struct memory *memory,
 	};
 }
 
-int pyreader_read(struct pyreader *reader, uint64_t address, void *out,
-		  size_t length)
+int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t length)
 {
 	if (length > reader->budget) {
 		reader->budget = 0;
@@ -43,12 +41,10 @@ int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out)
 
 int pyreader_size(struct pyreader *reader, uint64_t object, int64_t *size)
 {
-	return pyreader_read(reader, object + PYREADER_HEAD, size,
-			     sizeof(*size));
+	return pyreader_read(reader, object + PYREADER_HEAD, size, sizeof(*size));
 }
 
-int pyreader_c_string(struct pyreader *reader, uint64_t address, char *out,
-		      size_t size)
+int pyreader_c_string(struct pyreader *reader, uint64_t address, char *out, size_t size)
 {
 	size_t length = 0;
 

@@ -32,13 +32,11 @@ static inline uint64_t pyreader_untag(int minor, uint64_t word)
 	return minor >= 14 ? word & ~UINT64_C(3) : word;
 }
 
-int pyreader_read(struct pyreader *reader, uint64_t address, void *out,
-		  size_t length);
+int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t length);
 int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out);
 /* ob_size of an object that varies in size. */
 int pyreader_size(struct pyreader *reader, uint64_t object, int64_t *size);
 /* A C string, cut to size - 1 bytes; it may end at the end of the memory. */
-int pyreader_c_string(struct pyreader *reader, uint64_t address, char *out,
-		      size_t size);
+int pyreader_c_string(struct pyreader *reader, uint64_t address, char *out, size_t size);
 
 #endif

@@ -25,13 +25,13 @@ static void put_bool(struct buffer *out, const uint8_t *bytes)
 	buffer_append_string(out, bytes[0] ? "True" : "False");
 }
 
-#define INTEGER(name, type, format, as)                                        \
-	static void put_##name(struct buffer *out, const uint8_t *bytes)       \
-	{                                                                      \
-		type value;                                                    \
-                                                                               \
-		memcpy(&value, bytes, sizeof(value));                          \
-		buffer_printf(out, "%" format, (as)value);                     \
+#define INTEGER(name, type, format, as)                                                            \
+	static void put_##name(struct buffer *out, const uint8_t *bytes)                           \
+	{                                                                                          \
+		type value;                                                                        \
+                                                                                                   \
+		memcpy(&value, bytes, sizeof(value));                                              \
+		buffer_printf(out, "%" format, (as)value);                                         \
 	}
 
 INTEGER(int8, int8_t, PRId64, int64_t)
@@ -118,8 +118,8 @@ static void put_timedelta(struct buffer *out, const uint8_t *bytes)
 		buffer_printf(out, "%" PRId64 " %s", count, unit->name);
 }
 
-static void put_moment(struct buffer *out, const struct unit *unit,
-		       int64_t seconds, int64_t fraction)
+static void put_moment(struct buffer *out, const struct unit *unit, int64_t seconds,
+		       int64_t fraction)
 {
 	time_t time = (time_t)seconds;
 	struct tm is;
@@ -128,8 +128,7 @@ static void put_moment(struct buffer *out, const struct unit *unit,
 		buffer_append_string(out, PYWRITER_UNKNOWN);
 		return;
 	}
-	buffer_printf(out, "%04d-%02d-%02d", is.tm_year + 1900, is.tm_mon + 1,
-		      is.tm_mday);
+	buffer_printf(out, "%04d-%02d-%02d", is.tm_year + 1900, is.tm_mon + 1, is.tm_mday);
 	if (unit->seconds < 86400)
 		buffer_printf(out, "T%02d", is.tm_hour);
 	if (unit->seconds < 3600)
@@ -155,8 +154,7 @@ static void put_datetime(struct buffer *out, const uint8_t *bytes)
 		return;
 	}
 	if (unit->seconds) {
-		if (count > INT64_MAX / unit->seconds ||
-		    count < INT64_MIN / unit->seconds) {
+		if (count > INT64_MAX / unit->seconds || count < INT64_MIN / unit->seconds) {
 			buffer_append_string(out, PYWRITER_UNKNOWN);
 			return;
 		}
@@ -207,8 +205,7 @@ void pyscalar_write(struct pywriter *writer, uint64_t address)
 	if (!pytype_of(writer->reader, address, &type) && type.kind) {
 		for (size_t i = 0; i < ARRAY_LENGTH(scalars); i++) {
 			if (strcmp(scalars[i].name, type.kind->name) != 0 ||
-			    pyreader_read(writer->reader,
-					  address + PYREADER_HEAD, bytes,
+			    pyreader_read(writer->reader, address + PYREADER_HEAD, bytes,
 					  scalars[i].size))
 				continue;
 			scalars[i].put(writer->out, bytes);

@@ -23,11 +23,9 @@
 #define CODE_OPTIMIZED 0x1
 #define VARIABLES_MAXIMUM 10000
 
-static int read_word(const struct pyscope *scope, uint64_t base, long offset,
-		     uint64_t *word)
+static int read_word(const struct pyscope *scope, uint64_t base, long offset, uint64_t *word)
 {
-	if (offset < 0 ||
-	    pyreader_pointer(scope->reader, base + (uint64_t)offset, word))
+	if (offset < 0 || pyreader_pointer(scope->reader, base + (uint64_t)offset, word))
 		return -1;
 	*word = pyreader_untag(scope->reader->python->minor, *word);
 	return 0;
@@ -38,8 +36,7 @@ static int read_count(const struct pyscope *scope, long offset, int64_t *count)
 	int32_t number;
 
 	if (offset < 0 ||
-	    pyreader_read(scope->reader, scope->code + (uint64_t)offset,
-			  &number, sizeof(number)) ||
+	    pyreader_read(scope->reader, scope->code + (uint64_t)offset, &number, sizeof(number)) ||
 	    number < 0 || number > VARIABLES_MAXIMUM)
 		return -1;
 	*count = number;
@@ -47,8 +44,7 @@ static int read_count(const struct pyscope *scope, long offset, int64_t *count)
 }
 
 /* Appends the names of a tuple, count of them or (-1) all. */
-static int append_names(struct pyscope *scope, long offset, unsigned kind,
-			int64_t count)
+static int append_names(struct pyscope *scope, long offset, unsigned kind, int64_t count)
 {
 	struct pyvariable *added;
 	uint64_t names;
@@ -59,12 +55,10 @@ static int append_names(struct pyscope *scope, long offset, unsigned kind,
 	length = pytuple_count(scope->reader, names);
 	if (count < 0)
 		count = length;
-	if (length < count || length < 0 ||
-	    count + (int64_t)scope->count > VARIABLES_MAXIMUM)
+	if (length < count || length < 0 || count + (int64_t)scope->count > VARIABLES_MAXIMUM)
 		return -1;
-	scope->variables =
-		xrealloc(scope->variables, (scope->count + (size_t)count + 1) *
-						   sizeof(*scope->variables));
+	scope->variables = xrealloc(scope->variables,
+				    (scope->count + (size_t)count + 1) * sizeof(*scope->variables));
 	added = scope->variables + scope->count;
 	for (int64_t i = 0; i < count; i++) {
 		added[i] = (struct pyvariable){ .kind = kind };
@@ -82,8 +76,7 @@ static int read_kinds(struct pyscope *scope)
 	int64_t length;
 
 	if (read_word(scope, scope->code, at->co_localspluskinds, &bytes) ||
-	    pybytes_read(scope->reader, bytes, &data, &length) ||
-	    length < (int64_t)scope->count)
+	    pybytes_read(scope->reader, bytes, &data, &length) || length < (int64_t)scope->count)
 		return -1;
 	for (size_t i = 0; i < scope->count; i++) {
 		uint8_t kind;
@@ -102,19 +95,14 @@ static int read_names(struct pyscope *scope)
 
 	if (scope->reader->python->minor >= 11)
 		return read_count(scope, at->co_nlocalsplus, &count) ||
-				       append_names(scope,
-						    at->co_localsplusnames, 0,
-						    count) ||
+				       append_names(scope, at->co_localsplusnames, 0, count) ||
 				       read_kinds(scope)
 			       ? -1
 			       : 0;
 	return read_count(scope, at->co_nlocals, &count) ||
-			       append_names(scope, at->co_varnames,
-					    PYSCOPE_LOCAL, count) ||
-			       append_names(scope, at->co_cellvars,
-					    PYSCOPE_CELL, -1) ||
-			       append_names(scope, at->co_freevars,
-					    PYSCOPE_FREE, -1)
+			       append_names(scope, at->co_varnames, PYSCOPE_LOCAL, count) ||
+			       append_names(scope, at->co_cellvars, PYSCOPE_CELL, -1) ||
+			       append_names(scope, at->co_freevars, PYSCOPE_FREE, -1)
 		       ? -1
 		       : 0;
 }
@@ -125,16 +113,14 @@ static void open_cell(struct pyreader *reader, struct pyvariable *variable)
 	if (!variable->value || !pytype_is(reader, variable->value, "cell"))
 		return;
 	variable->cell = variable->value;
-	variable->place =
-		variable->cell + (uint64_t)reader->python->offsets.cell_ref;
+	variable->place = variable->cell + (uint64_t)reader->python->offsets.cell_ref;
 	if (pyreader_pointer(reader, variable->place, &variable->value))
 		variable->value = 0;
 }
 
 static int read_values(struct pyscope *scope)
 {
-	uint64_t row = scope->frame +
-		       (uint64_t)scope->reader->python->offsets.if_localsplus;
+	uint64_t row = scope->frame + (uint64_t)scope->reader->python->offsets.if_localsplus;
 
 	for (size_t i = 0; i < scope->count; i++) {
 		struct pyvariable *variable = &scope->variables[i];
@@ -160,8 +146,7 @@ static void merge_arguments(struct pyscope *scope)
 		const struct pyvariable *variable = &scope->variables[i];
 		struct pyvariable *before = NULL;
 
-		for (size_t at = 0; variable->kind == PYSCOPE_CELL && at < kept;
-		     at++) {
+		for (size_t at = 0; variable->kind == PYSCOPE_CELL && at < kept; at++) {
 			if (scope->variables[at].name == variable->name &&
 			    scope->variables[at].kind == PYSCOPE_LOCAL)
 				before = &scope->variables[at];
@@ -182,8 +167,7 @@ int pyscope_read(struct pyscope *scope, struct pyreader *reader, uint64_t frame)
 	*scope = (struct pyscope){ .reader = reader, .frame = frame };
 	if (read_word(scope, frame, at->if_code, &scope->code) ||
 	    !pytype_is(reader, scope->code, "code") ||
-	    pyreader_read(reader, scope->code + (uint64_t)at->co_flags, &flags,
-			  sizeof(flags)))
+	    pyreader_read(reader, scope->code + (uint64_t)at->co_flags, &flags, sizeof(flags)))
 		return -1;
 	scope->is_function = flags & CODE_OPTIMIZED;
 	if (read_names(scope) || read_values(scope))
@@ -201,30 +185,25 @@ void pyscope_clear(struct pyscope *scope)
 
 int pyscope_globals(const struct pyscope *scope, uint64_t *globals)
 {
-	return read_word(scope, scope->frame,
-			 scope->reader->python->offsets.if_f_globals, globals);
+	return read_word(scope, scope->frame, scope->reader->python->offsets.if_f_globals, globals);
 }
 
 int pyscope_locals(const struct pyscope *scope, uint64_t *locals)
 {
-	return read_word(scope, scope->frame,
-			 scope->reader->python->offsets.if_f_locals, locals);
+	return read_word(scope, scope->frame, scope->reader->python->offsets.if_f_locals, locals);
 }
 
-int pyscope_function(const struct pyscope *scope, uint64_t *code,
-		     uint64_t *names)
+int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *names)
 {
 	const struct offsets *at = &scope->reader->python->offsets;
 	uint32_t flags;
 
 	if (read_word(scope, scope->frame, at->if_code, code) ||
-	    pyreader_read(scope->reader, *code + (uint64_t)at->co_flags, &flags,
-			  sizeof(flags)) ||
+	    pyreader_read(scope->reader, *code + (uint64_t)at->co_flags, &flags, sizeof(flags)) ||
 	    !(flags & CODE_OPTIMIZED))
 		return -1;
 	return read_word(scope, *code,
-			 scope->reader->python->minor >= 11
-				 ? at->co_localsplusnames
-				 : at->co_varnames,
+			 scope->reader->python->minor >= 11 ? at->co_localsplusnames
+							    : at->co_varnames,
 			 names);
 }

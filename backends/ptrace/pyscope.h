@@ -38,8 +38,7 @@ struct pyscope {
 };
 
 /* -1: there is no frame. Clear the scope in any case. */
-int pyscope_read(struct pyscope *scope, struct pyreader *reader,
-		 uint64_t frame);
+int pyscope_read(struct pyscope *scope, struct pyreader *reader, uint64_t frame);
 void pyscope_clear(struct pyscope *scope);
 /* The mappings of names that the frame has; 0, or -1 unreadable. */
 int pyscope_globals(const struct pyscope *scope, uint64_t *globals);
@@ -48,7 +47,6 @@ int pyscope_locals(const struct pyscope *scope, uint64_t *locals);
  * Of a frame of which nothing was read: the code, and the tuple of the names
  * that it has. -1: it is no function, or unreadable.
  */
-int pyscope_function(const struct pyscope *scope, uint64_t *code,
-		     uint64_t *names);
+int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *names);
 
 #endif

@@ -18,35 +18,31 @@ struct sequence {
 	int64_t count;
 };
 
-static int list_read(struct pyreader *reader, uint64_t address,
-		     struct sequence *sequence)
+static int list_read(struct pyreader *reader, uint64_t address, struct sequence *sequence)
 {
 	uint64_t at = address + (uint64_t)reader->python->offsets.list_item;
 
 	if (!pytype_has(reader, address, PYTYPE_LIST) ||
-	    pyreader_size(reader, address, &sequence->count) ||
-	    sequence->count < 0 || sequence->count > INT64_MAX / 8)
+	    pyreader_size(reader, address, &sequence->count) || sequence->count < 0 ||
+	    sequence->count > INT64_MAX / 8)
 		return -1;
 	return pyreader_pointer(reader, at, &sequence->items);
 }
 
-static int tuple_read(struct pyreader *reader, uint64_t address,
-		      struct sequence *sequence)
+static int tuple_read(struct pyreader *reader, uint64_t address, struct sequence *sequence)
 {
 	if (!pytype_has(reader, address, PYTYPE_TUPLE) ||
-	    pyreader_size(reader, address, &sequence->count) ||
-	    sequence->count < 0 || sequence->count > INT64_MAX / 8)
+	    pyreader_size(reader, address, &sequence->count) || sequence->count < 0 ||
+	    sequence->count > INT64_MAX / 8)
 		return -1;
-	sequence->items =
-		address + (uint64_t)reader->python->offsets.tuple_item;
+	sequence->items = address + (uint64_t)reader->python->offsets.tuple_item;
 	return 0;
 }
 
-static int read_item(struct pyreader *reader, const struct sequence *sequence,
-		     int64_t number, uint64_t *item)
+static int read_item(struct pyreader *reader, const struct sequence *sequence, int64_t number,
+		     uint64_t *item)
 {
-	return pyreader_pointer(reader, sequence->items + 8 * (uint64_t)number,
-				item);
+	return pyreader_pointer(reader, sequence->items + 8 * (uint64_t)number, item);
 }
 
 static int add_items(struct pypage *page, const struct sequence *sequence)
@@ -67,8 +63,7 @@ static int add_items(struct pypage *page, const struct sequence *sequence)
 	return 0;
 }
 
-static void write_items(struct pywriter *writer, uint64_t address,
-			const struct sequence *sequence,
+static void write_items(struct pywriter *writer, uint64_t address, const struct sequence *sequence,
 			const struct pybrackets *brackets)
 {
 	if (!pywriter_open(writer, address, sequence->count, brackets))
@@ -101,13 +96,11 @@ int pylist_items(struct pypage *page, uint64_t address)
 	return add_items(page, &sequence);
 }
 
-int pylist_item(struct pyreader *reader, uint64_t address, int64_t number,
-		uint64_t *item)
+int pylist_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item)
 {
 	struct sequence sequence;
 
-	if (list_read(reader, address, &sequence) || number < 0 ||
-	    number >= sequence.count)
+	if (list_read(reader, address, &sequence) || number < 0 || number >= sequence.count)
 		return -1;
 	return read_item(reader, &sequence, number, item);
 }
@@ -139,13 +132,11 @@ int pytuple_items(struct pypage *page, uint64_t address)
 	return add_items(page, &sequence);
 }
 
-int pytuple_item(struct pyreader *reader, uint64_t address, int64_t number,
-		 uint64_t *item)
+int pytuple_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item)
 {
 	struct sequence sequence;
 
-	if (tuple_read(reader, address, &sequence) || number < 0 ||
-	    number >= sequence.count)
+	if (tuple_read(reader, address, &sequence) || number < 0 || number >= sequence.count)
 		return -1;
 	return read_item(reader, &sequence, number, item);
 }
@@ -159,23 +150,20 @@ void pytuple_write(struct pywriter *writer, uint64_t address)
 	if (tuple_read(writer->reader, address, &sequence))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
-		write_items(writer, address, &sequence,
-			    sequence.count == 1 ? &one : &many);
+		write_items(writer, address, &sequence, sequence.count == 1 ? &one : &many);
 }
 
 /* count objects held right behind the head. */
-static int read_held(struct pywriter *writer, uint64_t address, size_t count,
-		     uint64_t *held)
+static int read_held(struct pywriter *writer, uint64_t address, size_t count, uint64_t *held)
 {
-	if (!pyreader_read(writer->reader, address + PYREADER_HEAD, held,
-			   count * sizeof(*held)))
+	if (!pyreader_read(writer->reader, address + PYREADER_HEAD, held, count * sizeof(*held)))
 		return 0;
 	pywriter_text(writer, PYWRITER_UNKNOWN);
 	return -1;
 }
 
-static void write_held(struct pywriter *writer, const char *name,
-		       const uint64_t *held, size_t count)
+static void write_held(struct pywriter *writer, const char *name, const uint64_t *held,
+		       size_t count)
 {
 	pywriter_text(writer, name);
 	for (size_t i = 0; i < count; i++) {
@@ -211,8 +199,7 @@ void pyslice_write(struct pywriter *writer, uint64_t address)
 /* PyCellObject: ob_ref. */
 void pycell_write(struct pywriter *writer, uint64_t address)
 {
-	static const struct pybrackets brackets = { "<cell: ", ">",
-						    "<cell: ...>",
+	static const struct pybrackets brackets = { "<cell: ", ">", "<cell: ...>",
 						    "<cell: empty>" };
 	uint64_t held;
 
@@ -242,16 +229,13 @@ void pymemoryview_write(struct pywriter *writer, uint64_t address)
 	struct view view;
 	char format[16];
 
-	if (pyreader_read(writer->reader, address + VIEW_BUFFER, &view,
-			  sizeof(view)) ||
-	    view.length < 0 || view.dimension_count < 0 ||
-	    view.dimension_count > VIEW_DIMENSIONS) {
+	if (pyreader_read(writer->reader, address + VIEW_BUFFER, &view, sizeof(view)) ||
+	    view.length < 0 || view.dimension_count < 0 || view.dimension_count > VIEW_DIMENSIONS) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
 	buffer_printf(writer->out, "<memory of %" PRId64 " bytes", view.length);
-	if (view.format && !pyreader_c_string(writer->reader, view.format,
-					      format, sizeof(format)))
+	if (view.format && !pyreader_c_string(writer->reader, view.format, format, sizeof(format)))
 		buffer_printf(writer->out, ", format '%s'", format);
 	pywriter_text(writer, ">");
 }

@@ -31,23 +31,19 @@ static int set_read(struct pyreader *reader, uint64_t address, struct set *set)
 
 	if (pyreader_read(reader, address + (uint64_t)at->set_used, &set->used,
 			  sizeof(set->used)) ||
-	    pyreader_read(reader, address + (uint64_t)at->set_mask, &mask,
-			  sizeof(mask)) ||
-	    pyreader_pointer(reader, address + (uint64_t)at->set_table,
-			     &set->table))
+	    pyreader_read(reader, address + (uint64_t)at->set_mask, &mask, sizeof(mask)) ||
+	    pyreader_pointer(reader, address + (uint64_t)at->set_table, &set->table))
 		return -1;
-	if (mask < 0 || mask > INT64_MAX / 16 || (mask & (mask + 1)) ||
-	    set->used < 0 || set->used > mask + 1)
+	if (mask < 0 || mask > INT64_MAX / 16 || (mask & (mask + 1)) || set->used < 0 ||
+	    set->used > mask + 1)
 		return -1;
 	set->size = mask + 1;
 	return 0;
 }
 
 /* Visits keys and their hashes from number start on, until visit is false. */
-static int set_each(struct pyreader *reader, const struct set *set,
-		    int64_t start,
-		    bool (*visit)(uint64_t key, int64_t hash, void *data),
-		    void *data)
+static int set_each(struct pyreader *reader, const struct set *set, int64_t start,
+		    bool (*visit)(uint64_t key, int64_t hash, void *data), void *data)
 {
 	struct entry entries[CHUNK];
 	int64_t number = 0;
@@ -58,14 +54,12 @@ static int set_each(struct pyreader *reader, const struct set *set,
 
 		if (left > CHUNK)
 			left = CHUNK;
-		if (at % CHUNK == 0 &&
-		    pyreader_read(reader, set->table + 16 * (uint64_t)at,
-				  entries, sizeof(*entries) * (size_t)left))
+		if (at % CHUNK == 0 && pyreader_read(reader, set->table + 16 * (uint64_t)at,
+						     entries, sizeof(*entries) * (size_t)left))
 			return -1;
 		if (!entry->key || entry->hash == -1)
 			continue;
-		if (number++ >= start &&
-		    !visit(entry->key, entry->hash, data))
+		if (number++ >= start && !visit(entry->key, entry->hash, data))
 			break;
 	}
 	return 0;
@@ -79,8 +73,7 @@ int64_t pyset_count(struct pyreader *reader, uint64_t address)
 }
 
 int pyset_each(struct pyreader *reader, uint64_t address,
-	       bool (*visit)(uint64_t key, int64_t hash, void *data),
-	       void *data)
+	       bool (*visit)(uint64_t key, int64_t hash, void *data), void *data)
 {
 	struct set set;
 
@@ -127,8 +120,7 @@ static bool write_item(uint64_t key, int64_t hash, void *data)
 	return true;
 }
 
-static void write_set(struct pywriter *writer, uint64_t address,
-		      const struct pybrackets *brackets)
+static void write_set(struct pywriter *writer, uint64_t address, const struct pybrackets *brackets)
 {
 	struct writing writing = { writer, 0 };
 	struct set set;
@@ -146,16 +138,14 @@ static void write_set(struct pywriter *writer, uint64_t address,
 
 void pyset_write(struct pywriter *writer, uint64_t address)
 {
-	static const struct pybrackets brackets = { "{", "}", "set(...)",
-						    "set()" };
+	static const struct pybrackets brackets = { "{", "}", "set(...)", "set()" };
 
 	write_set(writer, address, &brackets);
 }
 
 void pyfrozenset_write(struct pywriter *writer, uint64_t address)
 {
-	static const struct pybrackets brackets = { "frozenset({", "})",
-						    "frozenset(...)",
+	static const struct pybrackets brackets = { "frozenset({", "})", "frozenset(...)",
 						    "frozenset()" };
 
 	write_set(writer, address, &brackets);

@@ -62,14 +62,12 @@ static void read_names(struct pystack *pystack)
 {
 	struct pyreader reader;
 
-	if (pystack->has_no_names || pystack->name_tries == 0 ||
-	    !has_nameless(pystack))
+	if (pystack->has_no_names || pystack->name_tries == 0 || !has_nameless(pystack))
 		return;
 	pystack->name_tries--;
 	for (size_t i = 0; i < pystack->gil_count; i++) {
 		pyreader_init(&reader, pystack->memory, pystack->python);
-		pythread_names(&reader, pystack->gils[i].interpreter, take_name,
-			       pystack);
+		pythread_names(&reader, pystack->gils[i].interpreter, take_name, pystack);
 	}
 }
 static void prepare_codes(struct pystack *pystack)
@@ -80,8 +78,7 @@ static void prepare_codes(struct pystack *pystack)
 		const struct pywalk *walk = pystack->tasks[i]->walk;
 		pystack->addresses =
 			array_grow(pystack->addresses, count + walk->count,
-				   &pystack->address_capacity,
-				   sizeof(*pystack->addresses));
+				   &pystack->address_capacity, sizeof(*pystack->addresses));
 		for (size_t j = 0; j < walk->count; j++)
 			pystack->addresses[count++] = walk->frames[j].code;
 	}
@@ -106,8 +103,7 @@ static enum thread_state state_by_letter(struct pytask *pytask)
 	return THREAD_UNKNOWN;
 }
 
-static enum thread_state judge_state(const struct pystack *pystack,
-				     struct pytask *pytask,
+static enum thread_state judge_state(const struct pystack *pystack, struct pytask *pytask,
 				     const struct pygil *gil)
 {
 	const struct task_state *seen = &pytask->seen;
@@ -117,8 +113,8 @@ static enum thread_state judge_state(const struct pystack *pystack,
 		return THREAD_UNKNOWN;
 	if (!seen->is_known)
 		return state_by_letter(pytask);
-	if (pytask->is_stopped || (seen->is_blocked && seen->syscall < 0 &&
-				   pytask_is_stopped(pytask)))
+	if (pytask->is_stopped ||
+	    (seen->is_blocked && seen->syscall < 0 && pytask_is_stopped(pytask)))
 		return THREAD_STOPPED;
 	if (seen->is_blocked && seen->syscall == SYS_futex && gil &&
 	    pygil_contains(gil, pystack->python, seen->argument))
@@ -137,20 +133,15 @@ static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 	if (!pytask->name && !pytask->comm[0])
 		task_name(&pytask->task, pytask->comm, sizeof(pytask->comm));
 	if (pytask->name || pytask->comm[0])
-		thread->name =
-			xstrdup(pytask->name ? pytask->name : pytask->comm);
+		thread->name = xstrdup(pytask->name ? pytask->name : pytask->comm);
 }
 
 /* Of our agent in the process, unless the others wait for it now. */
-bool pystack_is_of_agent(const struct pystack *pystack,
-			 const struct pytask *pytask)
+bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask)
 {
-	const struct pygil *gil =
-		pystack_gil(pystack, pytask->state.interpreter);
+	const struct pygil *gil = pystack_gil(pystack, pytask->state.interpreter);
 
-	return pytask->name &&
-	       strncmp(pytask->name, AGENT_THREADS, strlen(AGENT_THREADS)) ==
-		       0 &&
+	return pytask->name && strncmp(pytask->name, AGENT_THREADS, strlen(AGENT_THREADS)) == 0 &&
 	       !(gil && gil->holder == pytask->state.address);
 }
 
@@ -158,27 +149,22 @@ bool pystack_is_of_agent(const struct pystack *pystack,
 static char *say_missing(const char *what, int number)
 {
 	return xasprintf("%s could not be read: %s", what,
-			 number ? strerror(number)
-				: "invalid addresses");
+			 number ? strerror(number) : "invalid addresses");
 }
 
 /* A thread that runs while it is read tears by itself. */
-static char *describe_missing(const struct pystack *pystack,
-			      const struct pytask *pytask,
-			      const struct pygil *gil,
-			      enum thread_state state)
+static char *describe_missing(const struct pystack *pystack, const struct pytask *pytask,
+			      const struct pygil *gil, enum thread_state state)
 {
 	const struct task *task = &pytask->task;
-	bool is_broken = pytask->is_broken &&
-			 (pytask->failure || state != THREAD_RUNNING);
+	bool is_broken = pytask->is_broken && (pytask->failure || state != THREAD_RUNNING);
 
 	if (task->missing)
 		return say_missing(task->missing, task->failure);
 	if (is_broken)
 		return say_missing("the frames", pytask->failure);
 	if (pytask->has_unknown)
-		return say_missing("the code of its frames",
-				   pystack->code_failure);
+		return say_missing("the code of its frames", pystack->code_failure);
 	if (gil && gil->failure)
 		return say_missing("the interpreter's lock", gil->failure);
 	return NULL;
@@ -188,8 +174,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 			struct process_sample *sample)
 {
 	struct thread_sample *thread = process_sample_add(sample);
-	const struct pygil *gil =
-		pystack_gil(pystack, pytask->state.interpreter);
+	const struct pygil *gil = pystack_gil(pystack, pytask->state.interpreter);
 
 	thread->tid = pytask->task.tid;
 	fill_name(pystack, pytask, thread);
@@ -198,21 +183,17 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->has_gil = gil && gil->holder == pytask->state.address;
 	thread->state = judge_state(pystack, pytask, gil);
 	/* Who has stopped it says so himself. */
-	if (thread->state == THREAD_STOPPED &&
-	    holds_traces(pystack->holds, thread->tid))
+	if (thread->state == THREAD_STOPPED && holds_traces(pystack->holds, thread->tid))
 		thread->state = THREAD_RUNNING;
 	thread->interpreter = pytask->state.number;
 	thread->syscall = pytask->seen.syscall;
 	thread->argument = pytask->seen.argument;
 	thread->cpu_ns = pytask->seen.cpu_ns;
 	thread->switches = pytask->seen.switches;
-	snprintf(thread->wchan, sizeof(thread->wchan), "%s",
-		 pytask_wchan(pytask));
-	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes,
-				       pystack->table);
+	snprintf(thread->wchan, sizeof(thread->wchan), "%s", pytask_wchan(pytask));
+	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes, pystack->table);
 	thread->exactness = pytask->exactness;
-	thread->missing =
-		describe_missing(pystack, pytask, gil, thread->state);
+	thread->missing = describe_missing(pystack, pytask, gil, thread->state);
 	if (pystack->captures && pytask->native.is_current &&
 	    pytask->native.python == thread->stack)
 		thread->native = pytask->native.stack;
@@ -223,8 +204,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 }
 
 /* Only its thread moves a task, so what rests with it is exact. */
-static void fill_task(struct pystack *pystack,
-		      const struct pyasyncio_task *task,
+static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task,
 		      struct process_sample *sample)
 {
 	const struct pytask *pytask = pystack_find_state(pystack, task->thread);
@@ -237,14 +217,12 @@ static void fill_task(struct pystack *pystack,
 	thread->name = xasprintf("task %s", task->name ? task->name : "?");
 	thread->state = THREAD_BLOCKED;
 	if (task->is_running)
-		thread->state = pytask && pytask->seen.is_blocked
-					? THREAD_BLOCKED
-					: THREAD_RUNNING;
+		thread->state = pytask && pytask->seen.is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
 	thread->exactness = task->exactness;
 	if (pytask && (task->is_running || task->exactness == CONSISTENT))
 		thread->exactness = pytask->exactness;
-	thread->stack = pycode_stack(pystack->codes, pystack->python, &walk,
-				     pystack->table, &is_known);
+	thread->stack =
+		pycode_stack(pystack->codes, pystack->python, &walk, pystack->table, &is_known);
 	if (!is_known)
 		thread->exactness = TORN;
 	if (task->is_broken && !task->is_running)
@@ -272,8 +250,7 @@ static void fill_memory(struct pystack *pystack, struct process_sample *sample)
 	uint64_t pages;
 
 	if (pystack->statm < 0) {
-		snprintf(text, sizeof(text), "/proc/%d/statm",
-			 (int)pystack->pid);
+		snprintf(text, sizeof(text), "/proc/%d/statm", (int)pystack->pid);
 		pystack->statm = open(text, O_RDONLY | O_CLOEXEC);
 		pystack->other_calls++;
 	}

@@ -28,52 +28,42 @@ static bool may_be_held(const struct pytask *pytask)
 	       (!seen->is_blocked || seen->syscall == SYS_futex);
 }
 
-static int capture_held(struct pystack *pystack, struct pytask *pytask,
-			struct capture *capture)
+static int capture_held(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
 {
 	struct capture_set *captures = pystack->captures;
 	struct error refused = ERROR_INIT;
 	struct registers registers;
 	int result = -1;
 
-	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS ||
-	    !may_be_held(pytask))
+	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS || !may_be_held(pytask))
 		return -1;
 	capture_prepare(capture, CAPTURE_HELD_MAXIMUM);
 	pytask_prepare_held(pytask, pystack->aside, pystack->python);
-	if (holds_begin(pystack->holds, pystack->pid, pytask->task.tid,
-			&refused) < 0)
+	if (holds_begin(pystack->holds, pystack->pid, pytask->task.tid, &refused) < 0)
 		return -1;
 	if (holds_registers(pystack->holds, &registers) == 0)
-		result = pytask_capture_held(pytask, pystack->aside,
-					     pystack->python, &registers,
+		result = pytask_capture_held(pytask, pystack->aside, pystack->python, &registers,
 					     capture);
-	if (result == 0 &&
-	    captures->held_ns + holds_elapsed(pystack->holds) < CAPTURE_MORE_NS)
+	if (result == 0 && captures->held_ns + holds_elapsed(pystack->holds) < CAPTURE_MORE_NS)
 		capture_rest(capture, pystack->aside);
 	captures->held_ns += holds_end(pystack->holds);
 	return result;
 }
 
-static int capture_sleeping(struct pystack *pystack, struct pytask *pytask,
-			    struct capture *capture)
+static int capture_sleeping(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
 {
-	return pytask_capture(pytask, pystack->memory, pystack->python,
-			      capture);
+	return pytask_capture(pytask, pystack->memory, pystack->python, capture);
 }
 
 /* Held only where it has to be: without registers there may be less to see. */
-static int capture_one(struct pystack *pystack, struct pytask *pytask,
-		       struct capture *capture)
+static int capture_one(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
 {
 	bool is_held_first = pytask->native.wants_registers;
 
-	if ((is_held_first ? capture_held : capture_sleeping)(pystack, pytask,
-							      capture) == 0)
+	if ((is_held_first ? capture_held : capture_sleeping)(pystack, pytask, capture) == 0)
 		return 0;
 	capture_clear(capture);
-	return (is_held_first ? capture_sleeping
-			      : capture_held)(pystack, pytask, capture);
+	return (is_held_first ? capture_sleeping : capture_held)(pystack, pytask, capture);
 }
 
 /* Threads whose native frames are known already cost nothing. */
@@ -83,10 +73,8 @@ void pystack_capture(struct pystack *pystack)
 		struct pytask *pytask = pystack->tasks[i];
 		struct capture *capture;
 
-		bool is_wanted = !pytask->is_gone &&
-				 !pystack_is_of_agent(pystack, pytask);
-		pytask->native.is_current =
-			is_wanted && pytask_has_native(pytask, pystack->memory);
+		bool is_wanted = !pytask->is_gone && !pystack_is_of_agent(pystack, pytask);
+		pytask->native.is_current = is_wanted && pytask_has_native(pytask, pystack->memory);
 		if (!is_wanted || pytask->native.is_current)
 			continue;
 		capture = capture_set_add(pystack->captures);
@@ -124,8 +112,8 @@ bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
 {
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		struct pytask *pytask = pystack->tasks[i];
-		bool wants_registers = pytask->native.wants_registers ||
-				       capture->end == NATIVE_REGISTERS;
+		bool wants_registers =
+			pytask->native.wants_registers || capture->end == NATIVE_REGISTERS;
 
 		if (pytask->task.tid != capture->tid ||
 		    pytask->state.number != capture->interpreter)

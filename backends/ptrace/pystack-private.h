@@ -38,7 +38,7 @@ struct pystack {
 	size_t address_capacity;
 	struct holds *holds;
 	struct capture_set *captures; /* NULL: native frames are not wanted */
-	struct memory *aside; /* for threads that are held, one by one */
+	struct memory *aside;	      /* for threads that are held, one by one */
 	struct pyasyncio *asyncio;
 	int statm;
 	int code_failure;   /* why code objects are unread: an errno, or 0 */
@@ -50,20 +50,16 @@ struct pystack {
 };
 
 /* Lends; NULL: it was not read. */
-const struct pygil *pystack_gil(const struct pystack *pystack,
-				uint64_t interpreter);
+const struct pygil *pystack_gil(const struct pystack *pystack, uint64_t interpreter);
 /* The thread of a thread state; NULL: it is gone. */
-const struct pytask *pystack_find_state(const struct pystack *pystack,
-					uint64_t state);
+const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t state);
 /* What a task, whose thread pytask is, stands for; its frames are borrowed. */
-struct pywalk pystack_walk_of(const struct pystack *pystack,
-			      const struct pyasyncio_task *task,
+struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyncio_task *task,
 			      const struct pytask *pytask);
 /* Fills a sample with what was read, and captures what is wanted. */
 void pystack_fill(struct pystack *pystack, struct process_sample *sample);
 /* Whether a thread is the agent's, as far as its name is known. */
-bool pystack_is_of_agent(const struct pystack *pystack,
-			 const struct pytask *pytask);
+bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask);
 /* Captures the threads whose native frames are not known. */
 void pystack_capture(struct pystack *pystack);
 /*

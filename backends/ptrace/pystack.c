@@ -73,8 +73,8 @@ uint64_t pystack_interpreter(const struct pystack *pystack)
 
 uint64_t pystack_calls(const struct pystack *pystack)
 {
-	uint64_t calls = pystack->other_calls + memory_calls(pystack->memory) +
-			 memory_calls(pystack->aside);
+	uint64_t calls =
+		pystack->other_calls + memory_calls(pystack->memory) + memory_calls(pystack->aside);
 
 	for (size_t i = 0; i < pystack->task_count; i++)
 		calls += pystack->tasks[i]->task.calls;
@@ -83,12 +83,11 @@ uint64_t pystack_calls(const struct pystack *pystack)
 
 static bool is_same_state(const struct pytstate *a, const struct pytstate *b)
 {
-	return a->address == b->address && a->ident == b->ident &&
-	       a->tid == b->tid && a->interpreter == b->interpreter;
+	return a->address == b->address && a->ident == b->ident && a->tid == b->tid &&
+	       a->interpreter == b->interpreter;
 }
 
-static struct pytask *take_known(struct pytask **tasks, size_t count,
-				 const struct pytstate *state)
+static struct pytask *take_known(struct pytask **tasks, size_t count, const struct pytstate *state)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct pytask *pytask = tasks[i];
@@ -100,8 +99,7 @@ static struct pytask *take_known(struct pytask **tasks, size_t count,
 	return NULL;
 }
 
-static struct pytask *make_task(struct pystack *pystack,
-				const struct pytstate *state)
+static struct pytask *make_task(struct pystack *pystack, const struct pytstate *state)
 {
 	pid_t tid = state->tid;
 
@@ -122,9 +120,7 @@ static int compare_tasks(const void *a, const void *b)
 	bool right_is_main = right->task.tid == right->task.pid;
 	if (left_is_main != right_is_main)
 		return left_is_main ? -1 : 1;
-	return left->task.tid < right->task.tid
-		       ? -1
-		       : left->task.tid > right->task.tid;
+	return left->task.tid < right->task.tid ? -1 : left->task.tid > right->task.tid;
 }
 
 /* Makes the kept threads those of the list. True when some are new. */
@@ -145,16 +141,14 @@ static bool merge_tasks(struct pystack *pystack)
 			has_new = true;
 		}
 		pytask->state = *state;
-		ARRAY_GROW(pystack->tasks, pystack->task_count,
-			   pystack->task_capacity);
+		ARRAY_GROW(pystack->tasks, pystack->task_count, pystack->task_capacity);
 		pystack->tasks[pystack->task_count++] = pytask;
 	}
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i])
 			drop_task(pystack, old[i]);
 	free(old);
-	qsort(pystack->tasks, pystack->task_count, sizeof(*pystack->tasks),
-	      compare_tasks);
+	qsort(pystack->tasks, pystack->task_count, sizeof(*pystack->tasks), compare_tasks);
 	return has_new;
 }
 
@@ -165,8 +159,8 @@ static bool has_changed(const struct pystack *pystack)
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		bool is_known = false;
 		for (size_t j = 0; j < pystack->task_count && !is_known; j++)
-			is_known = is_same_state(&pystack->states.items[i],
-						 &pystack->tasks[j]->state);
+			is_known =
+				is_same_state(&pystack->states.items[i], &pystack->tasks[j]->state);
 		if (!is_known)
 			return true;
 	}
@@ -180,8 +174,7 @@ static void look_at_tasks(struct pystack *pystack)
 
 	for (size_t i = 0; i < pystack->task_count; i++)
 		task_begin(&pystack->tasks[i]->task);
-	is_stopped =
-		pystack->task_count > 0 && pytask_is_stopped(pystack->tasks[0]);
+	is_stopped = pystack->task_count > 0 && pytask_is_stopped(pystack->tasks[0]);
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		struct pytask *pytask = pystack->tasks[i];
 		pytask_look(pytask);
@@ -199,8 +192,8 @@ static int take_snapshot(struct pystack *pystack, struct error *error)
 
 	for (int i = 0; i < REFRESH_TRIES; i++) {
 		memory_begin(pystack->memory, true);
-		result = pytstate_list_read(&pystack->states, pystack->memory,
-					    pystack->python, error);
+		result = pytstate_list_read(&pystack->states, pystack->memory, pystack->python,
+					    error);
 		if (result < 0)
 			continue;
 		if (!has_changed(pystack))
@@ -213,8 +206,7 @@ static int take_snapshot(struct pystack *pystack, struct error *error)
 	return result;
 }
 
-const struct pygil *pystack_gil(const struct pystack *pystack,
-				uint64_t interpreter)
+const struct pygil *pystack_gil(const struct pystack *pystack, uint64_t interpreter)
 {
 	for (size_t i = 0; i < pystack->gil_count; i++)
 		if (pystack->gils[i].interpreter == interpreter)
@@ -229,10 +221,9 @@ static void read_gils(struct pystack *pystack)
 		uint64_t interpreter = pystack->tasks[i]->state.interpreter;
 		if (pystack_gil(pystack, interpreter))
 			continue;
-		ARRAY_GROW(pystack->gils, pystack->gil_count,
-			   pystack->gil_capacity);
-		pygil_read(&pystack->gils[pystack->gil_count++],
-			   pystack->memory, pystack->python, interpreter);
+		ARRAY_GROW(pystack->gils, pystack->gil_count, pystack->gil_capacity);
+		pygil_read(&pystack->gils[pystack->gil_count++], pystack->memory, pystack->python,
+			   interpreter);
 	}
 }
 
@@ -241,16 +232,14 @@ static void settle_tasks(struct pystack *pystack, uint64_t frozen)
 {
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		struct pytask *pytask = pystack->tasks[i];
-		const struct pygil *gil =
-			pystack_gil(pystack, pytask->state.interpreter);
+		const struct pygil *gil = pystack_gil(pystack, pytask->state.interpreter);
 		if (!pytask->is_gone)
 			pytask_settle(pytask, pystack->memory, pystack->python,
 				      frozen && gil && gil->address == frozen);
 	}
 }
 
-static int read_once(struct pystack *pystack, uint64_t frozen,
-		     struct error *error)
+static int read_once(struct pystack *pystack, uint64_t frozen, struct error *error)
 {
 	if (take_snapshot(pystack, error) < 0)
 		return -1;
@@ -269,8 +258,7 @@ static pid_t holder_tid(const struct pystack *pystack, const struct pygil *gil)
 	return 0;
 }
 
-static bool is_still_held(const struct pystack *pystack,
-			  const struct pygil *gil)
+static bool is_still_held(const struct pystack *pystack, const struct pygil *gil)
 {
 	struct pygil now;
 
@@ -290,19 +278,16 @@ static bool read_held(struct pystack *pystack, const struct pygil *gil,
 	struct error refused = ERROR_INIT;
 	bool is_exact = false;
 
-	if (!tid ||
-	    holds_begin(pystack->holds, pystack->pid, tid, &refused) < 0)
+	if (!tid || holds_begin(pystack->holds, pystack->pid, tid, &refused) < 0)
 		return false;
-	if (is_still_held(pystack, gil) &&
-	    read_once(pystack, gil->address, &refused) == 0)
+	if (is_still_held(pystack, gil) && read_once(pystack, gil->address, &refused) == 0)
 		is_exact = is_still_held(pystack, gil);
 	sample->held_ns += holds_end(pystack->holds);
 	return is_exact;
 }
 
 /* Reads with the holder of the main interpreter's GIL held if there is one. */
-static int read_exactly(struct pystack *pystack, struct process_sample *sample,
-			struct error *error)
+static int read_exactly(struct pystack *pystack, struct process_sample *sample, struct error *error)
 {
 	for (int i = 0; i < HOLD_TRIES; i++) {
 		struct pygil gil;
@@ -316,8 +301,8 @@ static int read_exactly(struct pystack *pystack, struct process_sample *sample,
 	return read_once(pystack, 0, error);
 }
 
-int pystack_sample(struct pystack *pystack, bool exact,
-		   struct process_sample *sample, struct error *error)
+int pystack_sample(struct pystack *pystack, bool exact, struct process_sample *sample,
+		   struct error *error)
 {
 	struct timespec now;
 	uint64_t calls = pystack_calls(pystack);

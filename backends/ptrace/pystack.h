@@ -44,17 +44,14 @@ void pystack_use_names(struct pystack *pystack, bool has_names);
  * be found into *captures (borrowed), and give the threads whose native frames
  * are known their merged stack; NULL, as at first: they do neither.
  */
-void pystack_use_captures(struct pystack *pystack,
-			  struct capture_set *captures);
+void pystack_use_captures(struct pystack *pystack, struct capture_set *captures);
 /*
  * Takes a capture that was unwound: its merged stack (NULL: there is none) is
  * that of its thread, until the thread moves. Returns false when the thread
  * should be captured anew, with what it was held for.
  */
-bool pystack_take_native(struct pystack *pystack,
-			 const struct capture *capture,
-			 const struct stack *python,
-			 const struct stack *merged);
+bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
+			 const struct stack *python, const struct stack *merged);
 void pystack_forget_native(struct pystack *pystack);
 /*
  * Takes a sample of all threads into *sample. With exact, the holder of the
@@ -62,29 +59,27 @@ void pystack_forget_native(struct pystack *pystack);
  * how long; if it cannot be held, the sample is as good as one without.
  * -1: nothing could be read.
  */
-int pystack_sample(struct pystack *pystack, bool exact,
-		   struct process_sample *sample, struct error *error);
+int pystack_sample(struct pystack *pystack, bool exact, struct process_sample *sample,
+		   struct error *error);
 /*
  * The frame at depth of the thread in the newest sample; 0 found. A thread
  * may run Python in several interpreters, so its tid is not enough.
  */
-int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter,
-		  int depth, struct pyobject_frame *frame);
+int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter, int depth,
+		  struct pyobject_frame *frame);
 /*
  * The frames of that thread now, while it stands, read through a memory of
  * the caller's; all of the newest sample but these stays as it is. -1: it runs
  * no Python there any more, or is a task, which has no frames of its own.
  */
-int pystack_walk_again(struct pystack *pystack, pid_t tid, int interpreter,
-		       struct memory *memory);
+int pystack_walk_again(struct pystack *pystack, pid_t tid, int interpreter, struct memory *memory);
 /* How many frames it has, and besides are left out; 0: none, or no thread. */
-size_t pystack_frame_count(const struct pystack *pystack, pid_t tid,
-			   int interpreter, size_t *dropped);
+size_t pystack_frame_count(const struct pystack *pystack, pid_t tid, int interpreter,
+			   size_t *dropped);
 /* Of the frame at a depth, below that count. Lent until the next sample. */
-const struct code *pystack_code(const struct pystack *pystack, pid_t tid,
-				int interpreter, int depth);
-int pystack_line(const struct pystack *pystack, pid_t tid, int interpreter,
-		 int depth);
+const struct code *pystack_code(const struct pystack *pystack, pid_t tid, int interpreter,
+				int depth);
+int pystack_line(const struct pystack *pystack, pid_t tid, int interpreter, int depth);
 /* System calls made so far. */
 uint64_t pystack_calls(const struct pystack *pystack);
 /* Address of the main interpreter's state; 0 unknown. */

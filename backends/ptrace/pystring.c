@@ -24,8 +24,8 @@ static bool is_surrogate(uint32_t character)
 }
 
 /* The state: interned:2, kind:3, compact:1, ascii:1. */
-int pystring_parse(struct pystring *string, const struct cpython *python,
-		   uint64_t address, const uint8_t *head)
+int pystring_parse(struct pystring *string, const struct cpython *python, uint64_t address,
+		   const uint8_t *head)
 {
 	const struct offsets *at = &python->offsets;
 	uint8_t state = head[at->uni_state];
@@ -36,17 +36,13 @@ int pystring_parse(struct pystring *string, const struct cpython *python,
 	string->width = state >> 2 & 7;
 	string->data = 0;
 	if (is_compact)
-		string->data =
-			address + (uint64_t)(is_ascii ? at->ascii_size
-						      : at->compact_size);
-	if (string->length < 0 ||
-	    (string->width != 1 && string->width != 2 && string->width != 4))
+		string->data = address + (uint64_t)(is_ascii ? at->ascii_size : at->compact_size);
+	if (string->length < 0 || (string->width != 1 && string->width != 2 && string->width != 4))
 		return -1;
 	return 0;
 }
 
-int pystring_read(struct pyreader *reader, uint64_t address,
-		  struct pystring *string)
+int pystring_read(struct pyreader *reader, uint64_t address, struct pystring *string)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint8_t head[OFFSETS_STRING_BYTES];
@@ -57,8 +53,7 @@ int pystring_read(struct pyreader *reader, uint64_t address,
 		return -1;
 	if (string->data)
 		return 0;
-	return pyreader_pointer(reader, address + (uint64_t)at->compact_size,
-				&string->data);
+	return pyreader_pointer(reader, address + (uint64_t)at->compact_size, &string->data);
 }
 
 /* In the machine's own order: we run on it, too. */
@@ -70,8 +65,8 @@ static uint32_t character_at(const uint8_t *bytes, size_t i, unsigned width)
 	return character;
 }
 
-int pystring_characters(struct pyreader *reader, const struct pystring *string,
-			int64_t start, size_t count, uint32_t *characters)
+int pystring_characters(struct pyreader *reader, const struct pystring *string, int64_t start,
+			size_t count, uint32_t *characters)
 {
 	uint64_t address = string->data + (uint64_t)start * string->width;
 	uint8_t bytes[CHUNK * 4];
@@ -90,20 +85,18 @@ int pystring_characters(struct pyreader *reader, const struct pystring *string,
 	return 0;
 }
 
-bool pystring_equals(struct pyreader *reader, uint64_t address,
-		     const char *text)
+bool pystring_equals(struct pyreader *reader, uint64_t address, const char *text)
 {
 	struct pystring string;
 	char bytes[256];
 	size_t length = strlen(text);
 
 	/* Most keys have another length: one read says so. */
-	if (pyreader_size(reader, address, &string.length) ||
-	    string.length != (int64_t)length || length > sizeof(bytes))
+	if (pyreader_size(reader, address, &string.length) || string.length != (int64_t)length ||
+	    length > sizeof(bytes))
 		return false;
-	return !pystring_read(reader, address, &string) &&
-	       string.length == (int64_t)length && string.width == 1 &&
-	       !pyreader_read(reader, string.data, bytes, length) &&
+	return !pystring_read(reader, address, &string) && string.length == (int64_t)length &&
+	       string.width == 1 && !pyreader_read(reader, string.data, bytes, length) &&
 	       !memcmp(bytes, text, length);
 }
 
@@ -115,15 +108,13 @@ static void put_character(struct buffer *out, uint32_t character)
 		text_put_codepoint(out, (int32_t)character);
 }
 
-void pystring_decode(struct buffer *out, const uint8_t *bytes, size_t count,
-		     unsigned width)
+void pystring_decode(struct buffer *out, const uint8_t *bytes, size_t count, unsigned width)
 {
 	for (size_t i = 0; i < count; i++)
 		put_character(out, character_at(bytes, i, width));
 }
 
-int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum,
-		    struct buffer *out)
+int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum, struct buffer *out)
 {
 	struct pystring string;
 	size_t before = out->length;
@@ -132,13 +123,11 @@ int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum,
 
 	if (pystring_read(reader, address, &string))
 		return -1;
-	left = (uint64_t)string.length > maximum ? maximum
-						 : (size_t)string.length;
+	left = (uint64_t)string.length > maximum ? maximum : (size_t)string.length;
 	while (left > 0) {
 		size_t now = left < CHUNK ? left : CHUNK;
 
-		if (pyreader_read(reader, string.data, bytes,
-				  now * string.width)) {
+		if (pyreader_read(reader, string.data, bytes, now * string.width)) {
 			buffer_truncate(out, before);
 			return -1;
 		}
@@ -181,8 +170,7 @@ static void escape_number(struct buffer *out, uint32_t character)
 		buffer_printf(out, "\\U%08x", character);
 }
 
-static void escape(struct buffer *out, const struct quoted *quoted,
-		   uint32_t character)
+static void escape(struct buffer *out, const struct quoted *quoted, uint32_t character)
 {
 	static const char named[] = "\tt\nn\rr\\\\";
 
@@ -220,8 +208,7 @@ static void write_quoted(struct pywriter *writer, struct quoted *quoted)
 		pywriter_text(writer, PYWRITER_CUT);
 }
 
-void pystring_put(struct pywriter *writer, const uint32_t *characters,
-		  size_t count, bool is_bytes)
+void pystring_put(struct pywriter *writer, const uint32_t *characters, size_t count, bool is_bytes)
 {
 	struct quoted quoted = {
 		.characters = characters,
@@ -235,8 +222,7 @@ void pystring_put(struct pywriter *writer, const uint32_t *characters,
 }
 
 /* Writes what of string fits, quoted. */
-static void write_string(struct pywriter *writer, const struct pystring *string,
-			 bool is_bytes)
+static void write_string(struct pywriter *writer, const struct pystring *string, bool is_bytes)
 {
 	struct quoted quoted = { .is_bytes = is_bytes };
 	uint32_t *characters;
@@ -247,8 +233,7 @@ static void write_string(struct pywriter *writer, const struct pystring *string,
 		quoted.count = (size_t)string->length;
 	characters = xcalloc(quoted.count + 1, sizeof(*characters));
 	quoted.characters = characters;
-	if (pystring_characters(writer->reader, string, 0, quoted.count,
-				characters))
+	if (pystring_characters(writer->reader, string, 0, quoted.count, characters))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
 		write_quoted(writer, &quoted);
@@ -266,11 +251,10 @@ void pystring_write(struct pywriter *writer, uint64_t address)
 	write_string(writer, &string, false);
 }
 
-int pybytes_read(struct pyreader *reader, uint64_t address, uint64_t *data,
-		 int64_t *length)
+int pybytes_read(struct pyreader *reader, uint64_t address, uint64_t *data, int64_t *length)
 {
-	if (!pytype_has(reader, address, PYTYPE_BYTES) ||
-	    pyreader_size(reader, address, length) || *length < 0)
+	if (!pytype_has(reader, address, PYTYPE_BYTES) || pyreader_size(reader, address, length) ||
+	    *length < 0)
 		return -1;
 	*data = address + (uint64_t)reader->python->offsets.bytes_sval;
 	return 0;
@@ -280,8 +264,7 @@ void pybytes_write(struct pywriter *writer, uint64_t address)
 {
 	struct pystring string = { .width = 1 };
 
-	if (pybytes_read(writer->reader, address, &string.data,
-			 &string.length)) {
+	if (pybytes_read(writer->reader, address, &string.data, &string.length)) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
@@ -295,10 +278,8 @@ void pybytearray_write(struct pywriter *writer, uint64_t address)
 	struct pystring string = { .width = 1 };
 	uint64_t head = PYREADER_HEAD;
 
-	if (pyreader_size(writer->reader, address, &string.length) ||
-	    string.length < 0 ||
-	    pyreader_pointer(writer->reader, address + head + 24,
-			     &string.data)) {
+	if (pyreader_size(writer->reader, address, &string.length) || string.length < 0 ||
+	    pyreader_pointer(writer->reader, address + head + 24, &string.data)) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}

@@ -89,10 +89,8 @@ static void swap_walks(struct pywalk *a, struct pywalk *b)
  * copies alone are not enough: a tight loop comes back to the same half-old
  * picture in a few percent of all cases, four copies in 0.1 to 5 percent.
  */
-static enum exactness compare_copies(struct pytask *pytask,
-				     struct memory *memory,
-				     const struct cpython *python,
-				     bool is_first_whole)
+static enum exactness compare_copies(struct pytask *pytask, struct memory *memory,
+				     const struct cpython *python, bool is_first_whole)
 {
 	struct pywalk *walks = pytask->walks;
 	bool is_whole = is_first_whole;
@@ -117,8 +115,8 @@ static enum exactness compare_copies(struct pytask *pytask,
 	return TORN;
 }
 
-void pytask_settle(struct pytask *pytask, struct memory *memory,
-		   const struct cpython *python, bool is_frozen)
+void pytask_settle(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+		   bool is_frozen)
 {
 	memory_group(memory);
 	memory_take_failure(memory);
@@ -126,14 +124,12 @@ void pytask_settle(struct pytask *pytask, struct memory *memory,
 	if (is_frozen || has_slept(pytask))
 		pytask->exactness = pytask->is_broken ? TORN : EXACT;
 	else
-		pytask->exactness =
-			compare_copies(pytask, memory, python, is_whole);
+		pytask->exactness = compare_copies(pytask, memory, python, is_whole);
 	int failure = memory_take_failure(memory);
 	pytask->failure = pytask->is_broken ? failure : 0;
 }
 
-int pytask_walk_again(struct pytask *pytask, struct memory *memory,
-		      const struct cpython *python)
+int pytask_walk_again(struct pytask *pytask, struct memory *memory, const struct cpython *python)
 {
 	struct pywalk *walk = &pytask->walks[SPARE];
 
@@ -144,16 +140,13 @@ int pytask_walk_again(struct pytask *pytask, struct memory *memory,
 	return 0;
 }
 
-const struct stack *pytask_resolve(struct pytask *pytask,
-				   const struct cpython *python,
-				   struct pycode_cache *codes,
-				   struct stack_table *table)
+const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *python,
+				   struct pycode_cache *codes, struct stack_table *table)
 {
 	const struct pywalk *walk = pytask->walk;
 
-	pytask->frames =
-		array_grow(pytask->frames, walk->count + 1,
-			   &pytask->frame_capacity, sizeof(*pytask->frames));
+	pytask->frames = array_grow(pytask->frames, walk->count + 1, &pytask->frame_capacity,
+				    sizeof(*pytask->frames));
 	pytask->has_unknown = false;
 	for (size_t i = 0; i < walk->count; i++) {
 		const struct pyframe *frame = &walk->frames[i];
@@ -161,8 +154,7 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 		struct frame *out = &pytask->frames[i];
 		if (code) {
 			out->code = code->code;
-			out->lineno =
-				pycode_line(code, python, frame->position);
+			out->lineno = pycode_line(code, python, frame->position);
 			continue;
 		}
 		*out = (struct frame){ .code = pycode_unknown(table) };
@@ -170,12 +162,11 @@ const struct stack *pytask_resolve(struct pytask *pytask,
 			pytask->has_unknown = true;
 		pytask->exactness = TORN;
 	}
-	return stack_table_stack(table, pytask->frames, walk->count,
-				 walk->dropped_count);
+	return stack_table_stack(table, pytask->frames, walk->count, walk->dropped_count);
 }
 
-static void copy_frames(struct pytask *pytask, struct memory *memory,
-			const struct cpython *python, struct capture *capture)
+static void copy_frames(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+			struct capture *capture)
 {
 	struct pywalk *walk = &pytask->walks[pytask->walk - pytask->walks];
 
@@ -189,15 +180,14 @@ static void copy_frames(struct pytask *pytask, struct memory *memory,
 		capture->python[i].anchor = walk->frames[i].anchor;
 }
 
-int pytask_capture(struct pytask *pytask, struct memory *memory,
-		   const struct cpython *python, struct capture *capture)
+int pytask_capture(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+		   struct capture *capture)
 {
 	const struct task_state *seen = &pytask->seen;
 
 	if (pytask->is_gone || pytask->exactness != EXACT || !seen->is_blocked)
 		return -1;
-	arch_from_syscall(&capture->registers, seen->instruction,
-			  seen->stack_pointer);
+	arch_from_syscall(&capture->registers, seen->instruction, seen->stack_pointer);
 	capture_prepare(capture, CAPTURE_STACK_BYTES);
 	if (capture_stack(capture, memory, capture->stack_capacity) < 0)
 		return -1;
@@ -206,8 +196,7 @@ int pytask_capture(struct pytask *pytask, struct memory *memory,
 	return has_slept(pytask) ? 0 : -1;
 }
 
-void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
-			 const struct cpython *python)
+void pytask_prepare_held(struct pytask *pytask, struct memory *memory, const struct cpython *python)
 {
 	struct pywalk *walk = &pytask->walks[SPARE];
 
@@ -216,10 +205,8 @@ void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
 		pyanchor_fill(walk, memory, python, pytask->state.address);
 }
 
-int pytask_capture_held(struct pytask *pytask, struct memory *memory,
-			const struct cpython *python,
-			const struct registers *registers,
-			struct capture *capture)
+int pytask_capture_held(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+			const struct registers *registers, struct capture *capture)
 {
 	struct pywalk *walk = &pytask->walks[SPARE];
 
@@ -249,12 +236,10 @@ static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
 	struct capture capture = { .tid = 0 };
 	bool is_same = false;
 
-	arch_from_syscall(&capture.registers, pytask->seen.instruction,
-			  pytask->seen.stack_pointer);
+	arch_from_syscall(&capture.registers, pytask->seen.instruction, pytask->seen.stack_pointer);
 	capture_prepare(&capture, CAPTURE_FINGERPRINT_BYTES);
 	if (capture_stack(&capture, memory, CAPTURE_FINGERPRINT_BYTES) == 0)
-		is_same = capture_fingerprint(&capture) ==
-				  pytask->native.fingerprint &&
+		is_same = capture_fingerprint(&capture) == pytask->native.fingerprint &&
 			  has_slept(pytask);
 	capture_clear(&capture);
 	return is_same;
@@ -264,8 +249,7 @@ bool pytask_has_native(struct pytask *pytask, struct memory *memory)
 {
 	const struct task_state *seen = &pytask->seen;
 
-	if (!pytask->native.stack || !seen->is_blocked ||
-	    pytask->exactness != EXACT)
+	if (!pytask->native.stack || !seen->is_blocked || pytask->exactness != EXACT)
 		return false;
 	if (seen->switches == pytask->native.switches)
 		return true;
@@ -279,8 +263,7 @@ const char *pytask_wchan(struct pytask *pytask)
 {
 	if (!pytask->seen.is_blocked)
 		return "";
-	if (!pytask->seen.switches ||
-	    pytask->wchan_switches != pytask->seen.switches) {
+	if (!pytask->seen.switches || pytask->wchan_switches != pytask->seen.switches) {
 		task_wchan(&pytask->task, pytask->wchan, sizeof(pytask->wchan));
 		pytask->wchan_switches = pytask->seen.switches;
 	}

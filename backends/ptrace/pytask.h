@@ -33,14 +33,14 @@ struct pytask {
 	struct frame *frames;	   /* of walk, with names and lines */
 	size_t frame_capacity;
 	enum exactness exactness;
-	bool is_broken; /* walk ends where it should continue */
+	bool is_broken;	  /* walk ends where it should continue */
 	bool has_unknown; /* frames without code, though it was at rest */
 	int failure;	  /* why walk is broken: an errno; 0: by its contents */
 	bool is_gone;
 	bool is_left_out; /* of the sample: it is none of the program's */
-	bool is_stopped; /* with the whole process */
-	char *name;	 /* as threading has it; NULL unknown */
-	char comm[16];	 /* as the kernel has it; "" unread */
+	bool is_stopped;  /* with the whole process */
+	char *name;	  /* as threading has it; NULL unknown */
+	char comm[16];	  /* as the kernel has it; "" unread */
 	char wchan[48];
 	uint64_t wchan_switches; /* when wchan was read */
 	struct {
@@ -62,25 +62,22 @@ void pytask_look(struct pytask *pytask);
  * Walks the frames and settles their exactness. is_frozen: the GIL's holder
  * is held, so no thread can change a frame.
  */
-void pytask_settle(struct pytask *pytask, struct memory *memory,
-		   const struct cpython *python, bool is_frozen);
+void pytask_settle(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+		   bool is_frozen);
 /*
  * Walks the frames again, of one that stands at this moment. -1: it runs no
  * Python in that state any more, or the chain breaks off.
  */
-int pytask_walk_again(struct pytask *pytask, struct memory *memory,
-		      const struct cpython *python);
+int pytask_walk_again(struct pytask *pytask, struct memory *memory, const struct cpython *python);
 /* The stack with names and lines; marks what has no code object as torn. */
-const struct stack *pytask_resolve(struct pytask *pytask,
-				   const struct cpython *python,
-				   struct pycode_cache *codes,
-				   struct stack_table *table);
+const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *python,
+				   struct pycode_cache *codes, struct stack_table *table);
 /*
  * Captures a thread that sleeps, without its frames' names. -1: it runs, or
  * has run since it was seen.
  */
-int pytask_capture(struct pytask *pytask, struct memory *memory,
-		   const struct cpython *python, struct capture *capture);
+int pytask_capture(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+		   struct capture *capture);
 /*
  * Reads ahead what pytask_capture_held() will want of the memory, so that it
  * can be had in one call.
@@ -91,10 +88,8 @@ void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
  * The same of one that is held at this moment, with the innermost part of its
  * stack; reads its frames again. -1: those read before stay.
  */
-int pytask_capture_held(struct pytask *pytask, struct memory *memory,
-			const struct cpython *python,
-			const struct registers *registers,
-			struct capture *capture);
+int pytask_capture_held(struct pytask *pytask, struct memory *memory, const struct cpython *python,
+			const struct registers *registers, struct capture *capture);
 /* Gives a capture its frames, after pytask_resolve(). */
 void pytask_name_capture(const struct pytask *pytask, struct capture *capture);
 /*

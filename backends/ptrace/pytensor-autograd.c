@@ -14,17 +14,15 @@
 #include "base/error.h"
 
 /* A function of Python's own is called as its class is. */
-static int name_python(struct pyreader *reader, uint64_t node,
-		       const struct torch_layout *layout, char *out,
-		       size_t size)
+static int name_python(struct pyreader *reader, uint64_t node, const struct torch_layout *layout,
+		       char *out, size_t size)
 {
 	struct buffer name = BUFFER_INIT;
 	uint64_t function;
 	const char *dot;
 
 	if (!layout->function ||
-	    pyreader_pointer(reader, node + (uint64_t)layout->function,
-			     &function) ||
+	    pyreader_pointer(reader, node + (uint64_t)layout->function, &function) ||
 	    pyobject_type_name(reader, function, &name)) {
 		buffer_clear(&name);
 		return -1;
@@ -35,8 +33,7 @@ static int name_python(struct pyreader *reader, uint64_t node,
 	return 0;
 }
 
-static void name_function(struct pyreader *reader, uint64_t node,
-			  const struct torch_object *object,
+static void name_function(struct pyreader *reader, uint64_t node, const struct torch_object *object,
 			  struct pytensor *tensor)
 {
 	const char *class = pycxx_class(reader, node);
@@ -44,8 +41,7 @@ static void name_function(struct pyreader *reader, uint64_t node,
 	size_t size = sizeof(tensor->grad_fn);
 
 	if (class && strcmp(class, "N5torch8autograd6PyNodeE") == 0) {
-		if (object->is_sure &&
-		    !name_python(reader, node, object->layout, out, size))
+		if (object->is_sure && !name_python(reader, node, object->layout, out, size))
 			return;
 	} else if (class && !pycxx_last(class, out, size)) {
 		return;
@@ -59,8 +55,8 @@ static void name_function(struct pyreader *reader, uint64_t node,
  * counter of that stands behind extra, and its number behind a head as that
  * of a tensor.
  */
-static bool is_view_written(struct pyreader *reader,
-			    const struct torch_object *object, uint64_t meta)
+static bool is_view_written(struct pyreader *reader, const struct torch_object *object,
+			    uint64_t meta)
 {
 	const struct torch_layout *layout = object->layout;
 	uint64_t counter = pyreader_word(object->bytes, layout->extra + 8);
@@ -71,13 +67,12 @@ static bool is_view_written(struct pyreader *reader,
 		return false;
 	class = pycxx_class(reader, counter);
 	return !class || !strstr(class, "14VersionCounterE") ||
-	       pyreader_read(reader, counter + (uint64_t)layout->storage,
-			     &version, sizeof(version)) ||
+	       pyreader_read(reader, counter + (uint64_t)layout->storage, &version,
+			     sizeof(version)) ||
 	       version;
 }
 
-void torch_read_autograd(struct pyreader *reader,
-			 const struct torch_object *object,
+void torch_read_autograd(struct pyreader *reader, const struct torch_object *object,
 			 struct pytensor *tensor)
 {
 	const struct torch_layout *layout = object->layout;
@@ -89,8 +84,7 @@ void torch_read_autograd(struct pyreader *reader,
 	if (!meta)
 		return;
 	tensor->requires_grad = -1;
-	if (pyreader_pointer(reader, meta + (uint64_t)layout->grad_fn,
-			     &function))
+	if (pyreader_pointer(reader, meta + (uint64_t)layout->grad_fn, &function))
 		return;
 	if (is_view_written(reader, object, meta)) {
 		tensor->requires_grad = function ? 1 : -1;
@@ -99,17 +93,14 @@ void torch_read_autograd(struct pyreader *reader,
 		tensor->requires_grad = 1;
 		name_function(reader, function, object, tensor);
 	} else if (object->is_sure &&
-		   !pyreader_read(reader,
-				  meta + (uint64_t)layout->requires_grad,
-				  &flag, 1) &&
+		   !pyreader_read(reader, meta + (uint64_t)layout->requires_grad, &flag, 1) &&
 		   flag <= 1) {
 		tensor->requires_grad = flag;
 	}
 }
 
-int torch_find_gradient(struct pyreader *reader,
-			const struct torch_object *tensor, bool *has_gradient,
-			uint64_t *impl)
+int torch_find_gradient(struct pyreader *reader, const struct torch_object *tensor,
+			bool *has_gradient, uint64_t *impl)
 {
 	uint64_t meta = pyreader_word(tensor->bytes, tensor->layout->autograd);
 	const char *class;
@@ -117,8 +108,7 @@ int torch_find_gradient(struct pyreader *reader,
 	*has_gradient = false;
 	if (!meta)
 		return 0;
-	if (pyreader_pointer(reader, meta + (uint64_t)tensor->layout->grad,
-			     impl))
+	if (pyreader_pointer(reader, meta + (uint64_t)tensor->layout->grad, impl))
 		return -1;
 	class = pycxx_class(reader, *impl);
 	if (!class)
@@ -127,8 +117,8 @@ int torch_find_gradient(struct pyreader *reader,
 	return 0;
 }
 
-int pytensor_gradient(struct pyreader *reader, uint64_t object,
-		      bool *has_gradient, uint64_t *gradient)
+int pytensor_gradient(struct pyreader *reader, uint64_t object, bool *has_gradient,
+		      uint64_t *gradient)
 {
 	struct torch_object tensor;
 	uint64_t address, back;
@@ -140,16 +130,14 @@ int pytensor_gradient(struct pyreader *reader, uint64_t object,
 		return -1;
 	if (!*has_gradient)
 		return 0;
-	if (pyreader_pointer(reader, address + (uint64_t)tensor.layout->back,
-			     &back))
+	if (pyreader_pointer(reader, address + (uint64_t)tensor.layout->back, &back))
 		return -1;
 	*gradient = back & ~UINT64_C(1);
 	return 0;
 }
 
-int pytensor_read_this(struct pyreader *reader, uint64_t object,
-		       bool is_gradient, struct pytensor *tensor,
-		       struct error *error)
+int pytensor_read_this(struct pyreader *reader, uint64_t object, bool is_gradient,
+		       struct pytensor *tensor, struct error *error)
 {
 	bool has_gradient;
 	uint64_t address;

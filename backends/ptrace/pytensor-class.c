@@ -39,22 +39,19 @@ static bool ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text);
 
-	return length >= strlen(end) &&
-	       strcmp(text + length - strlen(end), end) == 0;
+	return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
 static unsigned traits_of_name(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
-		if (strncmp(name, known[i].module, strlen(known[i].module)) ==
-			    0 &&
+		if (strncmp(name, known[i].module, strlen(known[i].module)) == 0 &&
 		    ends_with(name, known[i].name))
 			return known[i].traits;
 	return 0;
 }
 
-static unsigned read_traits(struct pyreader *reader, const struct pytype *type,
-			    const char *name)
+static unsigned read_traits(struct pyreader *reader, const struct pytype *type, const char *name)
 {
 	unsigned traits = traits_of_name(name);
 	int64_t count = pytuple_count(reader, type->mro);
@@ -65,17 +62,14 @@ static unsigned read_traits(struct pyreader *reader, const struct pytype *type,
 		uint64_t address;
 
 		if (!pytuple_item(reader, type->mro, i, &address) &&
-		    !pytype_read(reader, address, &base) &&
-		    !pytype_name(reader, &base, &text))
+		    !pytype_read(reader, address, &base) && !pytype_name(reader, &base, &text))
 			traits |= traits_of_name(text.data);
 		buffer_clear(&text);
 	}
-	return strcmp(name, "torch.Tensor") == 0 ? traits
-						  : traits | TORCH_OTHER;
+	return strcmp(name, "torch.Tensor") == 0 ? traits : traits | TORCH_OTHER;
 }
 
-static int load_type(struct pyreader *reader, const struct pytype *type,
-		     size_t at)
+static int load_type(struct pyreader *reader, const struct pytype *type, size_t at)
 {
 	struct pytensor_cache *cache = &reader->tensors;
 	struct buffer name = BUFFER_INIT;
@@ -84,15 +78,13 @@ static int load_type(struct pyreader *reader, const struct pytype *type,
 	if (!result) {
 		cache->types[at].address = type->address;
 		cache->types[at].traits = read_traits(reader, type, name.data);
-		snprintf(cache->types[at].name, sizeof(cache->types[at].name),
-			 "%s", name.data);
+		snprintf(cache->types[at].name, sizeof(cache->types[at].name), "%s", name.data);
 	}
 	buffer_clear(&name);
 	return result;
 }
 
-unsigned torch_traits(struct pyreader *reader, uint64_t object, char *text,
-		      size_t size)
+unsigned torch_traits(struct pyreader *reader, uint64_t object, char *text, size_t size)
 {
 	struct pytensor_cache *cache = &reader->tensors;
 	struct pytype type;
@@ -116,22 +108,19 @@ unsigned torch_traits(struct pyreader *reader, uint64_t object, char *text,
 	return cache->types[at].traits;
 }
 
-bool torch_is_parameter(struct pyreader *reader, uint64_t object,
-			unsigned traits)
+bool torch_is_parameter(struct pyreader *reader, uint64_t object, unsigned traits)
 {
 	uint64_t value;
 	int64_t number;
 
 	if (traits & TORCH_PARAMETER)
 		return true;
-	return traits & TORCH_OTHER &&
-	       !pyobject_attribute(reader, object, "_is_param", &value) &&
+	return traits & TORCH_OTHER && !pyobject_attribute(reader, object, "_is_param", &value) &&
 	       !pyobject_integer(reader, value, &number) && number == 1;
 }
 
 /* A class written in C++ (pybind11): behind the head stands its object. */
-static int read_bound_dimension(struct pyreader *reader, uint64_t placement,
-				int64_t *dimension)
+static int read_bound_dimension(struct pyreader *reader, uint64_t placement, int64_t *dimension)
 {
 	const char *class;
 	uint64_t object;
@@ -141,13 +130,11 @@ static int read_bound_dimension(struct pyreader *reader, uint64_t placement,
 	class = pycxx_class(reader, object);
 	if (!class || !strstr(class, "Shard"))
 		return -1;
-	return pyreader_read(reader, object + 8, dimension,
-			     sizeof(*dimension));
+	return pyreader_read(reader, object + 8, dimension, sizeof(*dimension));
 }
 
 /* "Shard(0)", "Partial(sum)", "Replicate" */
-static int put_placement(struct pyreader *reader, uint64_t placement,
-			 struct buffer *out)
+static int put_placement(struct pyreader *reader, uint64_t placement, struct buffer *out)
 {
 	struct buffer name = BUFFER_INIT;
 	int result = pyobject_type_name(reader, placement, &name);
@@ -162,11 +149,9 @@ static int put_placement(struct pyreader *reader, uint64_t placement,
 		     !pyobject_integer(reader, value, &dimension)) ||
 		    !read_bound_dimension(reader, placement, &dimension)) {
 			buffer_printf(out, "(%" PRId64 ")", dimension);
-		} else if (!pyobject_attribute(reader, placement, "reduce_op",
-					       &value)) {
+		} else if (!pyobject_attribute(reader, placement, "reduce_op", &value)) {
 			buffer_append_char(out, '(');
-			result = pyobject_string(reader, value, TEXT_MAXIMUM,
-						 out);
+			result = pyobject_string(reader, value, TEXT_MAXIMUM, out);
 			buffer_append_char(out, ')');
 		}
 	}
@@ -175,15 +160,14 @@ static int put_placement(struct pyreader *reader, uint64_t placement,
 }
 
 /* Appends where the rank is along that dimension of the mesh. */
-static int put_coordinate(struct pyreader *reader, uint64_t spec,
-			  int64_t dimension, struct buffer *out)
+static int put_coordinate(struct pyreader *reader, uint64_t spec, int64_t dimension,
+			  struct buffer *out)
 {
 	uint64_t mesh, coordinates, item;
 	int64_t coordinate;
 
 	if (pyobject_attribute(reader, spec, "mesh", &mesh) ||
-	    pyobject_attribute(reader, mesh, "_coordinate_on_dim",
-			       &coordinates) ||
+	    pyobject_attribute(reader, mesh, "_coordinate_on_dim", &coordinates) ||
 	    (pytuple_item(reader, coordinates, dimension, &item) &&
 	     pylist_item(reader, coordinates, dimension, &item)) ||
 	    pyobject_integer(reader, item, &coordinate))
@@ -198,8 +182,8 @@ static bool is_replicated(const char *placement)
 }
 
 /* *shard: which part of it that is; empty where it cannot be told. */
-static int put_placements(struct pyreader *reader, uint64_t object,
-			  struct buffer *out, struct buffer *shard)
+static int put_placements(struct pyreader *reader, uint64_t object, struct buffer *out,
+			  struct buffer *shard)
 {
 	uint64_t spec, placements, item;
 	bool is_known = true;
@@ -217,11 +201,9 @@ static int put_placements(struct pyreader *reader, uint64_t object,
 		if (i)
 			buffer_append_string(out, ", ");
 		start = out->length;
-		if (pytuple_item(reader, placements, i, &item) ||
-		    put_placement(reader, item, out))
+		if (pytuple_item(reader, placements, i, &item) || put_placement(reader, item, out))
 			return -1;
-		if (!is_replicated(out->data + start) &&
-		    put_coordinate(reader, spec, i, shard))
+		if (!is_replicated(out->data + start) && put_coordinate(reader, spec, i, shard))
 			is_known = false;
 	}
 	if (!is_known)
@@ -229,8 +211,7 @@ static int put_placements(struct pyreader *reader, uint64_t object,
 	return 0;
 }
 
-void torch_read_placement(struct pyreader *reader, uint64_t object,
-			  struct pytensor *tensor)
+void torch_read_placement(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct buffer text = BUFFER_INIT;
 	struct buffer shard = BUFFER_INIT;
@@ -242,11 +223,9 @@ void torch_read_placement(struct pyreader *reader, uint64_t object,
 	}
 	buffer_append_string(&text, " of [");
 	for (int i = 0; i < tensor->dimension_count; i++)
-		buffer_printf(&text, "%s%" PRId64, i ? ", " : "",
-			      tensor->shape[i]);
+		buffer_printf(&text, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
 	buffer_append_char(&text, ']');
-	snprintf(tensor->placement, sizeof(tensor->placement), "%s",
-		 text.data);
+	snprintf(tensor->placement, sizeof(tensor->placement), "%s", text.data);
 	if (shard.length > 0 && shard.length < sizeof(tensor->shard))
 		memcpy(tensor->shard, shard.data, shard.length + 1);
 	buffer_clear(&shard);

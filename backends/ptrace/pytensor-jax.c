@@ -18,14 +18,11 @@
 /* Elements along one dimension: more are not believed. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
 
-static const char *const arrays[] = { "jaxlib._jax.ArrayImpl",
-				      "jaxlib.xla_extension.ArrayImpl" };
+static const char *const arrays[] = { "jaxlib._jax.ArrayImpl", "jaxlib.xla_extension.ArrayImpl" };
 
-static const char ARRAY[] =
-	"it is an array of jax, whose buffer only the library knows: an agent "
-	"reads it, or from outside a variable with numpy.asarray() of it";
-static const char TRACER[] =
-	"jax traces a function: it stands for an array, and has no elements";
+static const char ARRAY[] = "it is an array of jax, whose buffer only the library knows: an agent "
+			    "reads it, or from outside a variable with numpy.asarray() of it";
+static const char TRACER[] = "jax traces a function: it stands for an array, and has no elements";
 
 static bool is_tracer(struct pyreader *reader, const struct pytype *type)
 {
@@ -50,8 +47,7 @@ static bool is_shaped(struct pyreader *reader, uint64_t object)
 }
 
 /* Strides as of one that is contiguous. */
-static int read_shape(struct pyreader *reader, uint64_t shape,
-		      struct pytensor *tensor)
+static int read_shape(struct pyreader *reader, uint64_t shape, struct pytensor *tensor)
 {
 	int64_t count = pytuple_count(reader, shape);
 	int64_t step = tensor->item_size;
@@ -64,11 +60,10 @@ static int read_shape(struct pyreader *reader, uint64_t shape,
 	for (int64_t i = count; i-- > 0;) {
 		int64_t *size = &tensor->shape[i];
 
-		if (pytuple_item(reader, shape, i, &item) ||
-		    pyobject_integer(reader, item, size) || *size < 0 ||
-		    *size > SIZE_LIMIT ||
-		    (*size && (step > INT64_MAX / *size ||
-			       tensor->element_count > INT64_MAX / *size)))
+		if (pytuple_item(reader, shape, i, &item) || pyobject_integer(reader, item, size) ||
+		    *size < 0 || *size > SIZE_LIMIT ||
+		    (*size &&
+		     (step > INT64_MAX / *size || tensor->element_count > INT64_MAX / *size)))
 			return -1;
 		tensor->strides[i] = step;
 		step *= *size;
@@ -77,8 +72,7 @@ static int read_shape(struct pyreader *reader, uint64_t shape,
 	return 0;
 }
 
-int pytensor_read_jax(struct pyreader *reader, uint64_t object,
-		      struct pytensor *tensor)
+int pytensor_read_jax(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	uint64_t shaped, dtype, shape;
 	struct pytype type;
@@ -103,8 +97,7 @@ int pytensor_read_jax(struct pyreader *reader, uint64_t object,
 	    pyobject_attribute(reader, shaped, "shape", &shape))
 		return 0;
 	tensor->unread = NULL;
-	if (pytensor_set_dtype(reader, dtype, tensor) ||
-	    read_shape(reader, shape, tensor))
+	if (pytensor_set_dtype(reader, dtype, tensor) || read_shape(reader, shape, tensor))
 		return -1;
 	tensor->unread = ARRAY;
 	return 0;

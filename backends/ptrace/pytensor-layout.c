@@ -9,15 +9,13 @@
 #include "protocol/dtype.h"
 
 /* The element at offset, and strides in bytes; -1: they overflow. */
-static int scale_torch(const struct pytensor *tensor,
-		       struct tensor_layout *layout)
+static int scale_torch(const struct pytensor *tensor, struct tensor_layout *layout)
 {
 	int64_t limit = INT64_MAX / tensor->item_size;
 
 	if (tensor->offset < 0 || tensor->offset > limit)
 		return -1;
-	layout->address +=
-		(uint64_t)tensor->offset * (uint64_t)tensor->item_size;
+	layout->address += (uint64_t)tensor->offset * (uint64_t)tensor->item_size;
 	for (int i = 0; i < layout->dimension_count; i++) {
 		if (tensor->strides[i] > limit || tensor->strides[i] < -limit)
 			return -1;
@@ -26,19 +24,16 @@ static int scale_torch(const struct pytensor *tensor,
 	return 0;
 }
 
-int pytensor_layout(const struct pytensor *tensor, pid_t pid,
-		    struct tensor_layout *layout, struct error *error)
+int pytensor_layout(const struct pytensor *tensor, pid_t pid, struct tensor_layout *layout,
+		    struct error *error)
 {
 	const char *name = pytensor_dtype(tensor);
 	const struct dtype *dtype = dtype_find(name);
 
 	if (tensor->unread)
-		return error_set(error, "The elements cannot be read: %s.",
-				 tensor->unread);
+		return error_set(error, "The elements cannot be read: %s.", tensor->unread);
 	if (!dtype)
-		return error_set(error,
-				 "Elements of type %s are not known here.",
-				 name);
+		return error_set(error, "Elements of type %s are not known here.", name);
 	if (tensor->item_size <= 0)
 		return error_set(error, "The elements have no size.");
 	*layout = (struct tensor_layout){
@@ -53,8 +48,7 @@ int pytensor_layout(const struct pytensor *tensor, pid_t pid,
 	};
 	memcpy(layout->shape, tensor->shape, sizeof(layout->shape));
 	memcpy(layout->strides, tensor->strides, sizeof(layout->strides));
-	memcpy(layout->mask_strides, tensor->mask_strides,
-	       sizeof(layout->mask_strides));
+	memcpy(layout->mask_strides, tensor->mask_strides, sizeof(layout->mask_strides));
 	if (tensor->family == PYTENSOR_TORCH && scale_torch(tensor, layout))
 		return error_set(error, "The tensor's strides make no sense.");
 	return layout_check(layout, error);

@@ -45,12 +45,9 @@ static int read_version(struct pyreader *reader)
 	int version = -1;
 
 	if (python->offsets.rt_interp_main < 0 ||
-	    pyreader_pointer(reader,
-			     python->runtime +
-				     (uint64_t)python->offsets.rt_interp_main,
+	    pyreader_pointer(reader, python->runtime + (uint64_t)python->offsets.rt_interp_main,
 			     &interpreter) ||
-	    pymodule_find(reader, interpreter, "torch.version", "__version__",
-			  &value))
+	    pymodule_find(reader, interpreter, "torch.version", "__version__", &value))
 		return -1;
 	if (!pyobject_string(reader, value, VERSION_MAXIMUM, &text))
 		version = parse_version(text.data);
@@ -91,8 +88,7 @@ static bool is_class(struct pyreader *reader, uint64_t object, const char *part)
 
 static bool is_impl(struct pyreader *reader, uint64_t object)
 {
-	return is_class(reader, object, "TensorImpl") ||
-	       is_class(reader, object, "TensorWrapper");
+	return is_class(reader, object, "TensorImpl") || is_class(reader, object, "TensorWrapper");
 }
 
 static bool is_autograd(struct pyreader *reader, uint64_t object)
@@ -110,20 +106,16 @@ static bool has_gradient(struct pyreader *reader, uint64_t meta, int place)
 	       is_impl(reader, gradient);
 }
 
-static int load_impl(struct pyreader *reader, struct torch_object *tensor,
-		     int place)
+static int load_impl(struct pyreader *reader, struct torch_object *tensor, int place)
 {
 	uint64_t address;
 
-	if (pyreader_pointer(reader, tensor->object + (uint64_t)place,
-			     &address) ||
-	    address % 8)
+	if (pyreader_pointer(reader, tensor->object + (uint64_t)place, &address) || address % 8)
 		return -1;
 	if (tensor->impl == address)
 		return 0;
 	tensor->impl = 0;
-	if (pyreader_read(reader, address, tensor->bytes,
-			  sizeof(tensor->bytes)))
+	if (pyreader_read(reader, address, tensor->bytes, sizeof(tensor->bytes)))
 		return -1;
 	tensor->impl = address;
 	return 0;
@@ -131,8 +123,7 @@ static int load_impl(struct pyreader *reader, struct torch_object *tensor,
 
 static bool points_back(const struct torch_object *tensor, int place)
 {
-	return (pyreader_word(tensor->bytes, place) & ~UINT64_C(1)) ==
-	       tensor->object;
+	return (pyreader_word(tensor->bytes, place) & ~UINT64_C(1)) == tensor->object;
 }
 
 static bool fits(struct pyreader *reader, struct torch_object *tensor,
@@ -140,24 +131,21 @@ static bool fits(struct pyreader *reader, struct torch_object *tensor,
 {
 	uint64_t storage, meta;
 
-	if (load_impl(reader, tensor, layout->impl) ||
-	    !points_back(tensor, layout->back) ||
+	if (load_impl(reader, tensor, layout->impl) || !points_back(tensor, layout->back) ||
 	    !is_impl(reader, tensor->impl))
 		return false;
 	storage = pyreader_word(tensor->bytes, layout->storage);
 	meta = pyreader_word(tensor->bytes, layout->autograd);
 	if (storage && !is_class(reader, storage, "StorageImpl"))
 		return false;
-	if (meta && (!is_autograd(reader, meta) ||
-		     !has_gradient(reader, meta, layout->grad)))
+	if (meta && (!is_autograd(reader, meta) || !has_gradient(reader, meta, layout->grad)))
 		return false;
 	tensor->layout = layout;
 	return true;
 }
 
 /* Those of this version, or all; the newest first. */
-static bool try_table(struct pyreader *reader, struct torch_object *tensor,
-		      int version)
+static bool try_table(struct pyreader *reader, struct torch_object *tensor, int version)
 {
 	for (size_t i = ARRAY_LENGTH(layouts); i-- > 0;) {
 		if (version > 0 && !is_of(&layouts[i], version))
@@ -203,8 +191,7 @@ static bool search_impl(struct pyreader *reader, struct torch_object *tensor,
 		layout->storage = place;
 		break;
 	}
-	for (int place = layout->storage + 8;
-	     layout->storage && place <= 80; place += 8) {
+	for (int place = layout->storage + 8; layout->storage && place <= 80; place += 8) {
 		if (!points_back(tensor, place))
 			continue;
 		layout->back = place;
@@ -214,8 +201,7 @@ static bool search_impl(struct pyreader *reader, struct torch_object *tensor,
 	return false;
 }
 
-static bool search_autograd(struct pyreader *reader,
-			    const struct torch_object *tensor,
+static bool search_autograd(struct pyreader *reader, const struct torch_object *tensor,
 			    struct torch_layout *layout)
 {
 	uint64_t meta = pyreader_word(tensor->bytes, layout->autograd);
@@ -242,8 +228,7 @@ static bool search(struct pyreader *reader, struct torch_object *tensor)
 	for (int place = 16; place <= 32; place += 8) {
 		struct torch_layout layout = { .impl = place };
 
-		if (load_impl(reader, tensor, place) ||
-		    !is_impl(reader, tensor->impl) ||
+		if (load_impl(reader, tensor, place) || !is_impl(reader, tensor->impl) ||
 		    !search_impl(reader, tensor, &layout))
 			continue;
 		derive(&layout);
@@ -255,8 +240,7 @@ static bool search(struct pyreader *reader, struct torch_object *tensor)
 	return false;
 }
 
-int torch_object_open(struct pyreader *reader, uint64_t object,
-		      struct torch_object *tensor)
+int torch_object_open(struct pyreader *reader, uint64_t object, struct torch_object *tensor)
 {
 	struct pytensor_cache *cache = &reader->tensors;
 	int version = find_version(reader);
@@ -272,8 +256,7 @@ int torch_object_open(struct pyreader *reader, uint64_t object,
 		tensor->is_sure = try_table(reader, tensor, version);
 		if (!tensor->is_sure && !search(reader, tensor))
 			return -1;
-	} else if ((cache->is_blind || !try_table(reader, tensor, 0)) &&
-		   !search(reader, tensor)) {
+	} else if ((cache->is_blind || !try_table(reader, tensor, 0)) && !search(reader, tensor)) {
 		return -1;
 	}
 	cache->layout = tensor->layout;

@@ -34,9 +34,9 @@ struct torch_layout {
 
 /* What a reader found out of a process's torch. */
 struct pytensor_cache {
-	int version;   /* 2013; -1: unknown; 0: not looked for */
-	bool is_blind; /* for tests: as if no version were known */
-	int searches;  /* for a layout, so far */
+	int version;			   /* 2013; -1: unknown; 0: not looked for */
+	bool is_blind;			   /* for tests: as if no version were known */
+	int searches;			   /* for a layout, so far */
 	const struct torch_layout *layout; /* of the last tensor; NULL: none */
 	struct torch_layout found;
 	struct {
@@ -59,7 +59,6 @@ struct torch_object {
 };
 
 /* 0: found, and what it points to are what they should be. */
-int torch_object_open(struct pyreader *reader, uint64_t object,
-		      struct torch_object *tensor);
+int torch_object_open(struct pyreader *reader, uint64_t object, struct torch_object *tensor);
 
 #endif

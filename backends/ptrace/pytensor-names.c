@@ -94,7 +94,6 @@ const char *pytensor_device_name(int number)
 	return devices[number].name;
 }
 
-
 int torch_dtype_size(int number)
 {
 	return pytensor_dtype_name(number) ? dtypes[number].size : 0;

@@ -45,8 +45,7 @@ struct descriptor {
  */
 static int64_t find_size(const struct descriptor *is)
 {
-	bool is_old = is->old_alignment > 0 &&
-		      is->old_alignment <= ALIGNMENT_LIMIT;
+	bool is_old = is->old_alignment > 0 && is->old_alignment <= ALIGNMENT_LIMIT;
 
 	return is_old ? is->old_size : is->new_size;
 }
@@ -56,16 +55,14 @@ static int64_t find_size(const struct descriptor *is)
  * ml_dtypes are known. Where torch has another type of that name, its is told
  * with the module.
  */
-static int name_added(struct pyreader *reader, struct pytensor *tensor,
-		      const struct descriptor *is)
+static int name_added(struct pyreader *reader, struct pytensor *tensor, const struct descriptor *is)
 {
 	struct buffer name = BUFFER_INIT;
 	struct pytype type;
 	const struct dtype *dtype = NULL;
 	const char *text = NULL;
 
-	if (!pytype_read(reader, is->type, &type) &&
-	    !pytype_name(reader, &type, &name))
+	if (!pytype_read(reader, is->type, &type) && !pytype_name(reader, &type, &name))
 		text = name.data;
 	if (text && strncmp(text, ML_DTYPES, strlen(ML_DTYPES)) == 0) {
 		dtype = dtype_find(text);
@@ -84,26 +81,21 @@ static int name_added(struct pyreader *reader, struct pytensor *tensor,
 	return tensor->item_size < 0 || tensor->item_size > ITEM_LIMIT ? -1 : 0;
 }
 
-static int name_dtype(struct pyreader *reader, struct pytensor *tensor,
-		      const struct descriptor *is)
+static int name_dtype(struct pyreader *reader, struct pytensor *tensor, const struct descriptor *is)
 {
 	static const struct {
 		char kind;
 		int size; /* 0: any */
 		const char *name;
 	} names[] = {
-		{ 'b', 1, "bool" },	   { 'i', 1, "int8" },
-		{ 'i', 2, "int16" },	   { 'i', 4, "int32" },
-		{ 'i', 8, "int64" },	   { 'u', 1, "uint8" },
-		{ 'u', 2, "uint16" },	   { 'u', 4, "uint32" },
-		{ 'u', 8, "uint64" },	   { 'f', 2, "float16" },
-		{ 'f', 4, "float32" },	   { 'f', 8, "float64" },
-		{ 'f', 16, "longdouble" }, { 'c', 8, "complex64" },
-		{ 'c', 16, "complex128" }, { 'c', 32, "clongdouble" },
-		{ 'O', 8, "object" },	   { 'M', 8, "datetime64" },
-		{ 'm', 8, "timedelta64" },
-		{ 'U', 0, "str" },	   { 'S', 0, "bytes" },
-		{ 'V', 0, "void" },	   { 'T', 0, "StringDType" },
+		{ 'b', 1, "bool" },	    { 'i', 1, "int8" },	       { 'i', 2, "int16" },
+		{ 'i', 4, "int32" },	    { 'i', 8, "int64" },       { 'u', 1, "uint8" },
+		{ 'u', 2, "uint16" },	    { 'u', 4, "uint32" },      { 'u', 8, "uint64" },
+		{ 'f', 2, "float16" },	    { 'f', 4, "float32" },     { 'f', 8, "float64" },
+		{ 'f', 16, "longdouble" },  { 'c', 8, "complex64" },   { 'c', 16, "complex128" },
+		{ 'c', 32, "clongdouble" }, { 'O', 8, "object" },      { 'M', 8, "datetime64" },
+		{ 'm', 8, "timedelta64" },  { 'U', 0, "str" },	       { 'S', 0, "bytes" },
+		{ 'V', 0, "void" },	    { 'T', 0, "StringDType" },
 	};
 	int64_t size = find_size(is);
 
@@ -114,8 +106,7 @@ static int name_dtype(struct pyreader *reader, struct pytensor *tensor,
 	if (is->kind == 'O' || is->kind == 'T')
 		tensor->unread = PYTENSOR_OBJECTS;
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		if (names[i].kind != is->kind ||
-		    (names[i].size && names[i].size != size))
+		if (names[i].kind != is->kind || (names[i].size && names[i].size != size))
 			continue;
 		snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
 			 is->byte_order == '>' ? ">" : "", names[i].name);
@@ -125,13 +116,11 @@ static int name_dtype(struct pyreader *reader, struct pytensor *tensor,
 	return -1;
 }
 
-int pytensor_set_dtype(struct pyreader *reader, uint64_t address,
-		       struct pytensor *tensor)
+int pytensor_set_dtype(struct pyreader *reader, uint64_t address, struct pytensor *tensor)
 {
 	struct descriptor descriptor;
 
-	return pyreader_read(reader, address + PYREADER_HEAD, &descriptor,
-			     sizeof(descriptor)) ||
+	return pyreader_read(reader, address + PYREADER_HEAD, &descriptor, sizeof(descriptor)) ||
 			       name_dtype(reader, tensor, &descriptor)
 		       ? -1
 		       : 0;
@@ -145,26 +134,22 @@ static int64_t count_elements(const struct pytensor *tensor)
 	for (int i = 0; i < tensor->dimension_count; i++) {
 		int64_t size = tensor->shape[i];
 
-		if (size < 0 || size > SIZE_LIMIT ||
-		    (size && count > INT64_MAX / size))
+		if (size < 0 || size > SIZE_LIMIT || (size && count > INT64_MAX / size))
 			return -1;
 		count *= size;
 	}
 	return count;
 }
 
-static int read_words(struct pyreader *reader, uint64_t address, int count,
-		      int64_t *words)
+static int read_words(struct pyreader *reader, uint64_t address, int count, int64_t *words)
 {
 	if (count == 0)
 		return 0;
-	return pyreader_read(reader, address, words,
-			     (size_t)count * sizeof(*words));
+	return pyreader_read(reader, address, words, (size_t)count * sizeof(*words));
 }
 
 /* The array itself, without what a class of it adds. */
-static int read_array(struct pyreader *reader, uint64_t object,
-		      struct pytensor *tensor)
+static int read_array(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct array array;
 
@@ -174,15 +159,11 @@ static int read_array(struct pyreader *reader, uint64_t object,
 				     .local = object,
 				     .storage_bytes = -1,
 				     .storage_users = -1 };
-	if (pyreader_read(reader, object + PYREADER_HEAD, &array,
-			  sizeof(array)) ||
-	    array.dimension_count < 0 ||
-	    array.dimension_count > PYTENSOR_DIMENSIONS ||
+	if (pyreader_read(reader, object + PYREADER_HEAD, &array, sizeof(array)) ||
+	    array.dimension_count < 0 || array.dimension_count > PYTENSOR_DIMENSIONS ||
 	    pytensor_set_dtype(reader, array.descriptor, tensor) ||
-	    read_words(reader, array.dimensions, array.dimension_count,
-		       tensor->shape) ||
-	    read_words(reader, array.strides, array.dimension_count,
-		       tensor->strides))
+	    read_words(reader, array.dimensions, array.dimension_count, tensor->shape) ||
+	    read_words(reader, array.strides, array.dimension_count, tensor->strides))
 		return -1;
 	tensor->dimension_count = array.dimension_count;
 	tensor->data = array.data;
@@ -214,8 +195,7 @@ static bool read_scalar(struct pyreader *reader, uint64_t mask, uint8_t *value)
 	       !pyreader_read(reader, mask + PYREADER_HEAD, value, 1);
 }
 
-const char *pytensor_set_mask(struct pyreader *reader, uint64_t object,
-			      struct pytensor *tensor)
+const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	size_t bytes = (size_t)tensor->dimension_count * 8;
 	struct pytensor mask;
@@ -237,8 +217,7 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object,
 }
 
 /* Why its mask cannot be applied; NULL: it is known, or there is none. */
-static const char *read_mask(struct pyreader *reader, uint64_t object,
-			     struct pytensor *tensor)
+static const char *read_mask(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct pytype type;
 	uint64_t mask;
@@ -267,8 +246,7 @@ static const char *read_mask(struct pyreader *reader, uint64_t object,
 	return NULL;
 }
 
-int pytensor_read_numpy(struct pyreader *reader, uint64_t object,
-			struct pytensor *tensor)
+int pytensor_read_numpy(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	const char *why;
 

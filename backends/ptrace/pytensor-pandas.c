@@ -23,8 +23,8 @@
  * Classes
  */
 
-static bool is_one_of(struct pyreader *reader, const struct pytype *type,
-		      const char *const *names, size_t count)
+static bool is_one_of(struct pyreader *reader, const struct pytype *type, const char *const *names,
+		      size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (pytype_derives(reader, type, names[i]))
@@ -32,10 +32,8 @@ static bool is_one_of(struct pyreader *reader, const struct pytype *type,
 	return false;
 }
 
-static const char *const series[] = { "pandas.Series",
-				      "pandas.core.series.Series" };
-static const char *const frames[] = { "pandas.DataFrame",
-				      "pandas.core.frame.DataFrame" };
+static const char *const series[] = { "pandas.Series", "pandas.core.series.Series" };
+static const char *const frames[] = { "pandas.DataFrame", "pandas.core.frame.DataFrame" };
 static const char *const extensions[] = {
 	"pandas.api.extensions.ExtensionArray",
 	"pandas.core.arrays.base.ExtensionArray",
@@ -43,14 +41,12 @@ static const char *const extensions[] = {
 
 bool pandas_is_series(struct pyreader *reader, const struct pytype *type)
 {
-	return (type->flags & PYTYPE_HEAP) &&
-	       is_one_of(reader, type, series, ARRAY_LENGTH(series));
+	return (type->flags & PYTYPE_HEAP) && is_one_of(reader, type, series, ARRAY_LENGTH(series));
 }
 
 bool pandas_is_frame(struct pyreader *reader, const struct pytype *type)
 {
-	return (type->flags & PYTYPE_HEAP) &&
-	       is_one_of(reader, type, frames, ARRAY_LENGTH(frames));
+	return (type->flags & PYTYPE_HEAP) && is_one_of(reader, type, frames, ARRAY_LENGTH(frames));
 }
 
 bool pandas_is_plain(struct pyreader *reader, const struct pytype *type)
@@ -70,8 +66,7 @@ static bool is_of(struct pyreader *reader, uint64_t object, const char *class)
 {
 	struct pytype type;
 
-	return !pytype_of(reader, object, &type) &&
-	       pytype_derives(reader, &type, class);
+	return !pytype_of(reader, object, &type) && pytype_derives(reader, &type, class);
 }
 
 static bool is_array(struct pyreader *reader, uint64_t object)
@@ -86,8 +81,7 @@ static bool is_extension(struct pyreader *reader, uint64_t object)
 {
 	struct pytype type;
 
-	return !pytype_of(reader, object, &type) &&
-	       (type.flags & PYTYPE_HEAP) &&
+	return !pytype_of(reader, object, &type) && (type.flags & PYTYPE_HEAP) &&
 	       is_one_of(reader, &type, extensions, ARRAY_LENGTH(extensions));
 }
 
@@ -108,8 +102,7 @@ static bool is_blocks(struct pyreader *reader, uint64_t object)
 
 	return pytype_has(reader, object, PYTYPE_TUPLE) &&
 	       (pytuple_count(reader, object) == 0 ||
-		(!pytuple_item(reader, object, 0, &first) &&
-		 is_block(reader, first)));
+		(!pytuple_item(reader, object, 0, &first) && is_block(reader, first)));
 }
 
 static bool is_list(struct pyreader *reader, uint64_t object)
@@ -149,18 +142,15 @@ static const struct {
 	{ "StringArray", PYTENSOR_OBJECTS },
 	{ "StringArrayNumpySemantics", PYTENSOR_OBJECTS },
 	{ "ArrowStringArray", "its elements are text in memory of Arrow" },
-	{ "ArrowStringArrayNumpySemantics",
-	  "its elements are text in memory of Arrow" },
+	{ "ArrowStringArrayNumpySemantics", "its elements are text in memory of Arrow" },
 	{ "ArrowExtensionArray", "its elements lie in memory of Arrow" },
 	{ "SparseArray", "it is sparse: its elements are in its sp_values and "
 			 "sp_index" },
 	{ "IntervalArray", "its elements are intervals: its left and right" },
 };
 
-static const char ANY[] =
-	"it is an extension array of pandas that is not read from outside";
-static const char ZONE[] =
-	"its times have a time zone, which is not applied to them here";
+static const char ANY[] = "it is an extension array of pandas that is not read from outside";
+static const char ZONE[] = "its times have a time zone, which is not applied to them here";
 
 /* It has no shape that is known. */
 static void refuse(struct pytensor *tensor, const char *name, const char *why)
@@ -175,15 +165,13 @@ static void refuse(struct pytensor *tensor, const char *name, const char *why)
 }
 
 /* Int64, Float64, boolean: values, and where they are missing a mask. */
-static int read_with_mask(struct pyreader *reader, uint64_t array,
-			  struct pytensor *tensor)
+static int read_with_mask(struct pyreader *reader, uint64_t array, struct pytensor *tensor)
 {
 	uint64_t data, mask;
 	const char *why;
 
 	if (pyobject_attribute(reader, array, "_data", &data) ||
-	    pyobject_attribute(reader, array, "_mask", &mask) ||
-	    !is_array(reader, data) ||
+	    pyobject_attribute(reader, array, "_mask", &mask) || !is_array(reader, data) ||
 	    pytensor_read_numpy(reader, data, tensor))
 		return -1;
 	why = pytensor_set_mask(reader, mask, tensor);
@@ -195,8 +183,7 @@ static int read_with_mask(struct pyreader *reader, uint64_t array,
 static bool is_backed(const char *name)
 {
 	static const char *const names[] = { "DatetimeArray", "TimedeltaArray",
-					     "NumpyExtensionArray",
-					     "PandasArray" };
+					     "NumpyExtensionArray", "PandasArray" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -212,8 +199,7 @@ static const char *find_reason(const char *name)
 	return ANY;
 }
 
-static int read_extension(struct pyreader *reader, uint64_t array,
-			  struct pytensor *tensor)
+static int read_extension(struct pyreader *reader, uint64_t array, struct pytensor *tensor)
 {
 	struct buffer name = BUFFER_INIT;
 	const char *last;
@@ -241,24 +227,22 @@ static int read_extension(struct pyreader *reader, uint64_t array,
 }
 
 /* A block's values: rows are columns of a DataFrame. */
-static int read_values(struct pyreader *reader, uint64_t block,
-		       struct pytensor *tensor)
+static int read_values(struct pyreader *reader, uint64_t block, struct pytensor *tensor)
 {
 	uint64_t values;
 
 	if (pytensor_find_member(reader, block, is_values, &values) ||
 	    !pytensor_is_alive(reader, values) ||
-	    (is_array(reader, values)
-		     ? pytensor_read_numpy(reader, values, tensor)
-		     : read_extension(reader, values, tensor)))
+	    (is_array(reader, values) ? pytensor_read_numpy(reader, values, tensor)
+				      : read_extension(reader, values, tensor)))
 		return -1;
 	tensor->local = values;
 	return 0;
 }
 
 /* Of a Series the manager is an object of Python, of a DataFrame one of C. */
-static int find_manager(struct pyreader *reader, uint64_t object,
-			uint64_t *manager, uint64_t *blocks)
+static int find_manager(struct pyreader *reader, uint64_t object, uint64_t *manager,
+			uint64_t *blocks)
 {
 	if (pyobject_attribute(reader, object, "_mgr", manager))
 		return -1;
@@ -267,15 +251,12 @@ static int find_manager(struct pyreader *reader, uint64_t object,
 	return pytensor_find_member(reader, *manager, is_blocks, blocks);
 }
 
-int pandas_read_series(struct pyreader *reader, uint64_t object,
-		       struct pytensor *tensor)
+int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	uint64_t manager, blocks, block;
 
-	if (find_manager(reader, object, &manager, &blocks) ||
-	    pytuple_count(reader, blocks) != 1 ||
-	    pytuple_item(reader, blocks, 0, &block) ||
-	    read_values(reader, block, tensor) ||
+	if (find_manager(reader, object, &manager, &blocks) || pytuple_count(reader, blocks) != 1 ||
+	    pytuple_item(reader, blocks, 0, &block) || read_values(reader, block, tensor) ||
 	    (tensor->element_count >= 0 && tensor->dimension_count != 1))
 		return -1;
 	tensor->object = object;
@@ -292,24 +273,18 @@ struct placement {
 	struct pytensor array;
 };
 
-static int read_slice(struct pyreader *reader, uint64_t slice,
-		      struct placement *placement)
+static int read_slice(struct pyreader *reader, uint64_t slice, struct placement *placement)
 {
 	uint64_t parts[3];
 
 	/* PySliceObject: start, stop, step; without a stop it ends at 0. */
 	placement->stop = -1;
-	return pyreader_read(reader, slice + PYREADER_HEAD, parts,
-			     sizeof(parts)) ||
-			       pyobject_integer(reader, parts[0],
-						&placement->start) ||
+	return pyreader_read(reader, slice + PYREADER_HEAD, parts, sizeof(parts)) ||
+			       pyobject_integer(reader, parts[0], &placement->start) ||
 			       (!pytype_is(reader, parts[1], "NoneType") &&
-				pyobject_integer(reader, parts[1],
-						 &placement->stop)) ||
-			       pyobject_integer(reader, parts[2],
-						&placement->step) ||
-			       placement->step == 0 ||
-			       placement->start < 0 ||
+				pyobject_integer(reader, parts[1], &placement->stop)) ||
+			       pyobject_integer(reader, parts[2], &placement->step) ||
+			       placement->step == 0 || placement->start < 0 ||
 			       placement->start > COLUMNS_MAXIMUM ||
 			       placement->step > COLUMNS_MAXIMUM ||
 			       placement->step < -COLUMNS_MAXIMUM
@@ -319,13 +294,11 @@ static int read_slice(struct pyreader *reader, uint64_t slice,
 
 static bool is_row(const struct pytensor *array, const char *dtype)
 {
-	return strcmp(array->dtype_text, dtype) == 0 &&
-	       array->dimension_count == 1 &&
+	return strcmp(array->dtype_text, dtype) == 0 && array->dimension_count == 1 &&
 	       array->shape[0] <= COLUMNS_MAXIMUM;
 }
 
-static int read_placement(struct pyreader *reader, uint64_t block,
-			  struct placement *placement)
+static int read_placement(struct pyreader *reader, uint64_t block, struct placement *placement)
 {
 	uint64_t object, part;
 
@@ -335,44 +308,35 @@ static int read_placement(struct pyreader *reader, uint64_t block,
 	if (!pytensor_find_member(reader, object, is_slice, &part))
 		return read_slice(reader, part, placement);
 	return pytensor_find_member(reader, object, is_array, &part) ||
-			       pytensor_read_numpy(reader, part,
-						   &placement->array) ||
+			       pytensor_read_numpy(reader, part, &placement->array) ||
 			       !is_row(&placement->array, "int64")
 		       ? -1
 		       : 0;
 }
 
-static int read_number(struct pyreader *reader, const struct pytensor *array,
-		       int64_t at, int64_t *number)
+static int read_number(struct pyreader *reader, const struct pytensor *array, int64_t at,
+		       int64_t *number)
 {
-	return pyreader_read(reader,
-			     array->data +
-				     (uint64_t)at * (uint64_t)array->strides[0],
+	return pyreader_read(reader, array->data + (uint64_t)at * (uint64_t)array->strides[0],
 			     number, sizeof(*number));
 }
 
 /* The row of that column in the block; -1: it has it not. */
-static int64_t find_row(struct pyreader *reader,
-			const struct placement *placement, int64_t column)
+static int64_t find_row(struct pyreader *reader, const struct placement *placement, int64_t column)
 {
 	int64_t number;
 	int64_t row;
 
 	if (placement->step) {
 		row = (column - placement->start) / placement->step;
-		return row >= 0 &&
-				       placement->start +
-						       row * placement->step ==
-					       column &&
-				       (placement->step > 0
-						? column < placement->stop
-						: column > placement->stop)
+		return row >= 0 && placement->start + row * placement->step == column &&
+				       (placement->step > 0 ? column < placement->stop
+							    : column > placement->stop)
 			       ? row
 			       : -1;
 	}
 	for (row = 0; row < placement->array.shape[0]; row++)
-		if (!read_number(reader, &placement->array, row, &number) &&
-		    number == column)
+		if (!read_number(reader, &placement->array, row, &number) && number == column)
 			return row;
 	return -1;
 }
@@ -380,8 +344,7 @@ static int64_t find_row(struct pyreader *reader,
 /* One row of values that are of several columns. */
 static int take_row(struct pytensor *tensor, int64_t row)
 {
-	if (tensor->element_count < 0 ||
-	    (tensor->dimension_count == 1 && row == 0))
+	if (tensor->element_count < 0 || (tensor->dimension_count == 1 && row == 0))
 		return 0;
 	if (tensor->dimension_count != 2 || row >= tensor->shape[0])
 		return -1;
@@ -401,8 +364,7 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 	uint64_t manager, blocks, block;
 	int64_t count;
 
-	if (!pytensor_is_alive(reader, frame) ||
-	    find_manager(reader, frame, &manager, &blocks))
+	if (!pytensor_is_alive(reader, frame) || find_manager(reader, frame, &manager, &blocks))
 		return -1;
 	count = pytuple_count(reader, blocks);
 	for (int64_t i = 0; i < count && i < COLUMNS_MAXIMUM; i++) {
@@ -415,8 +377,7 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 		row = find_row(reader, &placement, column);
 		if (row < 0)
 			continue;
-		if (read_values(reader, block, tensor) ||
-		    take_row(tensor, row))
+		if (read_values(reader, block, tensor) || take_row(tensor, row))
 			return -1;
 		tensor->object = frame;
 		snprintf(tensor->type, sizeof(tensor->type), "%s", series[0]);
@@ -435,27 +396,20 @@ struct names {
 	struct pytensor array; /* of objects, or int64 */
 };
 
-static int read_range(struct pyreader *reader, uint64_t range,
-		      struct names *names)
+static int read_range(struct pyreader *reader, uint64_t range, struct names *names)
 {
 	uint64_t parts[4];
 
 	/* rangeobject: start, stop, step, length. */
-	return pyreader_read(reader, range + PYREADER_HEAD, parts,
-			     sizeof(parts)) ||
-			       pyobject_integer(reader, parts[0],
-						&names->start) ||
-			       pyobject_integer(reader, parts[2],
-						&names->step) ||
-			       pyobject_integer(reader, parts[3],
-						&names->count) ||
-			       names->step == 0
+	return pyreader_read(reader, range + PYREADER_HEAD, parts, sizeof(parts)) ||
+			       pyobject_integer(reader, parts[0], &names->start) ||
+			       pyobject_integer(reader, parts[2], &names->step) ||
+			       pyobject_integer(reader, parts[3], &names->count) || names->step == 0
 		       ? -1
 		       : 0;
 }
 
-static int read_names(struct pyreader *reader, uint64_t frame,
-		      struct names *names)
+static int read_names(struct pyreader *reader, uint64_t frame, struct names *names)
 {
 	uint64_t manager, blocks, axes, index, data;
 	bool is_plain;
@@ -473,27 +427,24 @@ static int read_names(struct pyreader *reader, uint64_t frame,
 	/* Text is an extension array over one of objects; periods and times
 	 * are such arrays over whole numbers, which are not their names. */
 	is_plain = is_array(reader, data);
-	if (!is_plain &&
-	    (!is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
-	     pytensor_find_member(reader, data, is_array, &data)))
+	if (!is_plain && (!is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
+			  pytensor_find_member(reader, data, is_array, &data)))
 		return -1;
 	if (pytensor_read_numpy(reader, data, &names->array) ||
-	    (!is_row(&names->array, "object") &&
-	     !(is_plain && is_row(&names->array, "int64"))))
+	    (!is_row(&names->array, "object") && !(is_plain && is_row(&names->array, "int64"))))
 		return -1;
 	names->count = names->array.shape[0];
 	return 0;
 }
 
 /* An object, or 0: number is the name. -1 where numpy has no object, too. */
-static int read_name(struct pyreader *reader, const struct names *names,
-		     int64_t column, uint64_t *object, int64_t *number)
+static int read_name(struct pyreader *reader, const struct names *names, int64_t column,
+		     uint64_t *object, int64_t *number)
 {
 	int64_t word;
 
 	*object = 0;
-	*number = (int64_t)((uint64_t)names->start +
-			    (uint64_t)column * (uint64_t)names->step);
+	*number = (int64_t)((uint64_t)names->start + (uint64_t)column * (uint64_t)names->step);
 	if (names->step)
 		return 0;
 	if (read_number(reader, &names->array, column, &word))
@@ -510,14 +461,12 @@ int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame)
 {
 	struct names names;
 
-	return read_names(reader, frame, &names) ||
-			       names.count < 0 || names.count > COLUMNS_MAXIMUM
+	return read_names(reader, frame, &names) || names.count < 0 || names.count > COLUMNS_MAXIMUM
 		       ? -1
 		       : names.count;
 }
 
-int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column,
-		       struct buffer *out)
+int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column, struct buffer *out)
 {
 	struct names names;
 	uint64_t object;
@@ -533,22 +482,20 @@ int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column,
 	return 0;
 }
 
-static bool has_text(struct pyreader *reader, uint64_t object,
-		     const char *wanted)
+static bool has_text(struct pyreader *reader, uint64_t object, const char *wanted)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_it = pytype_has(reader, object, PYTYPE_STRING) &&
 		     !pyobject_string(reader, object, NAME_MAXIMUM, &text) &&
 		     text.length == strlen(wanted) &&
-		     (!text.length ||
-		      memcmp(text.data, wanted, text.length) == 0);
+		     (!text.length || memcmp(text.data, wanted, text.length) == 0);
 
 	buffer_clear(&text);
 	return is_it;
 }
 
-static bool is_name(struct pyreader *reader, const struct names *names,
-		    int64_t column, const char *text, int64_t wanted)
+static bool is_name(struct pyreader *reader, const struct names *names, int64_t column,
+		    const char *text, int64_t wanted)
 {
 	uint64_t object;
 	int64_t number;
@@ -557,38 +504,34 @@ static bool is_name(struct pyreader *reader, const struct names *names,
 		return false;
 	if (text)
 		return object && has_text(reader, object, text);
-	if (object && (pytype_is(reader, object, "bool") ||
-		       pyobject_integer(reader, object, &number)))
+	if (object &&
+	    (pytype_is(reader, object, "bool") || pyobject_integer(reader, object, &number)))
 		return false;
 	return number == wanted;
 }
 
-int pandas_find_column(struct pyreader *reader, uint64_t frame,
-		       const char *text, int64_t number, int64_t *column,
-		       struct error *error)
+int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text, int64_t number,
+		       int64_t *column, struct error *error)
 {
 	struct names names;
 
 	*column = -1;
 	if (read_names(reader, frame, &names) || names.count > COLUMNS_MAXIMUM)
-		return error_set(error,
-				 "The names of the columns cannot be read from "
-				 "outside: an agent can tell.");
+		return error_set(error, "The names of the columns cannot be read from "
+					"outside: an agent can tell.");
 	for (int64_t i = 0; i < names.count && reader->budget > 0; i++) {
 		if (!is_name(reader, &names, i, text, number))
 			continue;
 		if (*column >= 0)
-			return error_set(error,
-					 "Several columns have this name.");
+			return error_set(error, "Several columns have this name.");
 		*column = i;
 	}
 	if (reader->budget == 0)
 		return error_set(error, "There are more columns than are read "
 					"from outside: an agent can tell.");
 	if (*column < 0)
-		return error_set(error,
-				 "The DataFrame has no such column, or one "
-				 "whose name would have to be compared in the "
-				 "process.");
+		return error_set(error, "The DataFrame has no such column, or one "
+					"whose name would have to be compared in the "
+					"process.");
 	return 0;
 }

@@ -21,20 +21,17 @@ bool pandas_is_frame(struct pyreader *reader, const struct pytype *type);
 /* The same of the class itself, whose ways are known. */
 bool pandas_is_plain(struct pyreader *reader, const struct pytype *type);
 /* Of a Series; -1: it cannot be read. */
-int pandas_read_series(struct pyreader *reader, uint64_t object,
-		       struct pytensor *tensor);
+int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 /* Of a DataFrame. How many columns it has; -1: it cannot be read. */
 int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame);
 /* Appends the name of one as Python writes it: 'loss', 3; -1: not known. */
-int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column,
-		       struct buffer *out);
+int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column, struct buffer *out);
 /*
  * The column of that name, which is text, or a number where text is NULL; -1
  * and a sentence.
  */
-int pandas_find_column(struct pyreader *reader, uint64_t frame,
-		       const char *text, int64_t number, int64_t *column,
-		       struct error *error);
+int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text, int64_t number,
+		       int64_t *column, struct error *error);
 /* That column; -1: it cannot be read. */
 int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 		       struct pytensor *tensor);

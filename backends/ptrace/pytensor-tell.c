@@ -24,8 +24,7 @@
 /* By the row of pykind.c that an object of the class is shown by. */
 static const struct family {
 	const char *kind;
-	int (*read)(struct pyreader *reader, uint64_t object,
-		    struct pytensor *tensor);
+	int (*read)(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 	const char *complaint;
 } families[] = {
 	{ "torch._C.TensorBase", pytensor_read_torch,
@@ -38,8 +37,7 @@ static const struct family {
 	  "The layout of this array is not known, or it changed while it was "
 	  "read." },
 	{ "bytes", pytensor_read_bytes, "These bytes cannot be read." },
-	{ "bytearray", pytensor_read_bytearray,
-	  "This bytearray cannot be read." },
+	{ "bytearray", pytensor_read_bytearray, "This bytearray cannot be read." },
 	{ "array.array", pytensor_read_array, "This array cannot be read." },
 	{ "memoryview", pytensor_read_memoryview,
 	  "This memoryview cannot be read, or it changed while it was read." },
@@ -52,12 +50,11 @@ static const struct family series = {
 	"it was read."
 };
 
-static const struct family jax = {
-	"", pytensor_read_jax, "What this array of jax is cannot be told."
-};
+static const struct family jax = { "", pytensor_read_jax,
+				   "What this array of jax is cannot be told." };
 
-static const struct family *find_family(struct pyreader *reader,
-					uint64_t object, struct pytype *type)
+static const struct family *find_family(struct pyreader *reader, uint64_t object,
+					struct pytype *type)
 {
 	if (pytype_of(reader, object, type))
 		return NULL;
@@ -93,25 +90,22 @@ bool pytensor_is(struct pyreader *reader, uint64_t object)
 }
 
 int pytensor_find_member(struct pyreader *reader, uint64_t object,
-			 bool (*is)(struct pyreader *reader, uint64_t object),
-			 uint64_t *member)
+			 bool (*is)(struct pyreader *reader, uint64_t object), uint64_t *member)
 {
 	struct pytype type;
 	int64_t size;
 
 	if (pytype_of(reader, object, &type))
 		return -1;
-	size = type.basic_size < MEMBERS_MAXIMUM ? type.basic_size
-						 : MEMBERS_MAXIMUM;
+	size = type.basic_size < MEMBERS_MAXIMUM ? type.basic_size : MEMBERS_MAXIMUM;
 	for (int64_t at = PYREADER_HEAD; at + 8 <= size; at += 8)
-		if (!pyreader_pointer(reader, object + (uint64_t)at, member) &&
-		    *member && is(reader, *member))
+		if (!pyreader_pointer(reader, object + (uint64_t)at, member) && *member &&
+		    is(reader, *member))
 			return 0;
 	return -1;
 }
 
-static void name_type(struct pyreader *reader, const struct pytype *type,
-		      struct pytensor *tensor)
+static void name_type(struct pyreader *reader, const struct pytype *type, struct pytensor *tensor)
 {
 	struct buffer name = BUFFER_INIT;
 
@@ -120,8 +114,8 @@ static void name_type(struct pyreader *reader, const struct pytype *type,
 	buffer_clear(&name);
 }
 
-int pytensor_read(struct pyreader *reader, uint64_t object,
-		  struct pytensor *tensor, struct error *error)
+int pytensor_read(struct pyreader *reader, uint64_t object, struct pytensor *tensor,
+		  struct error *error)
 {
 	struct pytype type;
 	const struct family *family = find_family(reader, object, &type);
@@ -148,8 +142,7 @@ bool pytensor_is_same(const struct pytensor *one, const struct pytensor *other)
 	       one->dimension_count == other->dimension_count &&
 	       memcmp(one->shape, other->shape, bytes) == 0 &&
 	       memcmp(one->strides, other->strides, bytes) == 0 &&
-	       one->has_mask == other->has_mask &&
-	       one->mask_object == other->mask_object &&
+	       one->has_mask == other->has_mask && one->mask_object == other->mask_object &&
 	       one->mask == other->mask &&
 	       memcmp(one->mask_strides, other->mask_strides, bytes) == 0;
 }
@@ -179,8 +172,7 @@ static int64_t count_bytes(const struct pytensor *tensor)
 {
 	int64_t count = tensor->element_count;
 
-	if (count < 0 ||
-	    (tensor->item_size && count > INT64_MAX / tensor->item_size))
+	if (count < 0 || (tensor->item_size && count > INT64_MAX / tensor->item_size))
 		return -1;
 	return count * tensor->item_size;
 }

@@ -22,11 +22,9 @@
 #define PLAIN_CLASS "N3c1010TensorImplE"
 #define DIRTY "its elements were freed (FSDP does so), or it changes"
 
-static const char WRAPPER[] =
-	"its class holds its elements in other tensors, which are its "
-	"attributes (or they were freed)";
-static const char NESTED[] =
-	"it is a nested tensor: its elements are in those that it has";
+static const char WRAPPER[] = "its class holds its elements in other tensors, which are its "
+			      "attributes (or they were freed)";
+static const char NESTED[] = "it is a nested tensor: its elements are in those that it has";
 static const char SYMBOLS[] = "its sizes are symbols";
 
 /* What is no plain tensor, by the class of its implementation. */
@@ -34,21 +32,14 @@ static const struct {
 	const char *part;
 	const char *unread;
 } classes[] = {
-	{ "16SparseTensorImplE",
-	  "it is sparse: its elements are in its values and indices" },
-	{ "19SparseCsrTensorImplE",
-	  "it is sparse: its elements are in its values and indices" },
-	{ "11QTensorImplE",
-	  "it is quantized: what its elements mean depends on a scale" },
+	{ "16SparseTensorImplE", "it is sparse: its elements are in its values and indices" },
+	{ "19SparseCsrTensorImplE", "it is sparse: its elements are in its values and indices" },
+	{ "11QTensorImplE", "it is quantized: what its elements mean depends on a scale" },
 	{ "16NestedTensorImplE", NESTED },
-	{ "17BatchedTensorImplE",
-	  "it stands for another tensor, inside of vmap" },
-	{ "13TensorWrapperE",
-	  "it stands for another tensor, inside of a function transform" },
-	{ "23FunctionalTensorWrapperE",
-	  "it stands for another tensor, inside of functionalize" },
-	{ "OpaqueTensorImpl",
-	  "how its elements lie is known only to the library that made it" },
+	{ "17BatchedTensorImplE", "it stands for another tensor, inside of vmap" },
+	{ "13TensorWrapperE", "it stands for another tensor, inside of a function transform" },
+	{ "23FunctionalTensorWrapperE", "it stands for another tensor, inside of functionalize" },
+	{ "OpaqueTensorImpl", "how its elements lie is known only to the library that made it" },
 	{ "19UndefinedTensorImplE", "it is not defined" },
 };
 
@@ -74,8 +65,7 @@ static int check_sizes(const struct pytensor *tensor)
 	return product == tensor->element_count ? 0 : -1;
 }
 
-static int read_sizes(struct pyreader *reader, const uint8_t *sizes,
-		      struct pytensor *tensor)
+static int read_sizes(struct pyreader *reader, const uint8_t *sizes, struct pytensor *tensor)
 {
 	uint64_t count = pyreader_word(sizes, 0);
 	size_t bytes = (size_t)count * 8;
@@ -86,14 +76,12 @@ static int read_sizes(struct pyreader *reader, const uint8_t *sizes,
 	tensor->dimension_count = (int)count;
 	if (count <= INLINE_DIMENSIONS) {
 		memcpy(tensor->shape, sizes + 8, bytes);
-		memcpy(tensor->strides, sizes + 8 + 8 * INLINE_DIMENSIONS,
-		       bytes);
+		memcpy(tensor->strides, sizes + 8 + 8 * INLINE_DIMENSIONS, bytes);
 		return 0;
 	}
 	outside = pyreader_word(sizes, 8);
 	return pyreader_read(reader, outside, tensor->shape, bytes) ||
-			       pyreader_read(reader, outside + bytes,
-					     tensor->strides, bytes)
+			       pyreader_read(reader, outside + bytes, tensor->strides, bytes)
 		       ? -1
 		       : 0;
 }
@@ -113,16 +101,13 @@ static bool is_device(const uint8_t *device)
  * bytes (c10::optional, up to 2.3) or the last (std::optional). Where that is
  * not known and both readings make sense (xpu:1, cuda:12) it is "?".
  */
-static int read_device(const struct torch_object *object,
-		       struct pytensor *tensor)
+static int read_device(const struct torch_object *object, struct pytensor *tensor)
 {
 	const uint8_t *bytes = object->bytes + object->layout->device;
 	bool is_known = object->is_sure || object->layout->last;
 	bool is_first = object->layout->is_flag_first;
-	bool may_be_last = bytes[2] == 1 && is_device(bytes) &&
-			   !(is_known && is_first);
-	bool may_be_first = bytes[0] == 1 && is_device(bytes + 1) &&
-			    !(is_known && !is_first);
+	bool may_be_last = bytes[2] == 1 && is_device(bytes) && !(is_known && is_first);
+	bool may_be_first = bytes[0] == 1 && is_device(bytes + 1) && !(is_known && !is_first);
 	const uint8_t *device = may_be_last ? bytes : bytes + 1;
 
 	if (!may_be_last && !may_be_first)
@@ -137,8 +122,7 @@ static int read_device(const struct torch_object *object,
 }
 
 /* Sizes that are symbols are not those in the implementation. */
-static bool has_symbols(struct pyreader *reader,
-			const struct torch_object *object)
+static bool has_symbols(struct pyreader *reader, const struct torch_object *object)
 {
 	uint64_t extra = pyreader_word(object->bytes, object->layout->extra);
 	uint64_t symbols;
@@ -147,9 +131,7 @@ static bool has_symbols(struct pyreader *reader,
 		return false;
 	if (object->layout->symbolic < 0)
 		return true;
-	return pyreader_pointer(reader,
-				extra + (uint64_t)object->layout->symbolic,
-				&symbols) ||
+	return pyreader_pointer(reader, extra + (uint64_t)object->layout->symbolic, &symbols) ||
 	       symbols;
 }
 
@@ -173,8 +155,7 @@ static int read_impl(struct pyreader *reader, const struct torch_object *object,
 	return 0;
 }
 
-static const char *find_reason(struct pyreader *reader,
-			       const struct torch_object *object)
+static const char *find_reason(struct pyreader *reader, const struct torch_object *object)
 {
 	const char *name = pycxx_class(reader, object->impl);
 
@@ -200,8 +181,7 @@ static int64_t find_span(const struct pytensor *tensor)
 		int64_t steps = tensor->shape[i] - 1;
 		int64_t stride = tensor->strides[i];
 
-		if (steps < 0 || stride < 0 || span > limit ||
-		    (stride && steps > limit / stride))
+		if (steps < 0 || stride < 0 || span > limit || (stride && steps > limit / stride))
 			return -1;
 		span += steps * stride;
 	}
@@ -224,8 +204,7 @@ static const char *check_storage(const struct pytensor *tensor)
 }
 
 /* -1: it changes while it is read. */
-static int read_storage(struct pyreader *reader,
-			const struct torch_object *object,
+static int read_storage(struct pyreader *reader, const struct torch_object *object,
 			struct pytensor *tensor)
 {
 	const struct torch_layout *layout = object->layout;
@@ -236,8 +215,7 @@ static int read_storage(struct pyreader *reader,
 		return 0;
 	if (pyreader_read(reader, tensor->storage, bytes, sizeof(bytes)))
 		return -1;
-	tensor->storage_users =
-		(int64_t)(pyreader_word(bytes, layout->users) & UINT32_MAX);
+	tensor->storage_users = (int64_t)(pyreader_word(bytes, layout->users) & UINT32_MAX);
 	tensor->data = pyreader_word(bytes, layout->data);
 	tensor->storage_bytes = signed_word(bytes, layout->bytes);
 	if (tensor->storage_bytes < 0) /* a symbol */
@@ -245,8 +223,7 @@ static int read_storage(struct pyreader *reader,
 	return tensor->storage_users ? 0 : -1;
 }
 
-static const char *check_keys(const struct torch_object *object,
-			      const struct pytensor *tensor)
+static const char *check_keys(const struct torch_object *object, const struct pytensor *tensor)
 {
 	const struct torch_layout *layout = object->layout;
 	uint64_t keys = pyreader_word(object->bytes, layout->keys);
@@ -276,8 +253,7 @@ static const char *check_device(const struct pytensor *tensor)
 }
 
 /* Where there is more than one reason it is the first. */
-static void find_unread(struct pyreader *reader,
-			const struct torch_object *object, unsigned traits,
+static void find_unread(struct pyreader *reader, const struct torch_object *object, unsigned traits,
 			struct pytensor *tensor)
 {
 	tensor->unread = find_reason(reader, object);
@@ -310,23 +286,20 @@ static int settle_shape(struct pytensor *tensor)
 	return check_sizes(tensor);
 }
 
-static int read_opened(struct pyreader *reader,
-		       const struct torch_object *object, unsigned traits,
+static int read_opened(struct pyreader *reader, const struct torch_object *object, unsigned traits,
 		       struct pytensor *tensor)
 {
-	if (read_impl(reader, object, tensor) ||
-	    read_storage(reader, object, tensor))
+	if (read_impl(reader, object, tensor) || read_storage(reader, object, tensor))
 		return -1;
 	find_unread(reader, object, traits, tensor);
 	torch_read_autograd(reader, object, tensor);
 	return settle_shape(tensor);
 }
 
-static int read_one(struct pyreader *reader, uint64_t address,
-		    struct torch_object *object, struct pytensor *tensor)
+static int read_one(struct pyreader *reader, uint64_t address, struct torch_object *object,
+		    struct pytensor *tensor)
 {
-	unsigned traits = torch_traits(reader, address, tensor->type,
-				       sizeof(tensor->type));
+	unsigned traits = torch_traits(reader, address, tensor->type, sizeof(tensor->type));
 
 	tensor->local = address;
 	if (torch_object_open(reader, address, object) ||
@@ -337,8 +310,8 @@ static int read_one(struct pyreader *reader, uint64_t address,
 }
 
 /* Its elements are those of the shard that lies here. */
-static int read_shard(struct pyreader *reader, uint64_t object,
-		      const struct pytensor *whole, struct pytensor *tensor)
+static int read_shard(struct pyreader *reader, uint64_t object, const struct pytensor *whole,
+		      struct pytensor *tensor)
 {
 	struct torch_object shard;
 	uint64_t local;
@@ -364,25 +337,21 @@ static const struct pytensor empty = { .family = PYTENSOR_TORCH,
 				       .storage_users = -1 };
 
 /* A gradient has the layout of its tensor; no class of Python's is known. */
-int pytensor_read_unseen(struct pyreader *reader, uint64_t object,
-			 struct pytensor *tensor)
+int pytensor_read_unseen(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct torch_object gradient;
 	bool has_gradient;
 
 	*tensor = empty;
 	if (torch_object_open(reader, object, &gradient) ||
-	    torch_find_gradient(reader, &gradient, &has_gradient,
-				&gradient.impl) ||
+	    torch_find_gradient(reader, &gradient, &has_gradient, &gradient.impl) ||
 	    !has_gradient ||
-	    pyreader_read(reader, gradient.impl, gradient.bytes,
-			  sizeof(gradient.bytes)))
+	    pyreader_read(reader, gradient.impl, gradient.bytes, sizeof(gradient.bytes)))
 		return -1;
 	return read_opened(reader, &gradient, 0, tensor);
 }
 
-int pytensor_read_torch(struct pyreader *reader, uint64_t object,
-			struct pytensor *tensor)
+int pytensor_read_torch(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct torch_object opened;
 	struct pytensor whole;

@@ -19,14 +19,13 @@ static void write_shape(struct buffer *out, const struct pytensor *tensor)
 {
 	buffer_append_char(out, '[');
 	for (int i = 0; i < tensor->dimension_count; i++)
-		buffer_printf(out, "%s%" PRId64, i ? ", " : "",
-			      tensor->shape[i]);
+		buffer_printf(out, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
 	buffer_append_char(out, ']');
 }
 
 /* What its class is called: "tensor", "Parameter". */
-static void write_class(struct pywriter *writer, uint64_t object,
-			const char *plain, const char *shown)
+static void write_class(struct pywriter *writer, uint64_t object, const char *plain,
+			const char *shown)
 {
 	struct buffer name = BUFFER_INIT;
 	const char *dot;
@@ -37,9 +36,7 @@ static void write_class(struct pywriter *writer, uint64_t object,
 		return;
 	}
 	dot = strrchr(name.data, '.');
-	pywriter_text(writer, strcmp(name.data, plain) == 0 ? shown
-			      : dot			    ? dot + 1
-							    : name.data);
+	pywriter_text(writer, strcmp(name.data, plain) == 0 ? shown : dot ? dot + 1 : name.data);
 	buffer_clear(&name);
 }
 
@@ -115,8 +112,7 @@ void pytensor_write_device(struct pywriter *writer, uint64_t object)
 	const char *name = NULL;
 	int8_t bytes[2];
 
-	if (!pyreader_read(writer->reader, object + PYREADER_HEAD, bytes,
-			   sizeof(bytes)))
+	if (!pyreader_read(writer->reader, object + PYREADER_HEAD, bytes, sizeof(bytes)))
 		name = pytensor_device_name(bytes[0]);
 	if (!name) {
 		write_unknown(writer, object);
@@ -130,8 +126,7 @@ void pytensor_write_device(struct pywriter *writer, uint64_t object)
 
 void pytensor_write_size(struct pywriter *writer, uint64_t object)
 {
-	static const struct pybrackets brackets = { "torch.Size([", "])", "...",
-						    "torch.Size([])" };
+	static const struct pybrackets brackets = { "torch.Size([", "])", "...", "torch.Size([])" };
 	int64_t count = pytuple_count(writer->reader, object);
 
 	if (count < 0) {

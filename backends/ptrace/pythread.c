@@ -37,14 +37,12 @@ static bool visit(uint64_t key, uint64_t value, void *data)
 }
 
 int pythread_names(struct pyreader *reader, uint64_t interpreter,
-		   void (*each)(uint64_t ident, const char *name, void *data),
-		   void *data)
+		   void (*each)(uint64_t ident, const char *name, void *data), void *data)
 {
 	struct walk walk = { reader, each, data, 0 };
 	uint64_t active;
 
-	if (pymodule_find(reader, interpreter, "threading", "_active",
-			  &active) ||
+	if (pymodule_find(reader, interpreter, "threading", "_active", &active) ||
 	    pydict_each(reader, active, 0, THREADS_MAXIMUM, visit, &walk) < 0)
 		return -1;
 	return walk.count;

@@ -16,7 +16,6 @@ struct pyreader;
  * cannot be read.
  */
 int pythread_names(struct pyreader *reader, uint64_t interpreter,
-		   void (*each)(uint64_t ident, const char *name, void *data),
-		   void *data);
+		   void (*each)(uint64_t ident, const char *name, void *data), void *data);
 
 #endif

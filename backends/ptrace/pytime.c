@@ -22,14 +22,13 @@ struct moment {
 	uint8_t fold;
 };
 
-static int read_moment(struct pywriter *writer, uint64_t address,
-		       struct moment *moment, size_t digit_count)
+static int read_moment(struct pywriter *writer, uint64_t address, struct moment *moment,
+		       size_t digit_count)
 {
 	uint8_t bytes[12];
 
 	*moment = (struct moment){ .fold = 0 };
-	if (pyreader_read(writer->reader, address + ZONE_FLAG, bytes,
-			  digit_count + 2)) {
+	if (pyreader_read(writer->reader, address + ZONE_FLAG, bytes, digit_count + 2)) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return -1;
 	}
@@ -51,8 +50,7 @@ static void write_clock(struct pywriter *writer, const uint8_t *digits)
 		buffer_printf(writer->out, ", %d", microsecond);
 }
 
-static void write_end(struct pywriter *writer, const struct moment *moment,
-		      uint64_t zone_place)
+static void write_end(struct pywriter *writer, const struct moment *moment, uint64_t zone_place)
 {
 	uint64_t zone;
 
@@ -69,8 +67,7 @@ static void write_end(struct pywriter *writer, const struct moment *moment,
 
 static void write_day(struct pywriter *writer, const uint8_t *digits)
 {
-	buffer_printf(writer->out, "%d, %d, %d", digits[0] << 8 | digits[1],
-		      digits[2], digits[3]);
+	buffer_printf(writer->out, "%d, %d, %d", digits[0] << 8 | digits[1], digits[2], digits[3]);
 }
 
 void pydate_write(struct pywriter *writer, uint64_t address)
@@ -113,11 +110,9 @@ struct delta {
 	int32_t days, seconds, microseconds;
 };
 
-static int read_delta(struct pyreader *reader, uint64_t address,
-		      struct delta *delta)
+static int read_delta(struct pyreader *reader, uint64_t address, struct delta *delta)
 {
-	return pyreader_read(reader, address + PYREADER_HEAD + 8, delta,
-			     sizeof(*delta));
+	return pyreader_read(reader, address + PYREADER_HEAD + 8, delta, sizeof(*delta));
 }
 
 void pytimedelta_write(struct pywriter *writer, uint64_t address)
@@ -141,8 +136,7 @@ void pytimedelta_write(struct pywriter *writer, uint64_t address)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (!parts[i].value)
 			continue;
-		buffer_printf(writer->out, "%s%s=%d", comma, parts[i].name,
-			      (int)parts[i].value);
+		buffer_printf(writer->out, "%s%s=%d", comma, parts[i].name, (int)parts[i].value);
 		comma = ", ";
 	}
 	pywriter_text(writer, comma[0] ? ")" : "0)");
@@ -154,8 +148,7 @@ void pytimezone_write(struct pywriter *writer, uint64_t address)
 	struct delta delta;
 	uint64_t held[2];
 
-	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held,
-			  sizeof(held)) ||
+	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held, sizeof(held)) ||
 	    read_delta(writer->reader, held[0], &delta)) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;

@@ -23,8 +23,7 @@ void pytstate_list_clear(struct pytstate_list *list)
 	*list = (struct pytstate_list){ .items = NULL };
 }
 
-static int read_word(struct memory *memory, uint64_t base, long offset,
-		     uint64_t *out)
+static int read_word(struct memory *memory, uint64_t base, long offset, uint64_t *out)
 {
 	return memory_read_u64(memory, base + (uint64_t)offset, out);
 }
@@ -39,32 +38,29 @@ static pid_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	uint32_t tid;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
-		if (memory_read_u32(memory, pthread + places[i], &tid) == 0 &&
-		    tid > 0 && tid <= TID_MAXIMUM)
+		if (memory_read_u32(memory, pthread + places[i], &tid) == 0 && tid > 0 &&
+		    tid <= TID_MAXIMUM)
 			return (pid_t)tid;
 	return 0;
 }
 
 /* -1: the state does not belong to the interpreter, or cannot be read. */
-static int read_state(struct pytstate *state, uint64_t *next,
-		      struct memory *memory, const struct offsets *offsets)
+static int read_state(struct pytstate *state, uint64_t *next, struct memory *memory,
+		      const struct offsets *offsets)
 {
 	uint64_t interpreter;
 	uint64_t native = 0;
 
-	if (read_word(memory, state->address, offsets->ts_interp,
-		      &interpreter) < 0 ||
+	if (read_word(memory, state->address, offsets->ts_interp, &interpreter) < 0 ||
 	    interpreter != state->interpreter ||
 	    read_word(memory, state->address, offsets->ts_next, next) < 0 ||
-	    read_word(memory, state->address, offsets->ts_thread_id,
-		      &state->ident) < 0)
+	    read_word(memory, state->address, offsets->ts_thread_id, &state->ident) < 0)
 		return -1;
 	if (offsets->ts_native_thread_id < 0) {
 		state->tid = tid_of_pthread(memory, state->ident);
 		return 0;
 	}
-	if (read_word(memory, state->address, offsets->ts_native_thread_id,
-		      &native) < 0)
+	if (read_word(memory, state->address, offsets->ts_native_thread_id, &native) < 0)
 		return -1;
 	state->tid = native <= TID_MAXIMUM ? (pid_t)native : 0;
 	return 0;
@@ -80,15 +76,13 @@ bool pytstate_is_there(const struct pytstate *state, struct memory *memory,
 	       now.ident == state->ident && now.tid == state->tid;
 }
 
-static int read_interpreter(struct pytstate_list *list, uint64_t interpreter,
-			    struct memory *memory,
+static int read_interpreter(struct pytstate_list *list, uint64_t interpreter, struct memory *memory,
 			    const struct offsets *offsets)
 {
 	uint64_t number;
 	uint64_t next;
 
-	if (read_word(memory, interpreter, offsets->is_id, &number) < 0 ||
-	    number > INT32_MAX ||
+	if (read_word(memory, interpreter, offsets->is_id, &number) < 0 || number > INT32_MAX ||
 	    read_word(memory, interpreter, offsets->is_tstate_head, &next) < 0)
 		return -1;
 	while (next && list->count < SAMPLE_THREADS_MAXIMUM) {
@@ -105,22 +99,19 @@ static int read_interpreter(struct pytstate_list *list, uint64_t interpreter,
 	return 0;
 }
 
-static int read_all(struct pytstate_list *list, struct memory *memory,
-		    const struct cpython *python)
+static int read_all(struct pytstate_list *list, struct memory *memory, const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;
 	uint64_t interpreter;
 
 	list->count = 0;
-	if (read_word(memory, python->runtime, offsets->rt_interp_main,
-		      &list->main_interpreter) < 0 ||
-	    read_word(memory, python->runtime, offsets->rt_interp_head,
-		      &interpreter) < 0)
+	if (read_word(memory, python->runtime, offsets->rt_interp_main, &list->main_interpreter) <
+		    0 ||
+	    read_word(memory, python->runtime, offsets->rt_interp_head, &interpreter) < 0)
 		return -1;
 	for (int i = 0; interpreter && i < INTERPRETERS_MAXIMUM; i++)
 		if (read_interpreter(list, interpreter, memory, offsets) < 0 ||
-		    read_word(memory, interpreter, offsets->is_next,
-			      &interpreter) < 0)
+		    read_word(memory, interpreter, offsets->is_next, &interpreter) < 0)
 			return -1;
 	return 0;
 }

@@ -43,16 +43,13 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 		.address = address,
 		.flags = pyreader_word(bytes, at->tp_flags),
 		.name = pyreader_word(bytes, at->tp_name),
-		.members = pyreader_word(bytes,
-					 at->tp_flags + MEMBERS_AFTER_FLAGS),
+		.members = pyreader_word(bytes, at->tp_flags + MEMBERS_AFTER_FLAGS),
 		.base = pyreader_word(bytes, at->tp_base),
-		.mro = pyreader_word(bytes,
-				     at->tp_dictoffset + MRO_AFTER_DICTOFFSET),
-		.dict = pyreader_word(bytes, at->tp_dictoffset -
-						     DICT_BEFORE_DICTOFFSET),
+		.mro = pyreader_word(bytes, at->tp_dictoffset + MRO_AFTER_DICTOFFSET),
+		.dict = pyreader_word(bytes, at->tp_dictoffset - DICT_BEFORE_DICTOFFSET),
 		.basic_size = (int64_t)pyreader_word(bytes, at->tp_basicsize),
-		.item_size = (int64_t)pyreader_word(
-			bytes, at->tp_basicsize + ITEMSIZE_AFTER_BASICSIZE),
+		.item_size =
+			(int64_t)pyreader_word(bytes, at->tp_basicsize + ITEMSIZE_AFTER_BASICSIZE),
 		.dict_offset = (int64_t)pyreader_word(bytes, at->tp_dictoffset),
 	};
 	if (type->basic_size < 0 || type->item_size < 0)
@@ -61,14 +58,12 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 }
 
 /* Reads a type that an object claims to have. */
-static int read_claimed(struct pyreader *reader, uint64_t address,
-			struct pytype *type)
+static int read_claimed(struct pyreader *reader, uint64_t address, struct pytype *type)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t meta, flags;
 
-	if (address % 8 ||
-	    pyreader_pointer(reader, address + PYREADER_HEAD - 8, &meta) ||
+	if (address % 8 || pyreader_pointer(reader, address + PYREADER_HEAD - 8, &meta) ||
 	    pyreader_pointer(reader, meta + (uint64_t)at->tp_flags, &flags) ||
 	    !(flags & PYTYPE_TYPE) || pytype_read(reader, address, type))
 		return -1;
@@ -81,8 +76,7 @@ int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type)
 	struct pytype_cache *cache = &reader->types;
 	uint64_t address;
 
-	if (object % 8 ||
-	    pyreader_pointer(reader, object + PYREADER_HEAD - 8, &address) ||
+	if (object % 8 || pyreader_pointer(reader, object + PYREADER_HEAD - 8, &address) ||
 	    !address)
 		return -1;
 	for (size_t i = 0; i < PYTYPE_CACHE; i++) {
@@ -110,36 +104,31 @@ bool pytype_is(struct pyreader *reader, uint64_t object, const char *name)
 	struct pytype type;
 	char text[NAME_MAXIMUM];
 
-	return !pytype_of(reader, object, &type) &&
-	       !(type.flags & PYTYPE_HEAP) &&
-	       !pyreader_c_string(reader, type.name, text, sizeof(text)) &&
-	       !strcmp(text, name);
+	return !pytype_of(reader, object, &type) && !(type.flags & PYTYPE_HEAP) &&
+	       !pyreader_c_string(reader, type.name, text, sizeof(text)) && !strcmp(text, name);
 }
 
-bool pytype_is_native(struct pyreader *reader, const struct pytype *type,
-		      char *name, size_t size)
+bool pytype_is_native(struct pyreader *reader, const struct pytype *type, char *name, size_t size)
 {
 	if (pyreader_c_string(reader, type->name, name, size))
 		return false;
 	return !(type->flags & PYTYPE_HEAP) || strchr(name, '.');
 }
 
-int pytype_attribute(struct pyreader *reader, const struct pytype *type,
-		     const char *name, uint64_t *value)
+int pytype_attribute(struct pyreader *reader, const struct pytype *type, const char *name,
+		     uint64_t *value)
 {
 	if (!type->dict)
 		return -1;
 	return pydict_find(reader, type->dict, name, value);
 }
 
-bool pytype_derives(struct pyreader *reader, const struct pytype *type,
-		    const char *wanted)
+bool pytype_derives(struct pyreader *reader, const struct pytype *type, const char *wanted)
 {
 	int64_t count = pytuple_count(reader, type->mro);
 	bool found = false;
 
-	for (int64_t i = 0; i < count && i < PYTYPE_BASES_MAXIMUM && !found;
-	     i++) {
+	for (int64_t i = 0; i < count && i < PYTYPE_BASES_MAXIMUM && !found; i++) {
 		struct buffer name = BUFFER_INIT;
 		struct pytype base;
 		uint64_t address;
@@ -147,15 +136,13 @@ bool pytype_derives(struct pyreader *reader, const struct pytype *type,
 		if (pytuple_item(reader, type->mro, i, &address) ||
 		    pytype_read(reader, address, &base))
 			break;
-		found = pytype_name(reader, &base, &name) == 0 &&
-			strcmp(name.data, wanted) == 0;
+		found = pytype_name(reader, &base, &name) == 0 && strcmp(name.data, wanted) == 0;
 		buffer_clear(&name);
 	}
 	return found;
 }
 
-int pytype_name(struct pyreader *reader, const struct pytype *type,
-		struct buffer *out)
+int pytype_name(struct pyreader *reader, const struct pytype *type, struct buffer *out)
 {
 	const struct offsets *at = &reader->python->offsets;
 	size_t before = out->length;

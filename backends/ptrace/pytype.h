@@ -35,7 +35,7 @@ struct pytype {
 	uint64_t name;	  /* a C string */
 	uint64_t members; /* PyMemberDef[] */
 	uint64_t base;
-	uint64_t mro;	   /* a tuple: the type, then all its bases */
+	uint64_t mro;  /* a tuple: the type, then all its bases */
 	uint64_t dict; /* of a static type: 0 from 3.12 on */
 	int64_t basic_size;
 	int64_t item_size;
@@ -55,8 +55,7 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type);
 /* The type of an object; 0, or -1: there is no object. */
 int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type);
 /* Appends "train.Net", or "int" for a builtin. */
-int pytype_name(struct pyreader *reader, const struct pytype *type,
-		struct buffer *out);
+int pytype_name(struct pyreader *reader, const struct pytype *type, struct buffer *out);
 /* True when object is, or derives from, what has this flag. */
 bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag);
 /* True when it is of this builtin type itself: "code", "cell". */
@@ -65,13 +64,11 @@ bool pytype_is(struct pyreader *reader, uint64_t object, const char *name);
  * Whether the type was written in C: so has it a name with its module, or it
  * is not on the heap. name is filled with it, cut to size.
  */
-bool pytype_is_native(struct pyreader *reader, const struct pytype *type,
-		      char *name, size_t size);
+bool pytype_is_native(struct pyreader *reader, const struct pytype *type, char *name, size_t size);
 /* Whether it, or a class that it derives from, has this full name. */
-bool pytype_derives(struct pyreader *reader, const struct pytype *type,
-		    const char *name);
+bool pytype_derives(struct pyreader *reader, const struct pytype *type, const char *name);
 /* An attribute of the type itself, not of its bases; 0 found. */
-int pytype_attribute(struct pyreader *reader, const struct pytype *type,
-		     const char *name, uint64_t *value);
+int pytype_attribute(struct pyreader *reader, const struct pytype *type, const char *name,
+		     uint64_t *value);
 
 #endif

@@ -19,24 +19,18 @@ void pywalk_clear(struct pywalk *walk)
 }
 
 /* Where the innermost frame is, which each version hides elsewhere. */
-static int read_top(struct memory *memory, const struct offsets *offsets,
-		    uint64_t tstate, uint64_t *frame)
+static int read_top(struct memory *memory, const struct offsets *offsets, uint64_t tstate,
+		    uint64_t *frame)
 {
 	uint64_t cframe;
 
 	if (offsets->ts_current_frame >= 0)
-		return memory_read_u64(
-			memory, tstate + (uint64_t)offsets->ts_current_frame,
-			frame);
+		return memory_read_u64(memory, tstate + (uint64_t)offsets->ts_current_frame, frame);
 	if (offsets->cframe_current_frame < 0)
-		return memory_read_u64(
-			memory, tstate + (uint64_t)offsets->ts_frame, frame);
-	if (memory_read_u64(memory, tstate + (uint64_t)offsets->ts_cframe,
-			    &cframe) < 0)
+		return memory_read_u64(memory, tstate + (uint64_t)offsets->ts_frame, frame);
+	if (memory_read_u64(memory, tstate + (uint64_t)offsets->ts_cframe, &cframe) < 0)
 		return -1;
-	return memory_read_u64(memory,
-			       cframe + (uint64_t)offsets->cframe_current_frame,
-			       frame);
+	return memory_read_u64(memory, cframe + (uint64_t)offsets->cframe_current_frame, frame);
 }
 
 struct link {
@@ -46,8 +40,7 @@ struct link {
 	bool was_shim; /* the one before */
 };
 
-static int read_link(struct link *link, struct memory *memory,
-		     const struct cpython *python)
+static int read_link(struct link *link, struct memory *memory, const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;
 	uint8_t bytes[OFFSETS_FRAME_BYTES];
@@ -57,27 +50,21 @@ static int read_link(struct link *link, struct memory *memory,
 		size = sizeof(bytes);
 	if (memory_read(memory, link->frame.address, bytes, size) < 0)
 		return -1;
-	link->frame.code = pyreader_untag(
-		python->minor, pyreader_word(bytes, offsets->if_code));
+	link->frame.code = pyreader_untag(python->minor, pyreader_word(bytes, offsets->if_code));
 	link->previous = pyreader_word(bytes, offsets->if_previous);
-	link->is_shim =
-		python->minor >= 12 && bytes[offsets->if_owner] >= OWNER_SHIM;
-	link->frame.is_entry =
-		offsets->if_is_entry >= 0 && bytes[offsets->if_is_entry];
+	link->is_shim = python->minor >= 12 && bytes[offsets->if_owner] >= OWNER_SHIM;
+	link->frame.is_entry = offsets->if_is_entry >= 0 && bytes[offsets->if_is_entry];
 	if (offsets->if_instr >= 0)
 		link->frame.position = pyreader_word(bytes, offsets->if_instr);
 	else
-		link->frame.position =
-			pyreader_word(bytes, offsets->if_lasti) & UINT32_MAX;
+		link->frame.position = pyreader_word(bytes, offsets->if_lasti) & UINT32_MAX;
 	return 0;
 }
 
-bool pywalk_is_trampoline(const struct cpython *python, uint64_t code,
-			  uint64_t position)
+bool pywalk_is_trampoline(const struct cpython *python, uint64_t code, uint64_t position)
 {
 	return python->minor >= 13 && code &&
-	       position ==
-		       code + (uint64_t)python->offsets.co_code_adaptive;
+	       position == code + (uint64_t)python->offsets.co_code_adaptive;
 }
 
 /* A shim belongs to the frames inside of it, up to the next one. */
@@ -87,8 +74,8 @@ static void anchor(struct pywalk *walk, size_t first, uint64_t address)
 		walk->frames[i].anchor = address;
 }
 
-int pywalk_read(struct pywalk *walk, struct memory *memory,
-		const struct cpython *python, uint64_t tstate)
+int pywalk_read(struct pywalk *walk, struct memory *memory, const struct cpython *python,
+		uint64_t tstate)
 {
 	struct link link = { .is_shim = false };
 	size_t inside = 0; /* the innermost frame that no shim was met for */
@@ -104,8 +91,7 @@ int pywalk_read(struct pywalk *walk, struct memory *memory,
 		bool is_called = i > 0 && !link.was_shim;
 		link.was_shim = link.is_shim;
 		if (is_called && !link.is_shim &&
-		    pywalk_is_trampoline(python, link.frame.code,
-					 link.frame.position)) {
+		    pywalk_is_trampoline(python, link.frame.code, link.frame.position)) {
 			link.frame.address = link.previous;
 			continue;
 		}
@@ -133,8 +119,7 @@ bool pywalk_agrees(const struct pywalk *a, const struct pywalk *b)
 	for (size_t i = 0; i < a->count; i++) {
 		const struct pyframe *left = &a->frames[i];
 		const struct pyframe *right = &b->frames[i];
-		if (left->address != right->address ||
-		    left->code != right->code ||
+		if (left->address != right->address || left->code != right->code ||
 		    (i > 0 && left->position != right->position))
 			return false;
 	}

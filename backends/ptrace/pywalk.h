@@ -43,11 +43,10 @@ void pywalk_clear(struct pywalk *walk);
  * pointer is at its first unit, where no caller written in Python can be. Not
  * for callers of shims.
  */
-bool pywalk_is_trampoline(const struct cpython *python, uint64_t code,
-			  uint64_t position);
+bool pywalk_is_trampoline(const struct cpython *python, uint64_t code, uint64_t position);
 /* -1: the chain breaks off; what was found before stays. */
-int pywalk_read(struct pywalk *walk, struct memory *memory,
-		const struct cpython *python, uint64_t tstate);
+int pywalk_read(struct pywalk *walk, struct memory *memory, const struct cpython *python,
+		uint64_t tstate);
 /* The same frames, at the same positions but for the innermost. */
 bool pywalk_agrees(const struct pywalk *a, const struct pywalk *b);
 

@@ -14,8 +14,7 @@
 /* Closing brackets, quotes and "…" that follow when the limit is met. */
 #define RESERVE 64
 
-void pywriter_init(struct pywriter *writer, struct pyreader *reader,
-		   struct buffer *out)
+void pywriter_init(struct pywriter *writer, struct pyreader *reader, struct buffer *out)
 {
 	*writer = (struct pywriter){
 		.reader = reader,
@@ -64,8 +63,8 @@ bool pywriter_next(struct pywriter *writer, int64_t number)
 {
 	if (number)
 		pywriter_text(writer, ", ");
-	if (number < ITEMS_MAXIMUM && writer->objects > 0 &&
-	    writer->reader->budget > 0 && pywriter_left(writer))
+	if (number < ITEMS_MAXIMUM && writer->objects > 0 && writer->reader->budget > 0 &&
+	    pywriter_left(writer))
 		return true;
 	pywriter_text(writer, PYWRITER_CUT);
 	return false;

@@ -34,8 +34,7 @@ struct pybrackets {
 	const char *empty; /* instead of all when there are no items */
 };
 
-void pywriter_init(struct pywriter *writer, struct pyreader *reader,
-		   struct buffer *out);
+void pywriter_init(struct pywriter *writer, struct pyreader *reader, struct buffer *out);
 void pywriter_text(struct pywriter *writer, const char *text);
 /* Bytes that may still be written. */
 size_t pywriter_left(const struct pywriter *writer);

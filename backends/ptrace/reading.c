@@ -22,8 +22,8 @@ static pid_t mover_of(const struct thread_sample *thread)
 	return thread->loop_tid ? thread->loop_tid : thread->tid;
 }
 
-static const struct thread_sample *
-find_thread(const struct reading *reading, const struct process_sample *sample)
+static const struct thread_sample *find_thread(const struct reading *reading,
+					       const struct process_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].tid == reading->tid &&
@@ -40,8 +40,7 @@ static const struct thread_sample *now_of(const struct reading *reading)
 static int take(struct reading *reading, struct error *error)
 {
 	process_sample_clear(&reading->sample);
-	return pystack_sample(reading->connection->pystack, false,
-			      &reading->sample, error);
+	return pystack_sample(reading->connection->pystack, false, &reading->sample, error);
 }
 
 /* Where it fails, the reading is less exact. */
@@ -49,10 +48,8 @@ static void hold_thread(struct reading *reading, pid_t tid)
 {
 	struct error refused = ERROR_INIT;
 
-	reading->is_held = holds_begin(node_holds(
-					       reading->connection->base.node),
-				       reading->connection->base.pid, tid,
-				       &refused) == 0;
+	reading->is_held = holds_begin(node_holds(reading->connection->base.node),
+				       reading->connection->base.pid, tid, &refused) == 0;
 }
 
 static void release(struct reading *reading)
@@ -79,13 +76,11 @@ static bool is_at_rest(const struct thread_sample *thread)
 }
 
 /* What stands for us may still be on its way off the processor. */
-static bool is_to_be_held(const struct reading *reading,
-			  const struct thread_sample *thread)
+static bool is_to_be_held(const struct reading *reading, const struct thread_sample *thread)
 {
 	struct node *node = reading->connection->base.node;
 
-	return !is_at_rest(thread) ||
-	       holds_stands(node_holds(node), mover_of(thread));
+	return !is_at_rest(thread) || holds_stands(node_holds(node), mover_of(thread));
 }
 
 /*
@@ -94,25 +89,24 @@ static bool is_to_be_held(const struct reading *reading,
 
 size_t reading_count(const struct reading *reading, size_t *dropped)
 {
-	return pystack_frame_count(reading->connection->pystack, reading->tid,
-				   reading->interpreter, dropped);
+	return pystack_frame_count(reading->connection->pystack, reading->tid, reading->interpreter,
+				   dropped);
 }
 
 const struct code *reading_code(const struct reading *reading, int depth)
 {
-	return pystack_code(reading->connection->pystack, reading->tid,
-			    reading->interpreter, depth);
+	return pystack_code(reading->connection->pystack, reading->tid, reading->interpreter,
+			    depth);
 }
 
 int reading_line(const struct reading *reading, int depth)
 {
-	return pystack_line(reading->connection->pystack, reading->tid,
-			    reading->interpreter, depth);
+	return pystack_line(reading->connection->pystack, reading->tid, reading->interpreter,
+			    depth);
 }
 
 /* The depth now of the frame at depth in before; -1: it is no more. */
-static int follow_frame(const struct reading *reading,
-			const struct stack *before, int depth)
+static int follow_frame(const struct reading *reading, const struct stack *before, int depth)
 {
 	size_t dropped;
 	size_t count = reading_count(reading, &dropped);
@@ -134,16 +128,15 @@ static int follow_frame(const struct reading *reading,
 
 int reading_follow(const struct reading *reading, int depth)
 {
-	const struct thread_sample *before =
-		find_thread(reading, &reading->connection->newest);
+	const struct thread_sample *before = find_thread(reading, &reading->connection->newest);
 
 	if (!before || !before->stack)
 		return depth;
 	return follow_frame(reading, before->stack, depth);
 }
 
-int reading_frame(const struct reading *reading, int depth,
-		  struct pyobject_frame *frame, struct error *error)
+int reading_frame(const struct reading *reading, int depth, struct pyobject_frame *frame,
+		  struct error *error)
 {
 	size_t dropped;
 
@@ -152,9 +145,8 @@ int reading_frame(const struct reading *reading, int depth,
 				 "Thread %d runs no Python now; it may have "
 				 "ended.",
 				 (int)reading->tid);
-	if (depth < 0 ||
-	    pystack_frame(reading->connection->pystack, reading->tid,
-			  reading->interpreter, depth, frame) < 0)
+	if (depth < 0 || pystack_frame(reading->connection->pystack, reading->tid,
+				       reading->interpreter, depth, frame) < 0)
 		return error_set(error, "The thread has moved on: this frame "
 					"is no longer there.");
 	return 0;
@@ -178,8 +170,7 @@ void reading_judge(struct reading *reading)
 	thread = now_of(reading);
 	if (!thread || thread->stack != stack)
 		reading->exactness = TORN;
-	else if (was_at_rest && is_at_rest(thread) &&
-		 thread->switches == switches)
+	else if (was_at_rest && is_at_rest(thread) && thread->switches == switches)
 		reading->exactness = EXACT;
 }
 
@@ -193,8 +184,7 @@ static int settle_thread(struct reading *reading, struct error *error)
 		reading->tid = sample->threads[0].tid;
 		reading->interpreter = sample->threads[0].interpreter;
 	}
-	for (size_t i = 0; reading->interpreter < 0 && i < sample->thread_count;
-	     i++) {
+	for (size_t i = 0; reading->interpreter < 0 && i < sample->thread_count; i++) {
 		if (sample->threads[i].tid != reading->tid)
 			continue;
 		if (found >= 0)
@@ -236,9 +226,8 @@ static const struct thread_sample *find_holder(const struct reading *reading)
 /* The thread that is to be held; 0: none. */
 static pid_t find_mover(const struct reading *reading)
 {
-	const struct thread_sample *thread = reading->is_of_holder
-						     ? find_holder(reading)
-						     : now_of(reading);
+	const struct thread_sample *thread =
+		reading->is_of_holder ? find_holder(reading) : now_of(reading);
 
 	return thread && is_to_be_held(reading, thread) ? mover_of(thread) : 0;
 }
@@ -254,8 +243,7 @@ static int walk_again(struct reading *reading)
 {
 	if (reading->is_of_holder)
 		return 0;
-	return pystack_walk_again(reading->connection->pystack, reading->tid,
-				  reading->interpreter,
+	return pystack_walk_again(reading->connection->pystack, reading->tid, reading->interpreter,
 				  reading->connection->looking);
 }
 
@@ -266,8 +254,7 @@ struct looking {
 };
 
 /* 1: another one is needed, as it led somewhere else than before. */
-static int look_held(struct reading *reading, const struct looking *looking,
-		     struct error *error)
+static int look_held(struct reading *reading, const struct looking *looking, struct error *error)
 {
 	struct memory *memory = reading->connection->looking;
 	uint64_t calls = count_calls(reading);
@@ -303,8 +290,7 @@ static void rehearse(struct reading *reading, const struct looking *looking)
 }
 
 /* As it runs, or rests: what is read may belong to several moments. */
-static int look_free(struct reading *reading, const struct looking *looking,
-		     struct error *error)
+static int look_free(struct reading *reading, const struct looking *looking, struct error *error)
 {
 	reading->has_stood = false;
 	memory_begin(reading->connection->looking, false);
@@ -318,17 +304,15 @@ static bool is_task(const struct reading *reading)
 }
 
 int reading_look(struct reading *reading,
-		 int (*look)(struct reading *reading, void *data,
-			     struct error *error),
-		 void *data, struct error *error)
+		 int (*look)(struct reading *reading, void *data, struct error *error), void *data,
+		 struct error *error)
 {
 	struct looking looking = { .look = look, .data = data };
 	int result = 1;
 
 	for (int i = 1; result > 0; i++) {
 		pid_t mover = find_mover(reading);
-		bool can_hold = mover && !node_is_read_only(
-					reading->connection->base.node);
+		bool can_hold = mover && !node_is_read_only(reading->connection->base.node);
 
 		looking.is_last = i == LOOKS_MAXIMUM || is_task(reading);
 		if (can_hold && !looking.is_last)
@@ -348,22 +332,20 @@ int reading_look(struct reading *reading,
 
 void reading_reader(const struct reading *reading, struct pyreader *reader)
 {
-	pyreader_init(reader, reading->connection->looking,
-		      &reading->connection->python);
+	pyreader_init(reader, reading->connection->looking, &reading->connection->python);
 	reader->is_still = true;
 }
 
 /* An address may be somebody else's by now: the type must be the same. */
-int reading_check_type(struct pyreader *reader, uint64_t address,
-		       const char *type, struct error *error)
+int reading_check_type(struct pyreader *reader, uint64_t address, const char *type,
+		       struct error *error)
 {
 	struct buffer now = BUFFER_INIT;
 	int result = 0;
 
 	if (pyobject_type_name(reader, address, &now) < 0)
-		result = error_set(error,
-				   "The object is no longer there: its memory "
-				   "cannot be read as one.");
+		result = error_set(error, "The object is no longer there: its memory "
+					  "cannot be read as one.");
 	else if (type && strcmp(type, now.data) != 0)
 		result = error_set(error,
 				   "The object is no longer there: a %s is in "

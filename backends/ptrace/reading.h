@@ -31,12 +31,12 @@ struct reading {
 	struct ptrace_connection *connection;
 	struct process_sample sample; /* the fresh one */
 	pid_t tid;		      /* 0: the main thread */
-	int interpreter; /* -1: the only one that the thread runs Python in */
-	bool is_of_holder; /* who is to stand is who holds its GIL */
-	bool is_held;	   /* now */
-	bool has_stood;	   /* throughout the last look */
-	uint64_t held_ns;  /* at a time, at most */
-	uint64_t held_calls; /* that read memory in the last one */
+	int interpreter;	      /* -1: the only one that the thread runs Python in */
+	bool is_of_holder;	      /* who is to stand is who holds its GIL */
+	bool is_held;		      /* now */
+	bool has_stood;		      /* throughout the last look */
+	uint64_t held_ns;	      /* at a time, at most */
+	uint64_t held_calls;	      /* that read memory in the last one */
 	enum exactness exactness;
 };
 
@@ -49,9 +49,8 @@ int reading_begin(struct reading *reading, struct error *error);
  * thread waits for it.
  */
 int reading_look(struct reading *reading,
-		 int (*look)(struct reading *reading, void *data,
-			     struct error *error),
-		 void *data, struct error *error);
+		 int (*look)(struct reading *reading, void *data, struct error *error), void *data,
+		 struct error *error);
 /* For a look: reads the memory as it is now. */
 void reading_reader(const struct reading *reading, struct pyreader *reader);
 /* How many frames the thread has; besides, those that are left out. */
@@ -65,8 +64,8 @@ int reading_line(const struct reading *reading, int depth);
  */
 int reading_follow(const struct reading *reading, int depth);
 /* The frame at a depth as it is now; -1 and a sentence. */
-int reading_frame(const struct reading *reading, int depth,
-		  struct pyobject_frame *frame, struct error *error);
+int reading_frame(const struct reading *reading, int depth, struct pyobject_frame *frame,
+		  struct error *error);
 /* Whether the thread rested all the while; a hold makes sure of it. */
 void reading_judge(struct reading *reading);
 /* Lets go of what is held, and frees it. */
@@ -76,7 +75,7 @@ void reading_clear(struct reading *reading);
  * An address may be somebody else's by now: an object must be there, of this
  * type unless that is NULL. -1 and a sentence.
  */
-int reading_check_type(struct pyreader *reader, uint64_t address,
-		       const char *type, struct error *error);
+int reading_check_type(struct pyreader *reader, uint64_t address, const char *type,
+		       struct error *error);
 
 #endif

@@ -26,8 +26,7 @@ static void set_reason(struct reason *reason, const char *why, const char *fix)
 static int yama_scope(void)
 {
 	char digit = '0';
-	int fd = open("/proc/sys/kernel/yama/ptrace_scope",
-		      O_RDONLY | O_CLOEXEC);
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return 0;
@@ -59,15 +58,14 @@ static void explain_yama(int scope, struct reason *reason)
 		 "lets only a parent read a process.",
 		 scope);
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
-		 scope >= 3 ? "The machine must be started again with another "
-			      "value; start the job with `probetui -- "
-			      "torchrun …` there."
-		 : scope == 2
-			 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run "
-			   "probetui with sudo."
-			 : "sudo sysctl kernel.yama.ptrace_scope=0, or run "
-			   "probetui with sudo, or start the job with "
-			   "`probetui -- torchrun …`.");
+		 scope >= 3   ? "The machine must be started again with another "
+				"value; start the job with `probetui -- "
+				"torchrun …` there."
+		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run "
+				"probetui with sudo."
+			      : "sudo sysctl kernel.yama.ptrace_scope=0, or run "
+				"probetui with sudo, or start the job with "
+				"`probetui -- torchrun …`.");
 }
 
 /* The files of a process that may not be dumped are root's in /proc. */
@@ -77,12 +75,10 @@ static bool is_dumpable(struct procfs *procfs, pid_t pid, int64_t owner)
 	char path[32];
 
 	snprintf(path, sizeof(path), "%d/environ", (int)pid);
-	return fstatat(procfs->fd, path, &status, 0) < 0 ||
-	       (int64_t)status.st_uid == owner;
+	return fstatat(procfs->fd, path, &status, 0) < 0 || (int64_t)status.st_uid == owner;
 }
 
-static void explain_denial(struct procfs *procfs, pid_t pid,
-			   struct reason *reason)
+static void explain_denial(struct procfs *procfs, pid_t pid, struct reason *reason)
 {
 	int64_t owner = procfs_status(procfs, pid, "Uid", geteuid());
 	int64_t tracer = procfs_status(procfs, pid, "TracerPid", 0);
@@ -109,8 +105,7 @@ static void explain_denial(struct procfs *procfs, pid_t pid,
 			 "Process %" PRId64 " (a debugger or strace) is "
 			 "attached to it.",
 			 tracer);
-		snprintf(reason->fix, sizeof(reason->fix),
-			 "End that debugger.");
+		snprintf(reason->fix, sizeof(reason->fix), "End that debugger.");
 	} else if (scope > 0) {
 		explain_yama(scope, reason);
 	} else {
@@ -124,25 +119,22 @@ static void explain_denial(struct procfs *procfs, pid_t pid,
 	}
 }
 
-static void explain(struct procfs *procfs, pid_t pid, int number,
-		    struct reason *reason)
+static void explain(struct procfs *procfs, pid_t pid, int number, struct reason *reason)
 {
 	struct procfs_stat stat;
 	int stat_error = procfs_stat(procfs, pid, &stat) < 0 ? errno : 0;
 
 	if (procfs_is_gone(stat_error)) {
-		snprintf(reason->why, sizeof(reason->why),
-			 "There is no process %d any more.", (int)pid);
-		snprintf(reason->fix, sizeof(reason->fix),
-			 "Look for it with `probetui ranks`.");
+		snprintf(reason->why, sizeof(reason->why), "There is no process %d any more.",
+			 (int)pid);
+		snprintf(reason->fix, sizeof(reason->fix), "Look for it with `probetui ranks`.");
 	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
 		set_reason(reason,
 			   "The process has ended; its parent has not taken "
 			   "notice yet.",
 			   "Its output and its launcher's log say why it "
 			   "ended.");
-	} else if (refusal_probe(getpid()) == EPERM ||
-		   refusal_probe(getpid()) == ENOSYS) {
+	} else if (refusal_probe(getpid()) == EPERM || refusal_probe(getpid()) == ENOSYS) {
 		set_reason(reason,
 			   "A seccomp filter (of the container) forbids "
 			   "process_vm_readv.",
@@ -151,9 +143,8 @@ static void explain(struct procfs *procfs, pid_t pid, int number,
 	} else if (number == EPERM || number == EACCES) {
 		explain_denial(procfs, pid, reason);
 	} else {
-		snprintf(reason->why, sizeof(reason->why),
-			 "Process %d cannot be read: %s.", (int)pid,
-			 strerror(number));
+		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
+			 (int)pid, strerror(number));
 	}
 }
 
@@ -164,9 +155,8 @@ void refusal_find(struct reason *reason, pid_t pid, int number)
 
 	*reason = (struct reason){ .fix = "" };
 	if (procfs_open(&procfs, &error) < 0) {
-		snprintf(reason->why, sizeof(reason->why),
-			 "Process %d cannot be read: %s.", (int)pid,
-			 strerror(number));
+		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
+			 (int)pid, strerror(number));
 		return;
 	}
 	explain(&procfs, pid, number, reason);

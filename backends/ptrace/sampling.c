@@ -46,8 +46,7 @@ static void clear_waiting(struct ptrace_connection *connection)
 	free(waiting);
 }
 
-static void emit(struct ptrace_connection *connection,
-		 struct process_sample *taken_sample)
+static void emit(struct ptrace_connection *connection, struct process_sample *taken_sample)
 {
 	process_sample_clear(&connection->newest);
 	connection->newest = *taken_sample;
@@ -83,13 +82,11 @@ void ptrace_sampling_end(struct ptrace_connection *connection)
 }
 
 static const struct stack *python_stack(const struct process_sample *sample,
-					const struct capture *capture,
-					size_t *index)
+					const struct capture *capture, size_t *index)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct thread_sample *thread = &sample->threads[i];
-		if (thread->tid != capture->tid ||
-		    thread->interpreter != capture->interpreter)
+		if (thread->tid != capture->tid || thread->interpreter != capture->interpreter)
 			continue;
 		*index = i;
 		return thread->stack;
@@ -97,8 +94,7 @@ static const struct stack *python_stack(const struct process_sample *sample,
 	return NULL;
 }
 
-static bool has_run(const struct thread_sample *thread,
-		    const struct capture *capture)
+static bool has_run(const struct thread_sample *thread, const struct capture *capture)
 {
 	return capture->switches == 0 || thread->switches != capture->switches;
 }
@@ -107,9 +103,8 @@ static bool has_run(const struct thread_sample *thread,
  * Merges what was captured at the sample, or before it in threads that have
  * not run since. False: another try would give more.
  */
-static bool take_unwound(struct ptrace_connection *connection,
-			 struct process_sample *sample, bool is_late,
-			 struct capture_set *captures)
+static bool take_unwound(struct ptrace_connection *connection, struct process_sample *sample,
+			 bool is_late, struct capture_set *captures)
 {
 	struct stack_table *stacks = node_stacks(connection->base.node);
 	bool is_done = true;
@@ -117,25 +112,21 @@ static bool take_unwound(struct ptrace_connection *connection,
 	for (size_t i = 0; i < captures->count; i++) {
 		struct capture *capture = &captures->captures[i];
 		size_t index = 0;
-		const struct stack *python =
-			python_stack(sample, capture, &index);
+		const struct stack *python = python_stack(sample, capture, &index);
 		const struct stack *merged;
 
 		if (!python || capture->frame_count == 0 ||
 		    (is_late && has_run(&sample->threads[index], capture)))
 			continue;
-		merged =
-			merge_stack(capture, stacks, connection->has_internals);
+		merged = merge_stack(capture, stacks, connection->has_internals);
 		sample->threads[index].native = merged;
-		is_done &= pystack_take_native(connection->pystack, capture,
-					       python, merged);
+		is_done &= pystack_take_native(connection->pystack, capture, python, merged);
 	}
 	return is_done;
 }
 
-static int take(struct ptrace_connection *connection, bool is_exact,
-		struct capture_set *captures, struct process_sample *sample,
-		struct error *error)
+static int take(struct ptrace_connection *connection, bool is_exact, struct capture_set *captures,
+		struct process_sample *sample, struct error *error)
 {
 	int result;
 
@@ -153,11 +144,9 @@ static bool take_again(struct ptrace_connection *connection)
 	struct process_sample sample = { .pid = 0 };
 	struct error error = ERROR_INIT;
 
-	if (++waiting->takes > TAKES_MAXIMUM ||
-	    node_is_read_only(connection->base.node))
+	if (++waiting->takes > TAKES_MAXIMUM || node_is_read_only(connection->base.node))
 		return false;
-	if (take(connection, waiting->is_exact, &captures, &sample, &error) <
-		    0 ||
+	if (take(connection, waiting->is_exact, &captures, &sample, &error) < 0 ||
 	    captures.count == 0) {
 		process_sample_clear(&sample);
 		capture_set_clear(&captures);
@@ -173,8 +162,7 @@ static void on_unwound(struct capture_set *captures, void *data)
 {
 	struct ptrace_connection *connection = data;
 	struct waiting *waiting = connection->waiting;
-	struct process_sample *sample =
-		waiting ? &waiting->sample : &connection->newest;
+	struct process_sample *sample = waiting ? &waiting->sample : &connection->newest;
 	bool is_done = take_unwound(connection, sample, !waiting, captures);
 
 	if (waiting && (is_done || !take_again(connection)))
@@ -188,17 +176,15 @@ static void wait_for_native(struct ptrace_connection *connection,
 	struct waiting *waiting = xcalloc(1, sizeof(*waiting));
 	bool is_followed = json_get_real(request->body, "period", -1) > 0;
 
-	message_make_request(&waiting->request, request->name,
-			     json_incref(request->body));
+	message_make_request(&waiting->request, request->name, json_incref(request->body));
 	waiting->request.seq = request->seq;
 	waiting->sample = *taken_sample;
 	*taken_sample = (struct process_sample){ .pid = 0 };
 	waiting->is_exact = is_exact;
 	waiting->takes = 1;
-	waiting->timer =
-		loop_timer(node_loop(connection->base.node),
-			   is_followed ? WAIT_PERIOD_SECONDS : WAIT_SECONDS, 0,
-			   on_late, connection);
+	waiting->timer = loop_timer(node_loop(connection->base.node),
+				    is_followed ? WAIT_PERIOD_SECONDS : WAIT_SECONDS, 0, on_late,
+				    connection);
 	connection->waiting = waiting;
 }
 
@@ -219,13 +205,11 @@ static bool open_native(struct ptrace_connection *connection)
 	}
 	connection->native = native_process_new(
 		node_native(node), connection->base.pid,
-		python->code_type ? python->code_type : python->runtime,
-		on_unwound, connection);
+		python->code_type ? python->code_type : python->runtime, on_unwound, connection);
 	return true;
 }
 
-static void use_internals(struct ptrace_connection *connection,
-			  bool has_internals)
+static void use_internals(struct ptrace_connection *connection, bool has_internals)
 {
 	if (connection->has_internals != has_internals)
 		pystack_forget_native(connection->pystack);
@@ -238,18 +222,14 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 	struct node *node = connection->base.node;
 	/* Captures that are not unwound in time would hold threads in vain. */
 	bool is_native = json_get_boolean(request->body, "native", false) &&
-			 open_native(connection) &&
-			 !native_is_busy(connection->native);
+			 open_native(connection) && !native_is_busy(connection->native);
 	struct capture_set captures = { .may_hold = !node_is_read_only(node) };
 	struct process_sample sample = { .pid = 0 };
 
-	pystack_use_names(connection->pystack,
-			  json_get_boolean(request->body, "names", true));
+	pystack_use_names(connection->pystack, json_get_boolean(request->body, "names", true));
 	if (is_native)
-		use_internals(connection, json_get_boolean(request->body,
-							   "internals", false));
-	if (take(connection, is_exact, is_native ? &captures : NULL, &sample,
-		 error) < 0) {
+		use_internals(connection, json_get_boolean(request->body, "internals", false));
+	if (take(connection, is_exact, is_native ? &captures : NULL, &sample, error) < 0) {
 		process_sample_clear(&sample);
 		capture_set_clear(&captures);
 		return -1;

@@ -57,11 +57,9 @@ struct entry {
 };
 
 static_assert(sizeof(struct symbol_key) ==
-		      ELFFILE_ID_BYTES + sizeof(uint64_t) +
-			      2 * sizeof(struct symbol_identity),
+		      ELFFILE_ID_BYTES + sizeof(uint64_t) + 2 * sizeof(struct symbol_identity),
 	      "a key has no padding");
-static_assert(sizeof(struct header) == 40 + sizeof(struct symbol_key),
-	      "a header has no padding");
+static_assert(sizeof(struct header) == 40 + sizeof(struct symbol_key), "a header has no padding");
 static_assert(sizeof(struct entry) == 24, "an entry has no padding");
 
 static uint64_t nanoseconds(const struct timespec *time)
@@ -84,12 +82,10 @@ static int identify(struct symbol_identity *identity, int fd)
 		.modified = nanoseconds(&about.st_mtim),
 		.changed = nanoseconds(&about.st_ctim),
 	};
-	return identity->changed + SETTLED_NANOSECONDS < nanoseconds(&now) ? 0
-									   : -1;
+	return identity->changed + SETTLED_NANOSECONDS < nanoseconds(&now) ? 0 : -1;
 }
 
-int symbol_key_set(struct symbol_key *key, const struct elffile *image,
-		   const struct elffile *debug)
+int symbol_key_set(struct symbol_key *key, const struct elffile *image, const struct elffile *debug)
 {
 	*key = (struct symbol_key){ .id_length = image->id_length };
 	memcpy(key->id, image->id, image->id_length);
@@ -135,29 +131,25 @@ static void make_name(char name[NAME_SIZE], const struct symbol_key *key)
 	snprintf(name, NAME_SIZE, "%016llx", (unsigned long long)hash);
 }
 
-static void make_header(struct header *header, const struct symbol_key *key,
-			const void *entries, size_t length)
+static void make_header(struct header *header, const struct symbol_key *key, const void *entries,
+			size_t length)
 {
 	*header = (struct header){ .magic = "probetui", .format = FORMAT };
-	snprintf(header->version, sizeof(header->version), "%s",
-		 PACKAGE_VERSION);
+	snprintf(header->version, sizeof(header->version), "%s", PACKAGE_VERSION);
 	header->key = *key;
 	header->crc = crc_add(crc_add(0, key, sizeof(*key)), entries, length);
 }
 
 /* The user's own alone, and that he alone may write. -1: there is none. */
-static int open_kept(const struct symbol_cache *cache, const char *name,
-		     size_t *length)
+static int open_kept(const struct symbol_cache *cache, const char *name, size_t *length)
 {
 	/* Where there is no folder this is EBADF. */
-	int fd = openat(cache->folder, name,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
-	    about.st_uid == geteuid() &&
+	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
 	    (about.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
 	    about.st_size >= (off_t)sizeof(struct header) &&
 	    about.st_size <= SYMBOL_CACHE_FILE_MAXIMUM) {
@@ -169,8 +161,8 @@ static int open_kept(const struct symbol_cache *cache, const char *name,
 }
 
 /* To be freed; NULL: it is not there, or not whole, or another file's. */
-static char *read_kept(const struct symbol_cache *cache,
-		       const struct symbol_key *key, size_t *length)
+static char *read_kept(const struct symbol_cache *cache, const struct symbol_key *key,
+		       size_t *length)
 {
 	char name[NAME_SIZE];
 	struct header header;
@@ -183,8 +175,7 @@ static char *read_kept(const struct symbol_cache *cache,
 		return NULL;
 	bytes = xmalloc(*length);
 	if (pread(fd, bytes, *length, 0) == (ssize_t)*length) {
-		make_header(&header, key, bytes + sizeof(header),
-			    *length - sizeof(header));
+		make_header(&header, key, bytes + sizeof(header), *length - sizeof(header));
 		if (memcmp(bytes, &header, sizeof(header)) == 0) {
 			close(fd);
 			return bytes;
@@ -240,8 +231,7 @@ static struct place_name *take_entry(struct rest *rest, uint64_t *address)
 	file = take_bytes(rest, entry.file);
 	if (!is_text(func, entry.func) || !is_text(qualname, entry.qualname) ||
 	    !is_text(file, entry.file) || entry.lineno > INT32_MAX ||
-	    (entry.func > 0) != entry.has_symbol ||
-	    (entry.file > 0) != (entry.lineno > 0))
+	    (entry.func > 0) != entry.has_symbol || (entry.file > 0) != (entry.lineno > 0))
 		return NULL;
 	name = xcalloc(1, sizeof(*name));
 	*name = (struct place_name){
@@ -256,8 +246,8 @@ static struct place_name *take_entry(struct rest *rest, uint64_t *address)
 	return name;
 }
 
-size_t symbol_cache_load(const struct symbol_cache *cache,
-			 const struct symbol_key *key, struct map *names)
+size_t symbol_cache_load(const struct symbol_cache *cache, const struct symbol_key *key,
+			 struct map *names)
 {
 	struct place_name *name;
 	uint64_t address;
@@ -267,8 +257,7 @@ size_t symbol_cache_load(const struct symbol_cache *cache,
 
 	if (!bytes)
 		return 0;
-	struct rest rest = { bytes + sizeof(struct header),
-			     length - sizeof(struct header) };
+	struct rest rest = { bytes + sizeof(struct header), length - sizeof(struct header) };
 	while ((name = take_entry(&rest, &address))) {
 		map_put(names, address, name);
 		count++;
@@ -295,16 +284,14 @@ static void append_text(struct buffer *out, const char *text)
 }
 
 /* What is too long is not kept, but looked up each time. */
-static bool set_lengths(struct entry *entry, const char *func,
-			const char *qualname, const char *file)
+static bool set_lengths(struct entry *entry, const char *func, const char *qualname,
+			const char *file)
 {
 	entry->func = (uint16_t)text_length(func);
 	entry->qualname = (uint16_t)text_length(qualname);
 	entry->file = (uint16_t)text_length(file);
-	return text_length(func) <= TEXT_MAXIMUM &&
-	       text_length(qualname) <= TEXT_MAXIMUM &&
-	       text_length(file) <= TEXT_MAXIMUM &&
-	       (entry->func > 0) == entry->has_symbol &&
+	return text_length(func) <= TEXT_MAXIMUM && text_length(qualname) <= TEXT_MAXIMUM &&
+	       text_length(file) <= TEXT_MAXIMUM && (entry->func > 0) == entry->has_symbol &&
 	       (entry->file > 0) == (entry->lineno > 0);
 }
 
@@ -320,15 +307,13 @@ static void add_entry(uint64_t address, void *value, void *data)
 		.has_symbol = name->has_symbol,
 	};
 
-	if (!name->is_lasting || out->is_full ||
-	    !set_lengths(&entry, func, name->qualname, file))
+	if (!name->is_lasting || out->is_full || !set_lengths(&entry, func, name->qualname, file))
 		return;
 	buffer_append(&out->bytes, &entry, sizeof(entry));
 	append_text(&out->bytes, func);
 	append_text(&out->bytes, name->qualname);
 	append_text(&out->bytes, file);
-	out->is_full = out->bytes.length >
-		       SYMBOL_CACHE_FILE_MAXIMUM - sizeof(struct header);
+	out->is_full = out->bytes.length > SYMBOL_CACHE_FILE_MAXIMUM - sizeof(struct header);
 }
 
 static void write_kept(const struct symbol_cache *cache, const char *name,
@@ -338,19 +323,16 @@ static void write_kept(const struct symbol_cache *cache, const char *name,
 	bool is_written;
 	int fd;
 
-	snprintf(new_name, sizeof(new_name), NEW_NAME "%d-%s", (int)getpid(),
-		 name);
+	snprintf(new_name, sizeof(new_name), NEW_NAME "%d-%s", (int)getpid(), name);
 	unlinkat(cache->folder, new_name, 0);
-	fd = openat(cache->folder, new_name,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(cache->folder, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
 	if (fd < 0)
 		return;
-	is_written = file_write(fd, (const void *)header, sizeof(*header)) ==
-			     0 &&
+	is_written = file_write(fd, (const void *)header, sizeof(*header)) == 0 &&
 		     file_write(fd, entries->data, entries->length) == 0;
 	is_written = close(fd) == 0 && is_written;
-	if (!is_written || renameat(cache->folder, new_name, cache->folder,
-				    name) < 0)
+	if (!is_written || renameat(cache->folder, new_name, cache->folder, name) < 0)
 		unlinkat(cache->folder, new_name, 0);
 }
 
@@ -365,8 +347,7 @@ static int compare_age(const void *a, const void *b)
 	const struct kept *left = a;
 	const struct kept *right = b;
 
-	return (left->modified > right->modified) -
-	       (left->modified < right->modified);
+	return (left->modified > right->modified) - (left->modified < right->modified);
 }
 
 /* All names in there are ours, also of what a kill left half written. */
@@ -384,8 +365,7 @@ static size_t list_kept(const struct symbol_cache *cache, struct kept **items)
 		close(fd);
 	while (folder && count < FILES_MAXIMUM && (entry = readdir(folder))) {
 		if (strlen(entry->d_name) >= NAME_SIZE ||
-		    fstatat(cache->folder, entry->d_name, &about,
-			    AT_SYMLINK_NOFOLLOW) < 0 ||
+		    fstatat(cache->folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(about.st_mode))
 			continue;
 		ARRAY_GROW(*items, count, capacity);
@@ -414,9 +394,7 @@ void symbol_cache_trim(const struct symbol_cache *cache)
 		qsort(items, count, sizeof(*items), compare_age);
 		/* A quarter goes, or each further file would cost a listing. */
 		for (size_t i = 0;
-		     i < count && (sum > SYMBOL_CACHE_MAXIMUM / 4 * 3 ||
-				   i < count / 4);
-		     i++) {
+		     i < count && (sum > SYMBOL_CACHE_MAXIMUM / 4 * 3 || i < count / 4); i++) {
 			unlinkat(cache->folder, items[i].name, 0);
 			sum -= items[i].size;
 		}
@@ -424,8 +402,8 @@ void symbol_cache_trim(const struct symbol_cache *cache)
 	free(items);
 }
 
-void symbol_cache_save(const struct symbol_cache *cache,
-		       const struct symbol_key *key, const struct map *names)
+void symbol_cache_save(const struct symbol_cache *cache, const struct symbol_key *key,
+		       const struct map *names)
 {
 	struct entries entries = { .bytes = BUFFER_INIT };
 	struct header header;
@@ -438,8 +416,7 @@ void symbol_cache_save(const struct symbol_cache *cache,
 	if (entries.is_full) {
 		unlinkat(cache->folder, name, 0);
 	} else {
-		make_header(&header, key, entries.bytes.data,
-			    entries.bytes.length);
+		make_header(&header, key, entries.bytes.data, entries.bytes.length);
 		write_kept(cache, name, &header, &entries.bytes);
 	}
 	buffer_clear(&entries.bytes);

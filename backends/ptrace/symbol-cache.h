@@ -51,14 +51,14 @@ struct symbol_cache *symbol_cache_new(void);
 void symbol_cache_open(struct symbol_cache *cache);
 void symbol_cache_free(struct symbol_cache *cache);
 /* Adds what is kept to names (address to struct place_name); how many. */
-size_t symbol_cache_load(const struct symbol_cache *cache,
-			 const struct symbol_key *key, struct map *names);
+size_t symbol_cache_load(const struct symbol_cache *cache, const struct symbol_key *key,
+			 struct map *names);
 /*
  * Keeps those of names that are lasting. When they are too many, none: the
  * next run begins anew.
  */
-void symbol_cache_save(const struct symbol_cache *cache,
-		       const struct symbol_key *key, const struct map *names);
+void symbol_cache_save(const struct symbol_cache *cache, const struct symbol_key *key,
+		       const struct map *names);
 /* Drops the oldest files when all are too much. */
 void symbol_cache_trim(const struct symbol_cache *cache);
 

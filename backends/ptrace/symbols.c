@@ -30,9 +30,8 @@ static bool is_function(const Elf64_Sym *symbol)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) &&
-	       symbol->st_shndx != SHN_UNDEF && symbol->st_name != 0 &&
-	       symbol->st_name < NAME_OFFSET_MAXIMUM;
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_name != 0 && symbol->st_name < NAME_OFFSET_MAXIMUM;
 }
 
 static int compare(const void *a, const void *b)
@@ -51,16 +50,14 @@ static void take(struct symbols *symbols, const Elf64_Sym *symbol)
 		return;
 	symbols->items[symbols->count++] = (struct symbol){
 		.address = symbol->st_value,
-		.size = symbol->st_size > UINT32_MAX
-				? UINT32_MAX
-				: (uint32_t)symbol->st_size,
+		.size = symbol->st_size > UINT32_MAX ? UINT32_MAX : (uint32_t)symbol->st_size,
 		.name = symbol->st_name,
 		.binding = ELF64_ST_BIND(symbol->st_info) & 3,
 	};
 }
 
-static void read_all(struct symbols *symbols, const struct elffile *file,
-		     const Elf64_Shdr *section, const atomic_bool *is_cancelled)
+static void read_all(struct symbols *symbols, const struct elffile *file, const Elf64_Shdr *section,
+		     const atomic_bool *is_cancelled)
 {
 	Elf64_Sym *some = xmalloc(SYMBOLS_AT_ONCE * sizeof(*some));
 	uint64_t left = section->sh_size / sizeof(*some);
@@ -70,14 +67,12 @@ static void read_all(struct symbols *symbols, const struct elffile *file,
 	if (left > SYMBOLS_MAXIMUM)
 		left = SYMBOLS_MAXIMUM;
 	while (left > 0 && !atomic_load(is_cancelled)) {
-		size_t count =
-			left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
+		size_t count = left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
 		if (elffile_bytes(file, at, some, count * sizeof(*some)) < 0)
 			break;
 		if (symbols->count + count > room) {
 			room = room * 2 + count;
-			symbols->items = xrealloc(symbols->items,
-						  room * sizeof(struct symbol));
+			symbols->items = xrealloc(symbols->items, room * sizeof(struct symbol));
 		}
 		for (size_t i = 0; i < count; i++)
 			take(symbols, &some[i]);
@@ -88,8 +83,7 @@ static void read_all(struct symbols *symbols, const struct elffile *file,
 	free(some);
 }
 
-struct symbols *symbols_new(const struct elffile *file,
-			    const atomic_bool *is_cancelled)
+struct symbols *symbols_new(const struct elffile *file, const atomic_bool *is_cancelled)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 	Elf64_Shdr section;
@@ -100,8 +94,7 @@ struct symbols *symbols_new(const struct elffile *file,
 	read_all(symbols, file, &section, is_cancelled);
 	if (symbols->count == 0)
 		return symbols;
-	symbols->items = xrealloc(symbols->items,
-				  symbols->count * sizeof(struct symbol));
+	symbols->items = xrealloc(symbols->items, symbols->count * sizeof(struct symbol));
 	qsort(symbols->items, symbols->count, sizeof(struct symbol), compare);
 	return symbols;
 }
@@ -146,16 +139,15 @@ static size_t count_until(const struct symbols *symbols, uint64_t address)
 }
 
 /* Code written by hand often has no size: it reaches to the next. */
-static bool holds(const struct symbol *symbol, const struct symbol *last,
-		  uint64_t address)
+static bool holds(const struct symbol *symbol, const struct symbol *last, uint64_t address)
 {
 	if (symbol->size == 0)
 		return symbol->address == last->address;
 	return address - symbol->address < symbol->size;
 }
 
-static char *read_name(const struct symbols *symbols,
-		       const struct elffile *file, const struct symbol *symbol)
+static char *read_name(const struct symbols *symbols, const struct elffile *file,
+		       const struct symbol *symbol)
 {
 	uint64_t length = symbols->names.sh_size;
 	size_t size = NAME_START;
@@ -167,8 +159,7 @@ static char *read_name(const struct symbols *symbols,
 	for (;;) {
 		size_t some = length < size ? (size_t)length : size;
 		name = xrealloc(name, some + 1);
-		if (elffile_bytes(file, symbols->names.sh_offset + symbol->name,
-				  name, some) < 0)
+		if (elffile_bytes(file, symbols->names.sh_offset + symbol->name, name, some) < 0)
 			break;
 		name[some] = '\0';
 		if (strlen(name) < some || some == length || size >= NAME_BYTES)
@@ -188,13 +179,10 @@ static size_t plainness(const struct symbol *symbol, const char *name)
 		rank = 0;
 	if (strncmp(name, "__GI_", 5) == 0)
 		rank += 64;
-	return rank * 4 + (symbol->binding == STB_GLOBAL ? 0
-			   : symbol->binding == STB_WEAK ? 1
-							 : 2);
+	return rank * 4 + (symbol->binding == STB_GLOBAL ? 0 : symbol->binding == STB_WEAK ? 1 : 2);
 }
 
-char *symbols_find(const struct symbols *symbols, const struct elffile *file,
-		   uint64_t address)
+char *symbols_find(const struct symbols *symbols, const struct elffile *file, uint64_t address)
 {
 	size_t end = count_until(symbols, address);
 	const struct symbol *last;

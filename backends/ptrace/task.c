@@ -22,8 +22,7 @@ static int open_file(struct task *task, const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)task->pid,
-		 (int)task->tid, name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)task->pid, (int)task->tid, name);
 	task->calls++;
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
@@ -43,13 +42,11 @@ static bool may_be_kept(int fd)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
-	       (rlim_t)fd < limit.rlim_cur / 2;
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd < limit.rlim_cur / 2;
 }
 
 /* Reads a kept file afresh; it is opened at the first time. */
-static int read_kept(struct task *task, enum task_file file, char *out,
-		     size_t size)
+static int read_kept(struct task *task, enum task_file file, char *out, size_t size)
 {
 	int number;
 	int result;
@@ -116,8 +113,7 @@ int task_look_switches(struct task *task, struct task_state *state)
 	state->switches = 0;
 	if (read_kept(task, TASK_SCHEDSTAT, text, sizeof(text)) < 0)
 		return -1;
-	if (sscanf(text, "%" SCNu64 " %*u %" SCNu64, &state->cpu_ns,
-		   &state->switches) != 2)
+	if (sscanf(text, "%" SCNu64 " %*u %" SCNu64, &state->cpu_ns, &state->switches) != 2)
 		state->switches = 0;
 	return 0;
 }
@@ -215,10 +211,8 @@ pid_t task_find(pid_t pid, pid_t inner)
 	DIR *folder = opendir(path);
 	if (!folder)
 		return 0;
-	for (struct dirent *entry = readdir(folder); entry && !found;
-	     entry = readdir(folder))
-		if (entry->d_name[0] != '.' &&
-		    inner_tid(dirfd(folder), entry->d_name) == inner)
+	for (struct dirent *entry = readdir(folder); entry && !found; entry = readdir(folder))
+		if (entry->d_name[0] != '.' && inner_tid(dirfd(folder), entry->d_name) == inner)
 			found = (pid_t)strtol(entry->d_name, NULL, 10);
 	closedir(folder);
 	return found;

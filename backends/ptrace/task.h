@@ -22,10 +22,10 @@ enum task_file {
 struct task {
 	pid_t pid;
 	pid_t tid;
-	int fds[TASK_FILES]; /* -1: not opened yet */
-	uint64_t calls;	     /* system calls made for it so far */
-	const char *missing; /* first unread since task_begin(), or NULL */
-	int failure;	     /* why that could not be read: an errno */
+	int fds[TASK_FILES];   /* -1: not opened yet */
+	uint64_t calls;	       /* system calls made for it so far */
+	const char *missing;   /* first unread since task_begin(), or NULL */
+	int failure;	       /* why that could not be read: an errno */
 	bool is_letter_unread; /* the same, of task_letter() */
 };
 

@@ -44,7 +44,7 @@ struct unwind_file {
 	bool has_table;
 	struct function_rules *functions; /* by their entry's hash */
 	Dwarf_CFI *rules;		  /* of all, where there is no table */
-	Dwarf *dwarf; /* for lines */
+	Dwarf *dwarf;			  /* for lines */
 	bool is_rules_read;
 	bool is_dwarf_read;
 	uint64_t size;
@@ -71,8 +71,7 @@ static bool has_sane_header(int fd)
 {
 	Elf64_Ehdr header;
 
-	return pread(fd, &header, sizeof(header), 0) ==
-		       (ssize_t)sizeof(header) &&
+	return pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
 	       (header.e_shoff == 0 || header.e_shnum != 0);
 }
 
@@ -95,8 +94,7 @@ static struct unwind_file *module_open_image(void *bytes, size_t length)
 	return make_file(elf_memory(bytes, length));
 }
 
-static void clear_function(struct unwind_file *file,
-			   struct function_rules *function)
+static void clear_function(struct unwind_file *file, struct function_rules *function)
 {
 	file->size -= function->length;
 	dwarf_cfi_end(function->rules);
@@ -180,13 +178,11 @@ static uint64_t sum_segments(Elf *elf)
 	return sum;
 }
 
-static void read_function(struct unwind_file *file,
-			  struct function_rules *function, uint64_t entry)
+static void read_function(struct unwind_file *file, struct function_rules *function, uint64_t entry)
 {
 	clear_function(file, function);
 	function->entry = entry;
-	function->bytes = frametable_extract(&file->table, entry,
-					     &function->length);
+	function->bytes = frametable_extract(&file->table, entry, &function->length);
 	file->size += function->length;
 	if (function->bytes)
 		function->elf = elf_memory(function->bytes, function->length);
@@ -200,8 +196,7 @@ static Dwarf_CFI *find_function(struct unwind_file *file, uint64_t address)
 	struct function_rules *function;
 
 	if (!file->functions)
-		file->functions =
-			calloc(FUNCTIONS_KEPT, sizeof(*file->functions));
+		file->functions = calloc(FUNCTIONS_KEPT, sizeof(*file->functions));
 	if (entry == 0 || !file->functions)
 		return NULL;
 	/* Entries are some tens of bytes long. */
@@ -218,8 +213,7 @@ static Dwarf_CFI *find_all(struct unwind_file *file)
 	if (file->is_rules_read)
 		return file->rules;
 	file->is_rules_read = true;
-	size = add(sum_sections(file->elf, ".eh_frame"),
-		   sum_segments(file->elf));
+	size = add(sum_sections(file->elf, ".eh_frame"), sum_segments(file->elf));
 	if (size > RULES_MAXIMUM)
 		return NULL;
 	file->size += size;
@@ -239,8 +233,7 @@ static uint64_t module_size(const struct unwind_file *file)
 
 /* What a register of the caller is; UNWIND_REGISTERS: unknown. */
 static enum unwind_result recover(Dwarf_Frame *frame, int number,
-				  const struct expression *expression,
-				  uint64_t *value)
+				  const struct expression *expression, uint64_t *value)
 {
 	Dwarf_Op memory[3];
 	Dwarf_Op *ops;
@@ -252,23 +245,20 @@ static enum unwind_result recover(Dwarf_Frame *frame, int number,
 		return UNWIND_NO_RULES;
 	if (count == 0 && ops == NULL) {
 		*value = expression->registers->values[number];
-		return registers_has(expression->registers, number)
-			       ? UNWIND_CALLER
-			       : UNWIND_REGISTERS;
+		return registers_has(expression->registers, number) ? UNWIND_CALLER
+								    : UNWIND_REGISTERS;
 	}
 	if (count == 0)
 		return UNWIND_OUTERMOST;
 	result = expression_run(expression, ops, count, value, &is_value);
 	if (result != UNWIND_CALLER || is_value)
 		return result;
-	return expression->memory->read(expression->memory->data, *value,
-					value) < 0
+	return expression->memory->read(expression->memory->data, *value, value) < 0
 		       ? UNWIND_UNREADABLE
 		       : UNWIND_CALLER;
 }
 
-static enum unwind_result find_cfa(Dwarf_Frame *frame,
-				   struct expression *expression)
+static enum unwind_result find_cfa(Dwarf_Frame *frame, struct expression *expression)
 {
 	Dwarf_Op *ops;
 	size_t count;
@@ -276,14 +266,12 @@ static enum unwind_result find_cfa(Dwarf_Frame *frame,
 
 	if (dwarf_frame_cfa(frame, &ops, &count) != 0)
 		return UNWIND_NO_RULES;
-	return expression_run(expression, ops, count, &expression->cfa,
-			      &is_value);
+	return expression_run(expression, ops, count, &expression->cfa, &is_value);
 }
 
 /* The caller's stack begins where this frame ends, if no rule differs. */
 static enum unwind_result apply(Dwarf_Frame *frame, int return_register,
-				struct expression *expression,
-				struct registers *caller)
+				struct expression *expression, struct registers *caller)
 {
 	enum unwind_result result = find_cfa(frame, expression);
 	uint64_t value;
@@ -297,15 +285,13 @@ static enum unwind_result apply(Dwarf_Frame *frame, int return_register,
 		return result;
 	registers_set(caller, arch_stack_pointer(), expression->cfa);
 	for (int i = 0; i < ARCH_REGISTERS; i++)
-		if (i != return_register &&
-		    recover(frame, i, expression, &value) == UNWIND_CALLER)
+		if (i != return_register && recover(frame, i, expression, &value) == UNWIND_CALLER)
 			registers_set(caller, i, value);
 	return UNWIND_CALLER;
 }
 
 static enum unwind_result module_step(struct unwind_file *file, uint64_t bias,
-				      const struct registers *callee,
-				      struct registers *caller,
+				      const struct registers *callee, struct registers *caller,
 				      const struct unwind_memory *memory)
 {
 	struct expression expression = { callee, memory, bias, 0 };
@@ -343,8 +329,7 @@ static Dwarf *find_dwarf(struct unwind_file *file)
 	return file->dwarf;
 }
 
-static int module_line(struct unwind_file *file, uint64_t address, char *path,
-		       size_t size)
+static int module_line(struct unwind_file *file, uint64_t address, char *path, size_t size)
 {
 	Dwarf *dwarf = find_dwarf(file);
 	Dwarf_Die unit;
@@ -367,8 +352,7 @@ static int module_line(struct unwind_file *file, uint64_t address, char *path,
 /* Of libstdc++, which a program in C does not link. */
 static char *module_demangle(const char *name)
 {
-	char *(*demangle)(const char *name, char *out, size_t *size,
-			  int *status);
+	char *(*demangle)(const char *name, char *out, size_t *size, int *status);
 	void *library;
 	int status;
 
@@ -382,8 +366,7 @@ static char *module_demangle(const char *name)
 	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
 }
 
-extern const struct unwind_module probetui_unwind_module
-	__attribute__((visibility("default")));
+extern const struct unwind_module probetui_unwind_module __attribute__((visibility("default")));
 const struct unwind_module probetui_unwind_module = {
 	.open = module_open,
 	.open_image = module_open_image,

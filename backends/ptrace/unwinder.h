@@ -43,12 +43,10 @@ struct unwind_module {
 	 * in the file. callee->pc lies in the file.
 	 */
 	enum unwind_result (*step)(struct unwind_file *file, uint64_t bias,
-				   const struct registers *callee,
-				   struct registers *caller,
+				   const struct registers *callee, struct registers *caller,
 				   const struct unwind_memory *memory);
 	/* The line at an address of the file and its source file; 0: none. */
-	int (*line)(struct unwind_file *file, uint64_t address, char *path,
-		    size_t size);
+	int (*line)(struct unwind_file *file, uint64_t address, char *path, size_t size);
 	/* A C++ name for people, to be freed; NULL: it is none. */
 	char *(*demangle)(const char *name);
 };

@@ -23,12 +23,10 @@ struct thread {
 
 static bool is_over(const struct unwinding *unwinding)
 {
-	return atomic_load(unwinding->is_cancelled) ||
-	       loop_now() > unwinding->deadline;
+	return atomic_load(unwinding->is_cancelled) || loop_now() > unwinding->deadline;
 }
 
-static void read_maps(const struct unwinding *unwinding,
-		      struct unwound_process *process)
+static void read_maps(const struct unwinding *unwinding, struct unwound_process *process)
 {
 	maps_read(&process->maps, process->pid, process->interpreter);
 	process->maps_time = loop_now();
@@ -51,19 +49,16 @@ static int read_word(void *data, uint64_t address, uint64_t *word)
 {
 	struct thread *thread = data;
 
-	return capture_word(thread->capture, thread->process->pid, address,
-			    word);
+	return capture_word(thread->capture, thread->process->pid, address, word);
 }
 
 /* The code of a frame; NULL: its file cannot be had. */
-static struct image *find_image(const struct thread *thread, uint64_t pc,
-				struct mapping **mapping)
+static struct image *find_image(const struct thread *thread, uint64_t pc, struct mapping **mapping)
 {
 	*mapping = find_mapping(thread, pc);
 	if (!*mapping)
 		return NULL;
-	return images_open(thread->unwinding->images, *mapping,
-			   thread->process->pid);
+	return images_open(thread->unwinding->images, *mapping, thread->process->pid);
 }
 
 static uint64_t code_address(const struct registers *registers)
@@ -71,14 +66,12 @@ static uint64_t code_address(const struct registers *registers)
 	return registers->pc - (registers->is_next ? 0 : 1);
 }
 
-static enum unwind_result step(struct thread *thread,
-			       const struct registers *callee,
+static enum unwind_result step(struct thread *thread, const struct registers *callee,
 			       struct registers *caller)
 {
 	const struct unwind_memory memory = { read_word, thread };
 	struct mapping *mapping;
-	struct image *image =
-		find_image(thread, code_address(callee), &mapping);
+	struct image *image = find_image(thread, code_address(callee), &mapping);
 	struct unwind_file *rules;
 
 	if (!image)
@@ -86,17 +79,15 @@ static enum unwind_result step(struct thread *thread,
 	rules = image_rules(thread->unwinding->images, image);
 	if (!rules)
 		return UNWIND_NO_RULES;
-	return thread->unwinding->module->step(
-		rules, image_bias(image, mapping), callee, caller, &memory);
+	return thread->unwinding->module->step(rules, image_bias(image, mapping), callee, caller,
+					       &memory);
 }
 
-static struct native_frame *add_frame(struct capture *capture,
-				      const struct registers *registers)
+static struct native_frame *add_frame(struct capture *capture, const struct registers *registers)
 {
 	struct native_frame *frame;
 
-	ARRAY_GROW(capture->frames, capture->frame_count,
-		   capture->frame_capacity);
+	ARRAY_GROW(capture->frames, capture->frame_count, capture->frame_capacity);
 	frame = &capture->frames[capture->frame_count++];
 	*frame = (struct native_frame){
 		.pc = code_address(registers),
@@ -130,20 +121,17 @@ static void unwind_one(struct thread *thread)
 		struct native_frame *frame = add_frame(capture, &registers);
 		enum unwind_result result = step(thread, &registers, &caller);
 		if (result != UNWIND_CALLER) {
-			capture->end =
-				result == UNWIND_OUTERMOST   ? NATIVE_OUTERMOST
-				: result == UNWIND_REGISTERS ? NATIVE_REGISTERS
-							     : NATIVE_BROKEN;
+			capture->end = result == UNWIND_OUTERMOST   ? NATIVE_OUTERMOST
+				       : result == UNWIND_REGISTERS ? NATIVE_REGISTERS
+								    : NATIVE_BROKEN;
 			return;
 		}
 		frame->high = caller.values[arch_stack_pointer()];
 		capture->end = NATIVE_BROKEN;
-		if ((frame->high <= frame->low && !caller.is_next) ||
-		    is_same_place(&caller, &mark))
+		if ((frame->high <= frame->low && !caller.is_next) || is_same_place(&caller, &mark))
 			return;
 		capture->end = NATIVE_CUT;
-		if (capture->frame_count == CAPTURE_FRAMES_MAXIMUM ||
-		    is_over(thread->unwinding))
+		if (capture->frame_count == CAPTURE_FRAMES_MAXIMUM || is_over(thread->unwinding))
 			return;
 		registers = caller;
 		if ((capture->frame_count & (capture->frame_count - 1)) == 0)
@@ -167,11 +155,9 @@ static int count_unread(const struct thread *thread, size_t count)
 		const struct capture *capture = &thread->capture[i];
 		for (size_t j = 0; j < capture->frame_count; j++) {
 			struct mapping *mapping;
-			struct image *image = find_image(
-				thread, capture->frames[j].pc, &mapping);
+			struct image *image = find_image(thread, capture->frames[j].pc, &mapping);
 			size_t k = 0;
-			if (!image ||
-			    !is_unread(image, mapping, &capture->frames[j]))
+			if (!image || !is_unread(image, mapping, &capture->frames[j]))
 				continue;
 			while (k < unread_count && unread[k] != image)
 				k++;
@@ -195,11 +181,9 @@ static void name_frame(const struct thread *thread, struct native_frame *frame)
 		image_index(unwinding->images, image, process->pid);
 		progress_step(unwinding->progress);
 	}
-	frame->is_interpreter = process->maps.inode != 0 &&
-				mapping->inode == process->maps.inode &&
+	frame->is_interpreter = process->maps.inode != 0 && mapping->inode == process->maps.inode &&
 				mapping->device == process->maps.device;
-	frame->name = image_name(unwinding->images, image,
-				 frame->pc - image_bias(image, mapping));
+	frame->name = image_name(unwinding->images, image, frame->pc - image_bias(image, mapping));
 }
 
 static void name_all(const struct thread *first, size_t count)
@@ -209,17 +193,14 @@ static void name_all(const struct thread *first, size_t count)
 	progress_start(progress, count_unread(first, count));
 	for (size_t i = 0; i < count && !is_over(first->unwinding); i++) {
 		struct capture *capture = &first->capture[i];
-		for (size_t j = 0;
-		     j < capture->frame_count && !is_over(first->unwinding);
-		     j++)
+		for (size_t j = 0; j < capture->frame_count && !is_over(first->unwinding); j++)
 			name_frame(first, &capture->frames[j]);
 	}
 	progress_start(progress, 0);
 }
 
-void unwinding_run(const struct unwinding *unwinding,
-		   struct unwound_process *process, struct capture *captures,
-		   size_t count)
+void unwinding_run(const struct unwinding *unwinding, struct unwound_process *process,
+		   struct capture *captures, size_t count)
 {
 	struct thread thread = { unwinding, process, captures };
 

@@ -37,8 +37,7 @@ struct unwinding {
 };
 
 /* Unwinds and names all of them. */
-void unwinding_run(const struct unwinding *unwinding,
-		   struct unwound_process *process, struct capture *captures,
-		   size_t count);
+void unwinding_run(const struct unwinding *unwinding, struct unwound_process *process,
+		   struct capture *captures, size_t count);
 
 #endif

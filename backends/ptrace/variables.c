@@ -35,17 +35,13 @@ static int look(struct reading *reading, void *data, struct error *error)
 	asked->list.total = -1;
 	reading_reader(reading, &reader);
 	if (asked->address)
-		return reading_check_type(&reader, asked->address, asked->type,
-					  error) < 0
+		return reading_check_type(&reader, asked->address, asked->type, error) < 0
 			       ? -1
-			       : pyobject_children(&reader, asked->address,
-						   asked->start, VARIABLE_PAGE,
-						   &asked->list, error);
-	if (reading_frame(reading, reading_follow(reading, asked->depth),
-			  &frame, error) < 0)
+			       : pyobject_children(&reader, asked->address, asked->start,
+						   VARIABLE_PAGE, &asked->list, error);
+	if (reading_frame(reading, reading_follow(reading, asked->depth), &frame, error) < 0)
 		return -1;
-	return pyobject_locals(&reader, &frame, asked->start, VARIABLE_PAGE,
-			       &asked->list, error);
+	return pyobject_locals(&reader, &frame, asked->start, VARIABLE_PAGE, &asked->list, error);
 }
 
 static int read_it(struct asked *asked, struct error *error)
@@ -53,8 +49,7 @@ static int read_it(struct asked *asked, struct error *error)
 	struct reading *reading = &asked->reading;
 
 	reading->is_of_holder = asked->address != 0;
-	if (reading_begin(reading, error) < 0 ||
-	    reading_look(reading, look, asked, error) < 0)
+	if (reading_begin(reading, error) < 0 || reading_look(reading, look, asked, error) < 0)
 		return -1;
 	if (!asked->address)
 		reading_judge(reading);
@@ -72,29 +67,25 @@ static void answer(struct asked *asked, const struct message *request)
 	json_object_set_new(body, "pid", json_integer(connection->base.pid));
 	json_object_set_new(body, "tid", json_integer(reading->tid));
 	if (reading->interpreter > 0)
-		json_object_set_new(body, "interpreter",
-				    json_integer(reading->interpreter));
+		json_object_set_new(body, "interpreter", json_integer(reading->interpreter));
 	json_object_set_new(body, "depth", json_integer(asked->depth));
 	json_set_hex(body, "address", asked->address);
-	json_object_set_new(body, "epoch",
-			    json_integer((json_int_t)connection->newest.epoch));
+	json_object_set_new(body, "epoch", json_integer((json_int_t)connection->newest.epoch));
 	json_object_set_new(body, "start", json_integer(asked->start));
 	json_set_text(body, "exactness", exactness_name(reading->exactness));
 	node_respond(connection->base.node, request, body, NULL);
 }
 
-int ptrace_variables(struct ptrace_connection *connection,
-		     const struct message *request, struct error *error)
+int ptrace_variables(struct ptrace_connection *connection, const struct message *request,
+		     struct error *error)
 {
 	const json_t *body = request->body;
 	uint64_t address = json_get_hex(body, "address");
 	int64_t tid = json_get_integer(body, "tid", 0);
-	int64_t interpreter =
-		json_get_integer(body, "interpreter", address ? 0 : -1);
+	int64_t interpreter = json_get_integer(body, "interpreter", address ? 0 : -1);
 	int64_t depth = json_get_integer(body, "depth", address ? -1 : 0);
 	struct asked asked = {
-		.reading = { .connection = connection,
-			     .exactness = CONSISTENT },
+		.reading = { .connection = connection, .exactness = CONSISTENT },
 		.address = address,
 		.type = json_get_string(body, "type", NULL),
 		.depth = address ? -1 : (int)depth,
@@ -103,9 +94,8 @@ int ptrace_variables(struct ptrace_connection *connection,
 	};
 	int result;
 
-	if (tid < -INT32_MAX || tid > INT32_MAX || interpreter < -1 ||
-	    interpreter > INT32_MAX || depth < -1 ||
-	    depth > STACK_FRAMES_MAXIMUM || asked.start < 0 ||
+	if (tid < -INT32_MAX || tid > INT32_MAX || interpreter < -1 || interpreter > INT32_MAX ||
+	    depth < -1 || depth > STACK_FRAMES_MAXIMUM || asked.start < 0 ||
 	    asked.start > START_MAXIMUM || (depth < 0 && !address))
 		return error_set(error, "variables: a number is out of "
 					"bounds.");

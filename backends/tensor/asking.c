@@ -12,8 +12,7 @@
 #include "protocol/message.h"
 
 /* Where code would have to run, the sentences of pyexpression.h say so. */
-static void respond_error(struct node *node, const struct message *request,
-			  const struct error *why)
+static void respond_error(struct node *node, const struct message *request, const struct error *why)
 {
 	struct error error = *why;
 
@@ -26,19 +25,16 @@ static void respond_error(struct node *node, const struct message *request,
 }
 
 /* An agent would run code, which a client that only reads does not want. */
-static struct connection *find_agent(struct node *node,
-				     const struct process *process,
-				     enum request_kind kind,
-				     const struct message *request)
+static struct connection *find_agent(struct node *node, const struct process *process,
+				     enum request_kind kind, const struct message *request)
 {
 	if (node_is_read_only(node))
 		return NULL;
-	return connections_find_agent(node_connections(node), process, kind,
-				      request);
+	return connections_find_agent(node_connections(node), process, kind, request);
 }
 
-static void send(struct node *node, struct connection *agent,
-		 enum request_kind kind, const struct message *request)
+static void send(struct node *node, struct connection *agent, enum request_kind kind,
+		 const struct message *request)
 {
 	struct error error = ERROR_INIT;
 
@@ -47,12 +43,11 @@ static void send(struct node *node, struct connection *agent,
 }
 
 /* From outside first; then by an agent; then as well as it goes. */
-static void ask(struct node *node, const struct process *process,
-		enum request_kind kind, const struct message *request,
-		enum valuing (*begin)(struct node *node,
-				      const struct process *process,
-				      const struct message *request,
-				      bool is_last, struct error *error))
+static void ask(struct node *node, const struct process *process, enum request_kind kind,
+		const struct message *request,
+		enum valuing (*begin)(struct node *node, const struct process *process,
+				      const struct message *request, bool is_last,
+				      struct error *error))
 {
 	struct error error = ERROR_INIT;
 	enum valuing valuing = begin(node, process, request, false, &error);
@@ -70,8 +65,7 @@ static void ask(struct node *node, const struct process *process,
 		respond_error(node, request, &error);
 }
 
-void tensor_request(struct node *node, const struct process *process,
-		    const struct message *request)
+void tensor_request(struct node *node, const struct process *process, const struct message *request)
 {
 	ask(node, process, REQUEST_TENSOR, request, valuing_begin);
 }

@@ -46,8 +46,7 @@ void tensor_asks_interrupt(struct tensor_asks *asks, pid_t pid)
 			ask->cancel(ask);
 }
 
-void tensor_ask_begin(struct tensor_ask *ask, struct node *node,
-		      const struct process *process,
+void tensor_ask_begin(struct tensor_ask *ask, struct node *node, const struct process *process,
 		      const struct message *request)
 {
 	struct tensor_asks *asks = node_tensor_asks(node);
@@ -55,8 +54,7 @@ void tensor_ask_begin(struct tensor_ask *ask, struct node *node,
 	ask->node = node;
 	ask->pid = process->pid;
 	ask->start_time = process->start_time;
-	message_make_request(&ask->request, request->name,
-			     json_incref(request->body));
+	message_make_request(&ask->request, request->name, json_incref(request->body));
 	ask->request.seq = request->seq;
 	ask->previous = NULL;
 	ask->next = asks->first;
@@ -76,26 +74,22 @@ void tensor_ask_end(struct tensor_ask *ask)
 	message_clear(&ask->request);
 }
 
-void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body,
-			const char *error)
+void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *error)
 {
 	node_respond(ask->node, &ask->request, owned_body, error);
 	node_flush(ask->node);
 }
 
-struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask,
-					    struct error *error)
+struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error *error)
 {
-	const struct process *process =
-		roster_find(node_roster(ask->node), ask->pid);
+	const struct process *process = roster_find(node_roster(ask->node), ask->pid);
 
-	if (!process ||
-	    (ask->start_time && process->start_time != ask->start_time)) {
+	if (!process || (ask->start_time && process->start_time != ask->start_time)) {
 		error_set(error, "Process %d has ended.", (int)ask->pid);
 		return NULL;
 	}
-	return (struct ptrace_connection *)connections_open(
-		node_connections(ask->node), process, error);
+	return (struct ptrace_connection *)connections_open(node_connections(ask->node), process,
+							    error);
 }
 
 static bool has_ended(const struct tensor_ask *ask)
@@ -115,9 +109,8 @@ static int fail(const struct tensor_ask *ask, struct error *error)
 	return -1;
 }
 
-int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
-		    struct found *found, struct ptrace_connection **reader,
-		    struct error *error)
+int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding, struct found *found,
+		    struct ptrace_connection **reader, struct error *error)
 {
 	/* The program may have been replaced (exec): then it is opened anew. */
 	for (int tries = 0; tries < 2; tries++) {

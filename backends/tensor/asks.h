@@ -43,27 +43,23 @@ void tensor_asks_free(struct tensor_asks *asks);
 void tensor_asks_interrupt(struct tensor_asks *asks, pid_t pid);
 
 /* Copies the request and begins to keep it; the rest is the caller's. */
-void tensor_ask_begin(struct tensor_ask *ask, struct node *node,
-		      const struct process *process,
+void tensor_ask_begin(struct tensor_ask *ask, struct node *node, const struct process *process,
 		      const struct message *request);
 /* Takes it out again and clears what is here; it may be freed then. */
 void tensor_ask_end(struct tensor_ask *ask);
 /* Outside of a request's handling: the answer is written at once. */
-void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body,
-			const char *error);
+void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *error);
 /*
  * Looks at it now, with needs_code where it is not read from outside at all;
  * *reader (or NULL) is what has read it.
  */
-int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding,
-		    struct found *found, struct ptrace_connection **reader,
-		    struct error *error);
+int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding, struct found *found,
+		    struct ptrace_connection **reader, struct error *error);
 /* Statistics, histogram and hashes that were read go over to what is told. */
 void tensor_ask_take(struct tensor *told, struct tensor_result *result);
 /* Whether the process runs, for all that is known. */
 bool tensor_ask_is_live(struct tensor_ask *ask);
 /* What reads the same process now; NULL and a sentence: it is gone. */
-struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask,
-					    struct error *error);
+struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error *error);
 
 #endif

@@ -46,8 +46,7 @@ struct order {
 	int64_t runs;
 };
 
-static void add_dimension(struct elements *elements, int64_t size,
-			  int64_t stride)
+static void add_dimension(struct elements *elements, int64_t size, int64_t stride)
 {
 	int last = elements->dimension_count - 1;
 
@@ -64,8 +63,7 @@ static void add_dimension(struct elements *elements, int64_t size,
 	elements->dimension_count++;
 }
 
-void elements_init(struct elements *elements,
-		   const struct tensor_layout *layout)
+void elements_init(struct elements *elements, const struct tensor_layout *layout)
 {
 	int unit = layout->dtype->swap_size;
 
@@ -105,8 +103,7 @@ static int64_t absolute(int64_t value)
 }
 
 /* The dimensions of stride 0 are left out. */
-static void sort_dimensions(const int64_t *strides, int count,
-			    struct order *order)
+static void sort_dimensions(const int64_t *strides, int count, struct order *order)
 {
 	order->count = 0;
 	for (int i = 0; i < count; i++) {
@@ -115,8 +112,7 @@ static void sort_dimensions(const int64_t *strides, int count,
 		if (strides[i] == 0)
 			continue;
 		while (place > 0 &&
-		       absolute(strides[order->dimensions[place - 1]]) >
-			       absolute(strides[i])) {
+		       absolute(strides[order->dimensions[place - 1]]) > absolute(strides[i])) {
 			order->dimensions[place] = order->dimensions[place - 1];
 			place--;
 		}
@@ -150,8 +146,7 @@ void elements_sort(struct elements *elements)
  */
 
 /* 0, or an errno. */
-static int read_parts(pid_t pid, struct iovec *parts, size_t count, void *out,
-		      size_t length)
+static int read_parts(pid_t pid, struct iovec *parts, size_t count, void *out, size_t length)
 {
 	struct iovec here = { .iov_base = out, .iov_len = length };
 	ssize_t done = process_vm_readv(pid, &here, 1, parts, count, 0);
@@ -186,8 +181,7 @@ static int read_runs(const struct elements *elements, const struct box *box,
 		}
 		if (count == PARTS_MAXIMUM || run + 1 == order->runs) {
 			size_t bytes = count * (size_t)order->length;
-			int number = read_parts(elements->pid, parts, count,
-						scratch, bytes);
+			int number = read_parts(elements->pid, parts, count, scratch, bytes);
 
 			if (number)
 				return number;
@@ -202,8 +196,7 @@ static int read_runs(const struct elements *elements, const struct box *box,
  * Boxes
  */
 
-static void plan(const struct elements *elements, const struct box *box,
-		 struct order *order)
+static void plan(const struct elements *elements, const struct box *box, struct order *order)
 {
 	sort_dimensions(box->strides, box->dimension_count, order);
 	order->length = elements->unit_size;
@@ -225,8 +218,7 @@ static void plan(const struct elements *elements, const struct box *box,
 }
 
 /* The strides by which the units that are wanted lie in what was read. */
-static void describe(const struct box *box, const struct order *order,
-		     int64_t *strides)
+static void describe(const struct box *box, const struct order *order, int64_t *strides)
 {
 	int64_t stride = order->length;
 
@@ -245,12 +237,10 @@ static void describe(const struct box *box, const struct order *order,
 	}
 }
 
-static int read_box(const struct elements *elements, const struct box *box,
-		    uint8_t *out);
+static int read_box(const struct elements *elements, const struct box *box, uint8_t *out);
 
 /* Two halves along the first dimension that has two. */
-static int read_halves(const struct elements *elements, const struct box *box,
-		       uint8_t *out)
+static int read_halves(const struct elements *elements, const struct box *box, uint8_t *out)
 {
 	struct box half = *box;
 	int first = 0;
@@ -279,15 +269,13 @@ static void turn(struct box *box, bool *is_turned)
 		is_turned[i] = box->strides[i] < 0;
 		if (!is_turned[i])
 			continue;
-		box->address +=
-			(uint64_t)((box->shape[i] - 1) * box->strides[i]);
+		box->address += (uint64_t)((box->shape[i] - 1) * box->strides[i]);
 		box->strides[i] = -box->strides[i];
 	}
 }
 
 /* 0, or an errno. */
-static int read_box(const struct elements *elements, const struct box *box,
-		    uint8_t *out)
+static int read_box(const struct elements *elements, const struct box *box, uint8_t *out)
 {
 	bool is_turned[ELEMENTS_DIMENSIONS];
 	int64_t strides[ELEMENTS_DIMENSIONS];
@@ -320,16 +308,15 @@ static int read_box(const struct elements *elements, const struct box *box,
 }
 
 /* So many whole indices of a dimension, of all behind it. */
-static int read_whole(const struct elements *elements, int dimension,
-		      uint64_t address, int64_t size, uint8_t *out)
+static int read_whole(const struct elements *elements, int dimension, uint64_t address,
+		      int64_t size, uint8_t *out)
 {
 	struct box box = { .address = address, .unit_count = size };
 
 	if (size == 0)
 		return 0;
 	for (int i = dimension; i < elements->dimension_count; i++) {
-		box.shape[box.dimension_count] =
-			i == dimension ? size : elements->shape[i];
+		box.shape[box.dimension_count] = i == dimension ? size : elements->shape[i];
 		box.strides[box.dimension_count] = elements->strides[i];
 		box.dimension_count++;
 		if (i > dimension)
@@ -342,9 +329,8 @@ static int read_whole(const struct elements *elements, int dimension,
  * Units start to start + count of those behind address, from that dimension
  * on. place is how many one index of it has.
  */
-static int read_range(const struct elements *elements, int dimension,
-		      uint64_t address, int64_t place, int64_t start,
-		      int64_t count, uint8_t *out)
+static int read_range(const struct elements *elements, int dimension, uint64_t address,
+		      int64_t place, int64_t start, int64_t count, uint8_t *out)
 {
 	int64_t stride;
 	int64_t head;
@@ -355,16 +341,15 @@ static int read_range(const struct elements *elements, int dimension,
 	if (dimension == elements->dimension_count)
 		return read_whole(elements, dimension, address, count, out);
 	stride = elements->strides[dimension];
-	inner = dimension + 1 < elements->dimension_count
-			? place / elements->shape[dimension + 1]
-			: 1;
+	inner = dimension + 1 < elements->dimension_count ? place / elements->shape[dimension + 1]
+							  : 1;
 	address += (uint64_t)(start / place * stride);
 	head = start % place ? place - start % place : 0;
 	if (head > count)
 		head = count;
 	if (head > 0) {
-		number = read_range(elements, dimension + 1, address, inner,
-				    start % place, head, out);
+		number = read_range(elements, dimension + 1, address, inner, start % place, head,
+				    out);
 		if (number || head == count)
 			return number;
 		address += (uint64_t)stride;
@@ -377,40 +362,32 @@ static int read_range(const struct elements *elements, int dimension,
 		return number;
 	out += whole * place * elements->unit_size;
 	address += (uint64_t)(whole * stride);
-	return read_range(elements, dimension + 1, address, inner, 0, count,
-			  out);
+	return read_range(elements, dimension + 1, address, inner, 0, count, out);
 }
 
 /* 0, or an errno. */
-static int read_units(const struct elements *elements, int64_t start,
-		      int64_t count, uint8_t *out)
+static int read_units(const struct elements *elements, int64_t start, int64_t count, uint8_t *out)
 {
 	int64_t size = elements->dimension_count > 0 ? elements->shape[0] : 1;
 	int64_t place = elements->unit_count / size;
 	int number;
 
-	if (elements->dimension_count == 1 &&
-	    elements->strides[0] == elements->unit_size) {
+	if (elements->dimension_count == 1 && elements->strides[0] == elements->unit_size) {
 		size_t length = (size_t)(count * elements->unit_size);
 		struct iovec part = {
-			.iov_base =
-				(void *)(uintptr_t)(elements->address +
-						    (uint64_t)(start *
-							       elements->unit_size)),
+			.iov_base = (void *)(uintptr_t)(elements->address +
+							(uint64_t)(start * elements->unit_size)),
 			.iov_len = length,
 		};
 
 		number = read_parts(elements->pid, &part, 1, out, length);
 	} else {
-		number = read_range(elements, 0, elements->address, place,
-				    start, count, out);
+		number = read_range(elements, 0, elements->address, place, start, count, out);
 	}
 	if (number == 0 && elements->is_swapped)
 		shuffle_swap(out, (size_t)count, elements->unit_size);
 	for (int64_t i = 0;
-	     elements->bits != UINT8_MAX && number == 0 &&
-	     i < count * elements->unit_size;
-	     i++)
+	     elements->bits != UINT8_MAX && number == 0 && i < count * elements->unit_size; i++)
 		out[i] &= elements->bits;
 	return number;
 }
@@ -428,38 +405,32 @@ static uint64_t address_of(const struct elements *elements, int64_t unit)
 	return address;
 }
 
-static int explain(const struct elements *elements, int64_t unit, int number,
-		   struct error *error)
+static int explain(const struct elements *elements, int64_t unit, int number, struct error *error)
 {
 	int64_t index = unit / elements->item_units;
 
 	if (number == ESRCH)
 		return error_set(error, "the process has ended");
 	if (number == EPERM)
-		return error_set(error,
-				 "its memory may not be read: run as the same "
-				 "user, or with CAP_SYS_PTRACE");
+		return error_set(error, "its memory may not be read: run as the same "
+					"user, or with CAP_SYS_PTRACE");
 	if (number != EFAULT)
-		return error_set_errno(error, number,
-				       "element %" PRId64 " cannot be read",
-				       index);
+		return error_set_errno(error, number, "element %" PRId64 " cannot be read", index);
 	return error_set(error,
-			 "element %" PRId64
-			 " cannot be read: there is no memory at 0x%" PRIx64
+			 "element %" PRId64 " cannot be read: there is no memory at 0x%" PRIx64
 			 " (any more)",
 			 index, address_of(elements, unit));
 }
 
-int64_t elements_read(const struct elements *elements, int64_t start,
-		      int64_t count, void *out, struct error *error)
+int64_t elements_read(const struct elements *elements, int64_t start, int64_t count, void *out,
+		      struct error *error)
 {
 	int64_t half = count / 2;
 	uint8_t *bytes = out;
 	int64_t done;
 	int number;
 
-	assert(start >= 0 && count >= 0 &&
-	       count <= elements->unit_count - start);
+	assert(start >= 0 && count >= 0 && count <= elements->unit_count - start);
 	if (count == 0)
 		return 0;
 	number = read_units(elements, start, count, out);

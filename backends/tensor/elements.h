@@ -30,7 +30,7 @@ struct elements {
 	uint64_t address;
 	int unit_size; /* 1, 2, 4, 8 or 16 */
 	bool is_swapped;
-	uint8_t bits; /* of each byte that count; the others are read as 0 */
+	uint8_t bits;	    /* of each byte that count; the others are read as 0 */
 	int64_t item_units; /* of one element */
 	int64_t unit_count; /* of all */
 	/* Without those of size 1; what lies in a row is one dimension. */
@@ -40,8 +40,7 @@ struct elements {
 };
 
 /* Of a layout that was checked. */
-void elements_init(struct elements *elements,
-		   const struct tensor_layout *layout);
+void elements_init(struct elements *elements, const struct tensor_layout *layout);
 /*
  * The same values in the order in which they lie, which is the fastest one:
  * for what does not depend on the order.
@@ -53,7 +52,7 @@ int64_t elements_step(const struct elements *elements, int64_t maximum);
  * Reads so many units from start on. Returns how many it could read: if fewer,
  * the sentence says which element cannot be, and why.
  */
-int64_t elements_read(const struct elements *elements, int64_t start,
-		      int64_t count, void *out, struct error *error);
+int64_t elements_read(const struct elements *elements, int64_t start, int64_t count, void *out,
+		      struct error *error);
 
 #endif

@@ -6,8 +6,7 @@
 #include "banned.h"
 #include "protocol/dtype.h"
 
-void find_init(struct find *find, const struct kernel *kernel,
-	       enum wish_find what, int64_t after)
+void find_init(struct find *find, const struct kernel *kernel, enum wish_find what, int64_t after)
 {
 	*find = (struct find){
 		.kernel = kernel,
@@ -17,8 +16,7 @@ void find_init(struct find *find, const struct kernel *kernel,
 	};
 }
 
-static bool is_less(const struct tensor_number *one,
-		    const struct tensor_number *other)
+static bool is_less(const struct tensor_number *one, const struct tensor_number *other)
 {
 	bool is_large = one->kind == TENSOR_NUMBER_UNSIGNED;
 	bool is_other_large = other->kind == TENSOR_NUMBER_UNSIGNED;
@@ -34,22 +32,18 @@ static bool is_less(const struct tensor_number *one,
 static bool is_better(const struct find *find, const struct tensor_number *one,
 		      const struct tensor_number *other)
 {
-	if (one->kind == TENSOR_NUMBER_UNKNOWN ||
-	    other->kind == TENSOR_NUMBER_UNKNOWN)
+	if (one->kind == TENSOR_NUMBER_UNKNOWN || other->kind == TENSOR_NUMBER_UNKNOWN)
 		return one->kind != TENSOR_NUMBER_UNKNOWN;
-	return find->what == WISH_FIND_MINIMUM ? is_less(one, other)
-					       : is_less(other, one);
+	return find->what == WISH_FIND_MINIMUM ? is_less(one, other) : is_less(other, one);
 }
 
-static bool is_it(const struct find *find, const struct dtype *dtype,
-		  const uint8_t *bytes)
+static bool is_it(const struct find *find, const struct dtype *dtype, const uint8_t *bytes)
 {
 	struct tensor_number number;
 	bool is_finite;
 
 	dtype_number(dtype, bytes, (size_t)dtype->size, &number);
-	is_finite = !(number.kind == TENSOR_NUMBER_REAL ||
-		      number.kind == TENSOR_NUMBER_COMPLEX) ||
+	is_finite = !(number.kind == TENSOR_NUMBER_REAL || number.kind == TENSOR_NUMBER_COMPLEX) ||
 		    (isfinite(number.real) && isfinite(number.imaginary));
 	if (find->what == WISH_FIND_NAN)
 		return !is_finite;
@@ -59,8 +53,8 @@ static bool is_it(const struct find *find, const struct dtype *dtype,
 	       !is_better(find, &find->best, &number);
 }
 
-static void seek(struct find *find, const struct dtype *dtype,
-		 const uint8_t *bytes, int64_t count, int64_t index)
+static void seek(struct find *find, const struct dtype *dtype, const uint8_t *bytes, int64_t count,
+		 int64_t index)
 {
 	int64_t first = find->after < index ? 0 : find->after - index + 1;
 
@@ -73,8 +67,8 @@ static void seek(struct find *find, const struct dtype *dtype,
 }
 
 /* Whether there is any of it, before it is sought. */
-static void add_part(struct find *find, const struct dtype *dtype,
-		     const uint8_t *bytes, int64_t count, int64_t index)
+static void add_part(struct find *find, const struct dtype *dtype, const uint8_t *bytes,
+		     int64_t count, int64_t index)
 {
 	struct tensor_statistics told;
 	struct statistics statistics;
@@ -99,12 +93,11 @@ static void add_part(struct find *find, const struct dtype *dtype,
 		seek(find, dtype, bytes, count, index);
 }
 
-void find_add(struct find *find, const struct dtype *dtype,
-	      const uint8_t *bytes, int64_t count, int64_t index)
+void find_add(struct find *find, const struct dtype *dtype, const uint8_t *bytes, int64_t count,
+	      int64_t index)
 {
 	while (count > 0) {
-		int64_t part =
-			count < STATISTICS_PART ? count : STATISTICS_PART;
+		int64_t part = count < STATISTICS_PART ? count : STATISTICS_PART;
 
 		add_part(find, dtype, bytes, part, index);
 		bytes += part * dtype->size;
@@ -123,8 +116,7 @@ void find_merge(struct find *find, const struct find *part)
 	if (is_better(find, &part->best, &find->best)) {
 		find->best = part->best;
 		find->index = part->index;
-	} else if (find->index < 0 &&
-		   !is_better(find, &find->best, &part->best)) {
+	} else if (find->index < 0 && !is_better(find, &find->best, &part->best)) {
 		find->index = part->index;
 	}
 }

@@ -23,11 +23,10 @@ struct find {
 	int64_t index;		   /* -1: none */
 };
 
-void find_init(struct find *find, const struct kernel *kernel,
-	       enum wish_find what, int64_t after);
+void find_init(struct find *find, const struct kernel *kernel, enum wish_find what, int64_t after);
 /* Elements that begin with that flat index. */
-void find_add(struct find *find, const struct dtype *dtype,
-	      const uint8_t *bytes, int64_t count, int64_t index);
+void find_add(struct find *find, const struct dtype *dtype, const uint8_t *bytes, int64_t count,
+	      int64_t index);
 void find_merge(struct find *find, const struct find *part);
 
 #endif

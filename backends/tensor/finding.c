@@ -17,8 +17,8 @@
  * What is asked for
  */
 
-static int read_number(const json_t *arguments, const char *key, int64_t least,
-		       int64_t most, int64_t *number, struct error *error)
+static int read_number(const json_t *arguments, const char *key, int64_t least, int64_t most,
+		       int64_t *number, struct error *error)
 {
 	const json_t *value = json_object_get(arguments, key);
 
@@ -26,25 +26,20 @@ static int read_number(const json_t *arguments, const char *key, int64_t least,
 		return 0;
 	if (!json_is_integer(value) || json_integer_value(value) < least ||
 	    json_integer_value(value) > most)
-		return error_set(error, "\"%s\" is no number that it can be.",
-				 key);
+		return error_set(error, "\"%s\" is no number that it can be.", key);
 	*number = json_integer_value(value);
 	return 0;
 }
 
-static int read_numbers(struct finding *finding, const json_t *arguments,
-			struct error *error)
+static int read_numbers(struct finding *finding, const json_t *arguments, struct error *error)
 {
 	int64_t tid = 0;
 	int64_t interpreter = -1;
 
 	if (read_number(arguments, "tid", -INT32_MAX, INT32_MAX, &tid, error) ||
-	    read_number(arguments, "interpreter", 0, INT32_MAX, &interpreter,
-			error) ||
-	    read_number(arguments, "depth", 0, STACK_FRAMES_MAXIMUM,
-			&finding->depth, error) ||
-	    read_number(arguments, "frames", 0, INT32_MAX, &finding->frames,
-			error))
+	    read_number(arguments, "interpreter", 0, INT32_MAX, &interpreter, error) ||
+	    read_number(arguments, "depth", 0, STACK_FRAMES_MAXIMUM, &finding->depth, error) ||
+	    read_number(arguments, "frames", 0, INT32_MAX, &finding->frames, error))
 		return -1;
 	finding->tid = (pid_t)tid;
 	finding->interpreter = (int)interpreter;
@@ -54,8 +49,7 @@ static int read_numbers(struct finding *finding, const json_t *arguments,
 	return 0;
 }
 
-int finding_parse(struct finding *finding, const json_t *arguments,
-		  struct error *error)
+int finding_parse(struct finding *finding, const json_t *arguments, struct error *error)
 {
 	*finding = (struct finding){
 		.depth = -1,
@@ -67,8 +61,7 @@ int finding_parse(struct finding *finding, const json_t *arguments,
 	};
 	if (read_numbers(finding, arguments, error))
 		return -1;
-	finding->is_searched = finding->depth < 0 ||
-			       json_get_boolean(arguments, "search", false);
+	finding->is_searched = finding->depth < 0 || json_get_boolean(arguments, "search", false);
 	if (!finding->text == !finding->address)
 		return error_set(error, "Either \"expression\" or \"address\" "
 					"says what is to be read.");
@@ -108,16 +101,14 @@ static int refuse_change(struct error *error)
 	return error_set(error, "The stack has changed: take a new sample.");
 }
 
-static int open_frames(const struct finding *finding, struct frames *frames,
-		       struct error *error)
+static int open_frames(const struct finding *finding, struct frames *frames, struct error *error)
 {
 	size_t dropped;
 	size_t kept = reading_count(frames->reading, &dropped);
 	int64_t count = (int64_t)(kept + dropped);
 
 	if (!kept)
-		return error_set(error, "Thread %d runs no Python now.",
-				 (int)frames->reading->tid);
+		return error_set(error, "Thread %d runs no Python now.", (int)frames->reading->tid);
 	frames->count = (int)kept;
 	if (finding->frames < 0)
 		return 0;
@@ -128,8 +119,7 @@ static int open_frames(const struct finding *finding, struct frames *frames,
 }
 
 /* The depth now of the frame that is asked for, or that a search begins at. */
-static int first_depth(const struct finding *finding,
-		       const struct frames *frames)
+static int first_depth(const struct finding *finding, const struct frames *frames)
 {
 	int depth = finding->depth < 0 ? 0 : (int)finding->depth;
 
@@ -144,8 +134,7 @@ static bool is_named(const struct code *code, const char *name)
 	       (code->qualname && strcmp(code->qualname, name) == 0);
 }
 
-static int check_function(const struct finding *finding,
-			  const struct frames *frames, int depth,
+static int check_function(const struct finding *finding, const struct frames *frames, int depth,
 			  struct error *error)
 {
 	if (depth < 0 || depth >= frames->count)
@@ -159,8 +148,7 @@ static int check_function(const struct finding *finding,
 /* Python's own, and what was installed. */
 static bool is_library(const char *file)
 {
-	static const char *const places[] = { "/site-packages/",
-					      "/dist-packages/",
+	static const char *const places[] = { "/site-packages/", "/dist-packages/",
 					      "/lib/python3" };
 
 	if (file[0] == '<')
@@ -175,35 +163,29 @@ static bool is_library(const char *file)
 #define SEARCHED_MAXIMUM 512
 
 /* Whether a frame has the names, as its own or at least those it sees. */
-static bool has_names(const struct finding *finding,
-		      const struct frames *frames, int depth, bool is_own,
-		      struct pyexpression_search *search)
+static bool has_names(const struct finding *finding, const struct frames *frames, int depth,
+		      bool is_own, struct pyexpression_search *search)
 {
 	struct error unused = ERROR_INIT;
 	struct pyobject_frame frame;
 
 	if (reading_frame(frames->reading, depth, &frame, &unused))
 		return false;
-	return is_own ? pyexpression_is_own(finding->expression,
-					    frames->reader, &frame, search)
-		      : pyexpression_is_seen(finding->expression,
-					     frames->reader, &frame, search);
+	return is_own ? pyexpression_is_own(finding->expression, frames->reader, &frame, search)
+		      : pyexpression_is_seen(finding->expression, frames->reader, &frame, search);
 }
 
 /* Behind the last one that is searched. */
 static int end_of_search(const struct frames *frames, int depth)
 {
-	return frames->count > depth + SEARCHED_MAXIMUM
-		       ? depth + SEARCHED_MAXIMUM
-		       : frames->count;
+	return frames->count > depth + SEARCHED_MAXIMUM ? depth + SEARCHED_MAXIMUM : frames->count;
 }
 
 /*
  * The first one whose own the names are, else the first that sees them, of the
  * program before others; -1 where none knows them.
  */
-static int search(const struct finding *finding, const struct frames *frames,
-		  int depth)
+static int search(const struct finding *finding, const struct frames *frames, int depth)
 {
 	struct pyexpression_search *seen = frames->search;
 	int count = end_of_search(frames, depth);
@@ -215,11 +197,9 @@ static int search(const struct finding *finding, const struct frames *frames,
 		if (has_names(finding, frames, i, true, seen))
 			return i;
 	for (int i = depth; i < count; i++) {
-		bool is_theirs =
-			is_library(reading_code(frames->reading, i)->file);
+		bool is_theirs = is_library(reading_code(frames->reading, i)->file);
 
-		if ((is_theirs && best >= 0) ||
-		    !has_names(finding, frames, i, false, seen))
+		if ((is_theirs && best >= 0) || !has_names(finding, frames, i, false, seen))
 			continue;
 		if (!is_theirs)
 			return i;
@@ -229,9 +209,8 @@ static int search(const struct finding *finding, const struct frames *frames,
 }
 
 /* What none knows is read where the search began: that says which it is. */
-static int choose_frame(const struct finding *finding, struct frames *frames,
-			struct found *found, struct pyobject_frame *frame,
-			struct error *error)
+static int choose_frame(const struct finding *finding, struct frames *frames, struct found *found,
+			struct pyobject_frame *frame, struct error *error)
 {
 	int depth;
 
@@ -256,19 +235,15 @@ static int choose_frame(const struct finding *finding, struct frames *frames,
 }
 
 /* Names and lines, for which no thread has to be stopped. */
-static json_t *tell_frame(const struct reading *reading,
-			  const struct found *found)
+static json_t *tell_frame(const struct reading *reading, const struct found *found)
 {
 	const struct code *code = reading_code(reading, found->depth);
 	json_t *json = json_object();
 
 	json_set_text(json, "func", code->func);
 	json_set_text(json, "file", code->file);
-	json_object_set_new(
-		json, "lineno",
-		json_integer(reading_line(reading, found->depth)));
-	json_object_set_new(json, "depth",
-			    json_integer(found->depth - found->above));
+	json_object_set_new(json, "lineno", json_integer(reading_line(reading, found->depth)));
+	json_object_set_new(json, "depth", json_integer(found->depth - found->above));
 	return json;
 }
 
@@ -279,9 +254,8 @@ static json_t *tell_frame(const struct reading *reading,
 /* At a thread that rested when each began, and has moved when it ended. */
 #define LOOKS_MAXIMUM 3
 
-static int read_expression(const struct finding *finding,
-			   struct reading *reading, struct pyreader *reader,
-			   struct pyexpression_search *search,
+static int read_expression(const struct finding *finding, struct reading *reading,
+			   struct pyreader *reader, struct pyexpression_search *search,
 			   struct found *found, struct error *error)
 {
 	struct frames frames = {
@@ -296,27 +270,22 @@ static int read_expression(const struct finding *finding,
 	if (choose_frame(finding, &frames, found, &frame, error))
 		return -1;
 	result = pyexpression_read(finding->expression, reader, &frame,
-				   variable_list_add(&found->list),
-				   &found->value, error);
+				   variable_list_add(&found->list), &found->value, error);
 	/* A name that is not known is none to an agent either. */
-	found->needs_code =
-		result &&
-		pyexpression_is_seen(finding->expression, reader, &frame,
-				     &(struct pyexpression_search){ 0 });
+	found->needs_code = result && pyexpression_is_seen(finding->expression, reader, &frame,
+							   &(struct pyexpression_search){ 0 });
 	return result;
 }
 
-static int read_address(const struct finding *finding, struct pyreader *reader,
-			struct found *found, struct error *error)
+static int read_address(const struct finding *finding, struct pyreader *reader, struct found *found,
+			struct error *error)
 {
 	struct variable *variable = variable_list_add(&found->list);
-	int result = reading_check_type(reader, finding->address,
-					finding->type, error);
+	int result = reading_check_type(reader, finding->address, finding->type, error);
 
 	if (result)
 		return -1;
-	result = pyexpression_read_object(reader, finding->address, variable,
-					  &found->value, error);
+	result = pyexpression_read_object(reader, finding->address, variable, &found->value, error);
 	if (!result)
 		variable->name = xstrdup("");
 	return result;
@@ -337,15 +306,14 @@ static int read_it(struct reading *reading, void *data, struct error *error)
 	found_clear(found);
 	reading_reader(reading, &reader);
 	found->tid = reading->tid;
-	return look->finding->expression
-		       ? read_expression(look->finding, reading, &reader,
-					 &look->search, found, error)
-		       : read_address(look->finding, &reader, found, error);
+	return look->finding->expression ? read_expression(look->finding, reading, &reader,
+							   &look->search, found, error)
+					 : read_address(look->finding, &reader, found, error);
 }
 
 /* A sentence about one frame is none about those that were searched. */
-static void explain_search(const struct finding *finding,
-			   const struct found *found, struct error *error)
+static void explain_search(const struct finding *finding, const struct found *found,
+			   struct error *error)
 {
 	struct error first = ERROR_INIT;
 
@@ -365,9 +333,8 @@ static void explain_search(const struct finding *finding,
 }
 
 /* 1: the thread was not held, and has moved meanwhile. */
-static int look_once(const struct finding *finding,
-		     struct ptrace_connection *connection, struct found *found,
-		     bool is_last, struct error *error)
+static int look_once(const struct finding *finding, struct ptrace_connection *connection,
+		     struct found *found, bool is_last, struct error *error)
 {
 	struct look look = { .finding = finding, .found = found };
 	struct reading reading = {
@@ -395,9 +362,8 @@ static int look_once(const struct finding *finding,
 	return result;
 }
 
-int finding_look(const struct finding *finding,
-		 struct ptrace_connection *connection, struct found *found,
-		 struct error *error)
+int finding_look(const struct finding *finding, struct ptrace_connection *connection,
+		 struct found *found, struct error *error)
 {
 	int result = 1;
 
@@ -405,8 +371,7 @@ int finding_look(const struct finding *finding,
 		struct error failed = ERROR_INIT;
 
 		found_clear(found);
-		result = look_once(finding, connection, found,
-				   i == LOOKS_MAXIMUM, &failed);
+		result = look_once(finding, connection, found, i == LOOKS_MAXIMUM, &failed);
 		if (result < 0 && error)
 			*error = failed;
 	}

@@ -24,10 +24,10 @@ struct pyreader;
 struct finding {
 	pid_t tid; /* 0: the main thread */
 	int interpreter;
-	int64_t depth;	  /* -1: not said */
-	int64_t frames;	  /* as the asker knows the stack; -1: not said */
-	bool is_searched; /* the frames from there on outwards */
-	const char *function; /* that must be at depth; NULL: any */
+	int64_t depth;			 /* -1: not said */
+	int64_t frames;			 /* as the asker knows the stack; -1: not said */
+	bool is_searched;		 /* the frames from there on outwards */
+	const char *function;		 /* that must be at depth; NULL: any */
 	const char *text;		 /* of the expression; NULL: none */
 	struct pyexpression *expression; /* NULL: address, or it is wrong */
 	uint64_t address;
@@ -38,8 +38,7 @@ struct finding {
  * From the arguments of a request, which are borrowed; -1 and a sentence. To
  * be cleared in any case.
  */
-int finding_parse(struct finding *finding, const json_t *arguments,
-		  struct error *error);
+int finding_parse(struct finding *finding, const json_t *arguments, struct error *error);
 void finding_clear(struct finding *finding);
 /* What it is called in a sentence. */
 const char *finding_name(const struct finding *finding);
@@ -59,16 +58,15 @@ struct found {
 	pid_t tid;
 	uint64_t held_ns;    /* the thread was held so long; 0: it was not */
 	uint64_t held_calls; /* that read its memory meanwhile */
-	bool is_lost; /* on failure: the process is not what it was */
+	bool is_lost;	     /* on failure: the process is not what it was */
 	/*
 	 * On failure: who runs code in the process could tell, as the frame
 	 * has all the names; the expression is only too much for a look.
 	 */
 	bool needs_code;
 };
-int finding_look(const struct finding *finding,
-		 struct ptrace_connection *connection, struct found *found,
-		 struct error *error);
+int finding_look(const struct finding *finding, struct ptrace_connection *connection,
+		 struct found *found, struct error *error);
 void found_clear(struct found *found);
 
 #endif

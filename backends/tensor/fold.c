@@ -8,8 +8,8 @@
 #include "base/crc.h"
 #include "protocol/tensor.h"
 
-void fold_statistics(const struct scan *scan, const struct ranges *ranges,
-		     int64_t element_count, struct tensor *told)
+void fold_statistics(const struct scan *scan, const struct ranges *ranges, int64_t element_count,
+		     struct tensor *told)
 {
 	struct statistics all;
 	int64_t masked = 0;
@@ -22,9 +22,7 @@ void fold_statistics(const struct scan *scan, const struct ranges *ranges,
 	statistics_tell(&all, scan->dtype, &told->statistics);
 	told->has_statistics = true;
 	told->statistics.masked_count = masked;
-	told->share = element_count > 0 ? (double)(all.count + masked) /
-						  (double)element_count
-					: 1;
+	told->share = element_count > 0 ? (double)(all.count + masked) / (double)element_count : 1;
 }
 
 /* One behind the other. */
@@ -40,13 +38,11 @@ static void append_hash(struct scan_hash *all, const struct scan_hash *hash)
 /* Where nothing is masked it is that of the values, as without a mask. */
 static uint32_t end_hash(const struct scan_hash *all)
 {
-	return all->masked_count == 0
-		       ? all->crc
-		       : crc_combine(all->crc, all->mask, all->mask_length);
+	return all->masked_count == 0 ? all->crc
+				      : crc_combine(all->crc, all->mask, all->mask_length);
 }
 
-static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
-			struct tensor *told)
+static void fold_blocks(const struct scan *scan, const struct ranges *ranges, struct tensor *told)
 {
 	struct scan_hash all = { .crc = 0 };
 	size_t block = 0;
@@ -61,8 +57,7 @@ static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
 			if (left == 0) {
 				all = (struct scan_hash){ .crc = 0 };
 				block++;
-				left = scan->block_units *
-				       scan->elements.unit_size;
+				left = scan->block_units * scan->elements.unit_size;
 			}
 			append_hash(&all, hash);
 			told->blocks[block] = end_hash(&all);
@@ -71,8 +66,8 @@ static void fold_blocks(const struct scan *scan, const struct ranges *ranges,
 	}
 }
 
-void fold_hashes(const struct scan *scan, const struct ranges *ranges,
-		 int64_t element_count, int block_count, struct tensor *told)
+void fold_hashes(const struct scan *scan, const struct ranges *ranges, int64_t element_count,
+		 int block_count, struct tensor *told)
 {
 	struct scan_hash all = { .crc = 0 };
 
@@ -88,8 +83,7 @@ void fold_hashes(const struct scan *scan, const struct ranges *ranges,
 		return;
 	told->block_elements = wish_block_elements(element_count, block_count);
 	told->block_count =
-		(size_t)((element_count + told->block_elements - 1) /
-			 told->block_elements);
+		(size_t)((element_count + told->block_elements - 1) / told->block_elements);
 	told->blocks = xcalloc(told->block_count + 1, sizeof(*told->blocks));
 	fold_blocks(scan, ranges, told);
 }

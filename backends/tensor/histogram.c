@@ -8,8 +8,8 @@
 #include "protocol/dtype.h"
 
 /* Halves: the distance of two doubles may be too large for one. */
-static void add_values(const struct histogram_bounds *bounds,
-		       const double *values, size_t count, int64_t *bins)
+static void add_values(const struct histogram_bounds *bounds, const double *values, size_t count,
+		       int64_t *bins)
 {
 	double low = bounds->low / 2;
 	double width = bounds->high / 2 - low;
@@ -29,15 +29,13 @@ static void add_values(const struct histogram_bounds *bounds,
 	}
 }
 
-void histogram_add(const struct histogram_bounds *bounds,
-		   const struct dtype *dtype, const uint8_t *bytes,
-		   int64_t count, int64_t *bins)
+void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dtype,
+		   const uint8_t *bytes, int64_t count, int64_t *bins)
 {
 	double values[STATISTICS_PART];
 
 	while (count > 0) {
-		int64_t part =
-			count < STATISTICS_PART ? count : STATISTICS_PART;
+		int64_t part = count < STATISTICS_PART ? count : STATISTICS_PART;
 
 		dtype_decode(dtype, bytes, (size_t)part, values);
 		add_values(bounds, values, (size_t)part, bins);

@@ -17,8 +17,7 @@ struct histogram_bounds {
 };
 
 /* Elements of a real type, little-endian. */
-void histogram_add(const struct histogram_bounds *bounds,
-		   const struct dtype *dtype, const uint8_t *bytes,
-		   int64_t count, int64_t *bins);
+void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dtype,
+		   const uint8_t *bytes, int64_t count, int64_t *bins);
 
 #endif

@@ -17,8 +17,7 @@ static const struct choice {
 	const char *flags[5];
 } choices[] = {
 #ifdef KERNEL_HAS_AVX512
-	{ &kernel_avx512,
-	  { " avx512f", " avx512bw", " avx512dq", " avx512vl", " fma" } },
+	{ &kernel_avx512, { " avx512f", " avx512bw", " avx512dq", " avx512vl", " fma" } },
 #endif
 #ifdef KERNEL_HAS_AVX2
 	{ &kernel_avx2, { " avx2", " fma" } },

@@ -18,13 +18,13 @@
 extern const struct kernel KERNEL;
 
 /* Of a type whose values are counted as such already. */
-#define LOAD(name, type)                                                   \
-	static type load_##name(const uint8_t *bytes, size_t i)            \
-	{                                                                  \
-		type value;                                                \
-                                                                           \
-		memcpy(&value, bytes + i * sizeof(value), sizeof(value)); \
-		return value;                                              \
+#define LOAD(name, type)                                                                           \
+	static type load_##name(const uint8_t *bytes, size_t i)                                    \
+	{                                                                                          \
+		type value;                                                                        \
+                                                                                                   \
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));                          \
+		return value;                                                                      \
 	}
 
 LOAD(float64, double)
@@ -88,8 +88,7 @@ static double real_int64(int64_t value)
 #ifdef __AVX512DQ__
 	return (double)value;
 #else
-	return (double)(int32_t)(value >> 32) * 0x1p32 +
-	       (double)(uint32_t)value;
+	return (double)(int32_t)(value >> 32) * 0x1p32 + (double)(uint32_t)value;
 #endif
 }
 
@@ -98,8 +97,7 @@ static double real_uint64(uint64_t value)
 #ifdef __AVX512DQ__
 	return (double)value;
 #else
-	return (double)(uint32_t)(value >> 32) * 0x1p32 +
-	       (double)(uint32_t)value;
+	return (double)(uint32_t)(value >> 32) * 0x1p32 + (double)(uint32_t)value;
 #endif
 }
 
@@ -144,33 +142,33 @@ static const struct kernel_sums empty = {
  * type: in which they are compared; counter: as wide as that, so that nothing
  * has to be spread; real: what makes a double of one.
  */
-#define SUM(name, type, counter, real, tell)                            \
-	static void sum_##name(const uint8_t *bytes, size_t count,      \
-			       double center, struct kernel_sums *sums) \
-	{                                                               \
-		type low = load_##name(bytes, 0);                       \
-		type high = low;                                        \
-		counter zeros = 0;                                      \
-		double sum = 0;                                         \
-		double squares = 0;                                     \
-                                                                        \
-		for (size_t i = 0; i < count; i++) {                    \
-			type value = load_##name(bytes, i);             \
-			double distance = real(value) - center;         \
-                                                                        \
-			sum += distance;                                \
-			squares += distance * distance;                 \
-			low = value < low ? value : low;                \
-			high = value > high ? value : high;             \
-			zeros += value == 0;                            \
-		}                                                       \
-		*sums = empty;                                          \
-		sums->count = (int64_t)count;                           \
-		sums->center = center;                                  \
-		sums->sum = sum;                                        \
-		sums->squares = squares;                                \
-		sums->zero_count = zeros;                               \
-		tell(sums, low, high);                                  \
+#define SUM(name, type, counter, real, tell)                                                       \
+	static void sum_##name(const uint8_t *bytes, size_t count, double center,                  \
+			       struct kernel_sums *sums)                                           \
+	{                                                                                          \
+		type low = load_##name(bytes, 0);                                                  \
+		type high = low;                                                                   \
+		counter zeros = 0;                                                                 \
+		double sum = 0;                                                                    \
+		double squares = 0;                                                                \
+                                                                                                   \
+		for (size_t i = 0; i < count; i++) {                                               \
+			type value = load_##name(bytes, i);                                        \
+			double distance = real(value) - center;                                    \
+                                                                                                   \
+			sum += distance;                                                           \
+			squares += distance * distance;                                            \
+			low = value < low ? value : low;                                           \
+			high = value > high ? value : high;                                        \
+			zeros += value == 0;                                                       \
+		}                                                                                  \
+		*sums = empty;                                                                     \
+		sums->count = (int64_t)count;                                                      \
+		sums->center = center;                                                             \
+		sums->sum = sum;                                                                   \
+		sums->squares = squares;                                                           \
+		sums->zero_count = zeros;                                                          \
+		tell(sums, low, high);                                                             \
 	}
 
 /* float holds 16 bits exactly, and is as wide as their sums would be. */
@@ -222,46 +220,46 @@ static double of_double(int64_t bits)
  * The same of the finite ones. In place of another there is 0, and beside the
  * bounds the largest one: masks, and no branch.
  */
-#define SUM_FINITE(name, type, bits_type, tell)                              \
-	static void finite_##name(const uint8_t *bytes, size_t count,        \
-				  double center, struct kernel_sums *sums)   \
-	{                                                                    \
-		const bits_type most = INFINITE_##type - 1;                  \
-		const bits_type least = most | (-MOST_##type - 1);           \
-		type low = of_##type(most);                                  \
-		type high = of_##type(least);                                \
-		bits_type zeros = 0;                                         \
-		bits_type finite = 0;                                        \
-		bits_type nans = 0;                                          \
-		double sum = 0;                                              \
-		double squares = 0;                                          \
-                                                                             \
-		for (size_t i = 0; i < count; i++) {                         \
-			bits_type bits = bits_##type(load_##name(bytes, i)); \
-			bits_type size = bits & MOST_##type;                 \
-			bits_type is_in = -(bits_type)(size <= most);        \
-			bits_type kept = bits & is_in;                       \
-			type lower = of_##type(kept | (most & ~is_in));      \
-			type higher = of_##type(kept | (least & ~is_in));    \
-			double distance = (double)of_##type(kept) - center;  \
-                                                                             \
-			distance = of_double(bits_double(distance) & is_in); \
-			sum += distance;                                     \
-			squares += distance * distance;                      \
-			low = lower < low ? lower : low;                     \
-			high = higher > high ? higher : high;                \
-			zeros += size == 0;                                  \
-			finite -= is_in;                                     \
-			nans += size > most + 1;                             \
-		}                                                            \
-		*sums = empty;                                               \
-		sums->count = finite;                                        \
-		sums->nan_count = nans;                                      \
-		sums->center = center;                                       \
-		sums->sum = sum;                                             \
-		sums->squares = squares;                                     \
-		sums->zero_count = zeros;                                    \
-		tell(sums, low, high);                                       \
+#define SUM_FINITE(name, type, bits_type, tell)                                                    \
+	static void finite_##name(const uint8_t *bytes, size_t count, double center,               \
+				  struct kernel_sums *sums)                                        \
+	{                                                                                          \
+		const bits_type most = INFINITE_##type - 1;                                        \
+		const bits_type least = most | (-MOST_##type - 1);                                 \
+		type low = of_##type(most);                                                        \
+		type high = of_##type(least);                                                      \
+		bits_type zeros = 0;                                                               \
+		bits_type finite = 0;                                                              \
+		bits_type nans = 0;                                                                \
+		double sum = 0;                                                                    \
+		double squares = 0;                                                                \
+                                                                                                   \
+		for (size_t i = 0; i < count; i++) {                                               \
+			bits_type bits = bits_##type(load_##name(bytes, i));                       \
+			bits_type size = bits & MOST_##type;                                       \
+			bits_type is_in = -(bits_type)(size <= most);                              \
+			bits_type kept = bits & is_in;                                             \
+			type lower = of_##type(kept | (most & ~is_in));                            \
+			type higher = of_##type(kept | (least & ~is_in));                          \
+			double distance = (double)of_##type(kept) - center;                        \
+                                                                                                   \
+			distance = of_double(bits_double(distance) & is_in);                       \
+			sum += distance;                                                           \
+			squares += distance * distance;                                            \
+			low = lower < low ? lower : low;                                           \
+			high = higher > high ? higher : high;                                      \
+			zeros += size == 0;                                                        \
+			finite -= is_in;                                                           \
+			nans += size > most + 1;                                                   \
+		}                                                                                  \
+		*sums = empty;                                                                     \
+		sums->count = finite;                                                              \
+		sums->nan_count = nans;                                                            \
+		sums->center = center;                                                             \
+		sums->sum = sum;                                                                   \
+		sums->squares = squares;                                                           \
+		sums->zero_count = zeros;                                                          \
+		tell(sums, low, high);                                                             \
 	}
 
 SUM_FINITE(float64, double, int64_t, tell_real)
@@ -275,42 +273,40 @@ SUM_FINITE(float16, float, int32_t, tell_float)
  */
 static_assert(KERNEL_PART <= INT32_MAX / (255 * 255), "squares fit");
 
-static void tell_small(struct kernel_sums *sums, int64_t count, int64_t sum,
-		       int64_t squares)
+static void tell_small(struct kernel_sums *sums, int64_t count, int64_t sum, int64_t squares)
 {
 	int64_t center = sum / count;
 
 	sums->count = count;
 	sums->center = (double)center;
 	sums->sum = (double)(sum - count * center);
-	sums->squares = (double)(squares - 2 * center * sum +
-				 count * center * center);
+	sums->squares = (double)(squares - 2 * center * sum + count * center * center);
 }
 
-#define SUM_SMALL(name)                                                 \
-	static void sum_##name(const uint8_t *bytes, size_t count,      \
-			       double center, struct kernel_sums *sums) \
-	{                                                               \
-		int low = load_##name(bytes, 0);                        \
-		int high = low;                                         \
-		int zeros = 0;                                          \
-		int sum = 0;                                            \
-		int squares = 0;                                        \
-                                                                        \
-		(void)center;                                           \
-		for (size_t i = 0; i < count; i++) {                    \
-			int value = load_##name(bytes, i);              \
-                                                                        \
-			sum += value;                                   \
-			squares += value * value;                       \
-			low = value < low ? value : low;                \
-			high = value > high ? value : high;             \
-			zeros += value == 0;                            \
-		}                                                       \
-		*sums = empty;                                          \
-		sums->zero_count = zeros;                               \
-		tell_small(sums, (int64_t)count, sum, squares);         \
-		tell_real(sums, low, high);                             \
+#define SUM_SMALL(name)                                                                            \
+	static void sum_##name(const uint8_t *bytes, size_t count, double center,                  \
+			       struct kernel_sums *sums)                                           \
+	{                                                                                          \
+		int low = load_##name(bytes, 0);                                                   \
+		int high = low;                                                                    \
+		int zeros = 0;                                                                     \
+		int sum = 0;                                                                       \
+		int squares = 0;                                                                   \
+                                                                                                   \
+		(void)center;                                                                      \
+		for (size_t i = 0; i < count; i++) {                                               \
+			int value = load_##name(bytes, i);                                         \
+                                                                                                   \
+			sum += value;                                                              \
+			squares += value * value;                                                  \
+			low = value < low ? value : low;                                           \
+			high = value > high ? value : high;                                        \
+			zeros += value == 0;                                                       \
+		}                                                                                  \
+		*sums = empty;                                                                     \
+		sums->zero_count = zeros;                                                          \
+		tell_small(sums, (int64_t)count, sum, squares);                                    \
+		tell_real(sums, low, high);                                                        \
 	}
 
 SUM_SMALL(int8)

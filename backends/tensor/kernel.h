@@ -34,10 +34,10 @@ enum kernel_type {
 };
 
 struct kernel_sums {
-	int64_t count; /* of what the rest is of: of all, or of the finite */
+	int64_t count;	   /* of what the rest is of: of all, or of the finite */
 	int64_t nan_count; /* where these are left out */
-	double center; /* the one asked for, but of the smallest integers */
-	double sum;    /* of the distances to it */
+	double center;	   /* the one asked for, but of the smallest integers */
+	double sum;	   /* of the distances to it */
 	double squares;
 	double low;
 	double high;

@@ -18,23 +18,20 @@ static int check_item(const struct tensor_layout *layout, struct error *error)
 	const struct dtype *dtype = layout->dtype;
 
 	if (!dtype)
-		return error_set(error,
-				 "the type of its elements is not known");
+		return error_set(error, "the type of its elements is not known");
 	if (dtype->class == DTYPE_PACKED)
 		return error_set(error,
 				 "elements of %s are less than a byte each: "
 				 "torch alone can read them",
 				 dtype->name);
 	if (dtype->size != 0 && layout->item_size != dtype->size)
-		return error_set(error,
-				 "an element of %s has %d bytes, not %" PRId64,
-				 dtype->name, dtype->size, layout->item_size);
+		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,
+				 dtype->size, layout->item_size);
 	/* numpy has arrays of empty strings. */
 	if (layout->item_size < 0 || layout->item_size > ITEM_MAXIMUM ||
 	    layout->item_size % dtype->swap_size != 0)
-		return error_set(
-			error, "an element of %s cannot have %" PRId64 " bytes",
-			dtype->name, layout->item_size);
+		return error_set(error, "an element of %s cannot have %" PRId64 " bytes",
+				 dtype->name, layout->item_size);
 	return 0;
 }
 
@@ -58,15 +55,13 @@ static int check_sizes(const struct tensor_layout *layout, struct error *error)
 {
 	int64_t bytes = layout->item_size > 0 ? layout->item_size : 1;
 
-	if (layout->dimension_count < 0 ||
-	    layout->dimension_count > TENSOR_DIMENSIONS)
+	if (layout->dimension_count < 0 || layout->dimension_count > TENSOR_DIMENSIONS)
 		return error_set(error, "it has %d dimensions, more than %d",
 				 layout->dimension_count, TENSOR_DIMENSIONS);
 	for (int i = 0; i < layout->dimension_count; i++)
 		if (layout->shape[i] < 0)
-			return error_set(
-				error, "dimension %d has %" PRId64 " elements",
-				i, layout->shape[i]);
+			return error_set(error, "dimension %d has %" PRId64 " elements", i,
+					 layout->shape[i]);
 	if (is_empty(layout))
 		return 0;
 	for (int i = 0; i < layout->dimension_count; i++) {
@@ -79,8 +74,7 @@ static int check_sizes(const struct tensor_layout *layout, struct error *error)
 }
 
 /* How far elements lie before and behind the first. */
-static int find_span(const struct tensor_layout *layout, int64_t *before,
-		     int64_t *behind)
+static int find_span(const struct tensor_layout *layout, int64_t *before, int64_t *behind)
 {
 	*before = 0;
 	*behind = layout->item_size;
@@ -93,8 +87,7 @@ static int find_span(const struct tensor_layout *layout, int64_t *before,
 			continue;
 		if (stride < -SPAN_MAXIMUM || stride > SPAN_MAXIMUM)
 			return -1;
-		reach = multiply(layout->shape[i] - 1,
-				 stride < 0 ? -stride : stride, SPAN_MAXIMUM);
+		reach = multiply(layout->shape[i] - 1, stride < 0 ? -stride : stride, SPAN_MAXIMUM);
 		if (reach < 0)
 			return -1;
 		*side += reach;
@@ -143,17 +136,11 @@ int layout_check(const struct tensor_layout *layout, struct error *error)
 	if (is_empty(layout))
 		return 0;
 	if (find_span(layout, &before, &behind) < 0)
-		return error_set(
-			error,
-			"its strides reach further than any memory does");
-	if (layout->address >= ADDRESS_END ||
-	    (uint64_t)before > layout->address ||
+		return error_set(error, "its strides reach further than any memory does");
+	if (layout->address >= ADDRESS_END || (uint64_t)before > layout->address ||
 	    (uint64_t)behind > ADDRESS_END - layout->address)
-		return error_set(
-			error,
-			"its elements would lie where no memory is (0x%" PRIx64
-			")",
-			layout->address);
+		return error_set(error, "its elements would lie where no memory is (0x%" PRIx64 ")",
+				 layout->address);
 	return 0;
 }
 

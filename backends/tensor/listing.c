@@ -105,8 +105,7 @@ static void tell_progress(struct listing_ask *ask, bool is_over)
 {
 	json_t *body;
 
-	if (is_over ? ask->told_at == 0
-		    : loop_now() < ask->told_at + PROGRESS_SECONDS)
+	if (is_over ? ask->told_at == 0 : loop_now() < ask->told_at + PROGRESS_SECONDS)
 		return;
 	/* Nothing is told of what is done at once. */
 	if (ask->told_at == 0) {
@@ -118,8 +117,7 @@ static void tell_progress(struct listing_ask *ask, bool is_over)
 	json_object_set_new(body, "pid", json_integer(ask->base.pid));
 	json_set_text(body, "title", "tensor");
 	json_object_set_new(body, "done", json_integer(ask->done));
-	json_object_set_new(body, "total",
-			    json_integer(is_over ? 0 : ask->total));
+	json_object_set_new(body, "total", json_integer(is_over ? 0 : ask->total));
 	json_set_text(body, "message", ask->finding.text);
 	node_emit(ask->base.node, "progress", body);
 	node_flush(ask->base.node);
@@ -137,8 +135,7 @@ static void answer(struct listing_ask *ask)
 	json_object_set_new(body, "pid", json_integer(ask->base.pid));
 	json_object_set_new(body, "start", json_integer(ask->start));
 	json_object_set_new(body, "frame",
-			    ask->found.frame ? json_incref(ask->found.frame)
-					     : json_null());
+			    ask->found.frame ? json_incref(ask->found.frame) : json_null());
 	tensor_ask_respond(&ask->base, body, NULL);
 	clear(ask);
 }
@@ -167,12 +164,10 @@ static int64_t bytes_of(const struct pytensor *raw)
 
 /* What one of the walk is now; -1 and a sentence. */
 static int read_item(const struct listing_ask *ask, struct pyreader *reader,
-		     const struct tensor_walk_item *item, struct pytensor *raw,
-		     struct error *error)
+		     const struct tensor_walk_item *item, struct pytensor *raw, struct error *error)
 {
 	if (item->column < 0)
-		return pytensor_read_this(reader, item->object,
-					  ask->has_gradients, raw, error);
+		return pytensor_read_this(reader, item->object, ask->has_gradients, raw, error);
 	if (ask->has_gradients)
 		return error_set(error, "it has no gradient");
 	return pandas_read_column(reader, item->object, item->column, raw)
@@ -206,15 +201,13 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		ask->total += bytes_of(raw);
 }
 
-static void fill_page(struct listing_ask *ask,
-		      struct ptrace_connection *connection)
+static void fill_page(struct listing_ask *ask, struct ptrace_connection *connection)
 {
 	struct tensor_walk *walk = &ask->walk;
 	struct pyreader reader;
 	size_t first, count;
 
-	first = (size_t)ask->start < walk->count ? (size_t)ask->start
-						 : walk->count;
+	first = (size_t)ask->start < walk->count ? (size_t)ask->start : walk->count;
 	count = walk->count - first;
 	if (count > LISTING_PAGE)
 		count = LISTING_PAGE;
@@ -225,40 +218,36 @@ static void fill_page(struct listing_ask *ask,
 		/* Each may read as much as a request. */
 		if (i % 32 == 0) {
 			memory_begin(connection->memory, false);
-			pyreader_init(&reader, connection->memory,
-				      &connection->python);
+			pyreader_init(&reader, connection->memory, &connection->python);
 		}
 		fill(ask, &reader, &walk->items[first + i], &ask->raw[i]);
 	}
 }
 
 /* What has walked it; NULL and a sentence. */
-static struct ptrace_connection *walk(struct listing_ask *ask,
-				      struct found *found,
-				      struct tensor_walk *items,
-				      struct error *error)
+static struct ptrace_connection *walk(struct listing_ask *ask, struct found *found,
+				      struct tensor_walk *items, struct error *error)
 {
 	const char *text = ask->finding.text ? ask->finding.text : "";
 	struct ptrace_connection *connection;
 
-	if (tensor_ask_look(&ask->base, &ask->finding, found, &connection,
-			    error))
+	if (tensor_ask_look(&ask->base, &ask->finding, found, &connection, error))
 		return NULL;
 	if (!found->value.address) {
-		error_set(error, "%s is computed: ask for what is in it one by "
-				 "one.", text);
+		error_set(error,
+			  "%s is computed: ask for what is in it one by "
+			  "one.",
+			  text);
 		return NULL;
 	}
-	return tensor_walk(connection, found->value.address, text,
-			   ask->wants_values, items, error)
+	return tensor_walk(connection, found->value.address, text, ask->wants_values, items, error)
 		       ? NULL
 		       : connection;
 }
 
 static int look(struct listing_ask *ask, struct error *error)
 {
-	struct ptrace_connection *connection =
-		walk(ask, &ask->found, &ask->walk, error);
+	struct ptrace_connection *connection = walk(ask, &ask->found, &ask->walk, error);
 
 	ask->rounds++;
 	if (!connection)
@@ -292,8 +281,7 @@ static int begin_work(struct listing_work *place)
 
 	if (!parameter->tensor.dtype)
 		return -1;
-	if (pytensor_layout(&ask->raw[place->index], ask->base.pid, &layout,
-			    &error) ||
+	if (pytensor_layout(&ask->raw[place->index], ask->base.pid, &layout, &error) ||
 	    layout_check(&layout, &error)) {
 		if (!parameter->tensor.unread)
 			parameter->tensor.unread = xstrdup(error.message);
@@ -301,8 +289,7 @@ static int begin_work(struct listing_work *place)
 	}
 	ask->wish.timeout = ask->deadline - loop_now();
 	place->tries++;
-	place->work = tensor_work_start(node_loop(ask->base.node), &layout,
-					&ask->wish, &calls);
+	place->work = tensor_work_start(node_loop(ask->base.node), &layout, &ask->wish, &calls);
 	return 0;
 }
 
@@ -312,8 +299,7 @@ static int look_again(struct listing_work *place, struct pytensor *now)
 	struct listing_ask *ask = place->ask;
 	size_t item = (size_t)ask->start + place->index;
 	struct error unused = ERROR_INIT;
-	struct ptrace_connection *connection =
-		tensor_ask_reader(&ask->base, &unused);
+	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
 	struct pyreader reader;
 
 	if (!connection)
@@ -325,8 +311,7 @@ static int look_again(struct listing_work *place, struct pytensor *now)
 	return pytensor_is_same(&ask->raw[place->index], now);
 }
 
-static void take_result(struct listing_work *place,
-			struct tensor_result *result)
+static void take_result(struct listing_work *place, struct tensor_result *result)
 {
 	struct listing_ask *ask = place->ask;
 	struct tensor_parameter *parameter = &ask->page.items[place->index];
@@ -353,12 +338,10 @@ static void on_done(struct tensor_result *result, void *data)
 	struct listing_ask *ask = place->ask;
 
 	place->work = NULL;
-	if (error_is_set(&result->error) &&
-	    (ask->is_stopped || loop_now() >= ask->deadline)) {
+	if (error_is_set(&result->error) && (ask->is_stopped || loop_now() >= ask->deadline)) {
 		if (!error_is_set(&ask->error)) {
 			ask->error = result->error;
-			error_prefix(&ask->error, "%s",
-				     finding_name(&ask->finding));
+			error_prefix(&ask->error, "%s", finding_name(&ask->finding));
 		}
 		cancel_works(ask);
 	} else if (!ask->is_stopped) {
@@ -371,11 +354,10 @@ static void on_done(struct tensor_result *result, void *data)
 	go_on(ask);
 }
 
-static bool has_same_name(const struct tensor_walk *walk,
-			const struct tensor_walk *again, size_t at)
+static bool has_same_name(const struct tensor_walk *walk, const struct tensor_walk *again,
+			  size_t at)
 {
-	return at < again->count &&
-	       again->items[at].object == walk->items[at].object &&
+	return at < again->count && again->items[at].object == walk->items[at].object &&
 	       again->items[at].column == walk->items[at].column &&
 	       strcmp(again->items[at].name, walk->items[at].name) == 0;
 }
@@ -384,8 +366,7 @@ static bool has_same_name(const struct tensor_walk *walk,
  * A tensor may have been freed and another made at its address under the same
  * name: the header is read and compared, too.
  */
-static bool is_same(struct listing_ask *ask, const struct tensor_walk *again,
-		    size_t i)
+static bool is_same(struct listing_ask *ask, const struct tensor_walk *again, size_t i)
 {
 	struct listing_work place = { .ask = ask, .index = i };
 	struct pytensor now;
@@ -411,8 +392,7 @@ static size_t drop_replaced(struct listing_ask *ask)
 		if (is_same(ask, &again, i))
 			continue;
 		tensor_clear(&ask->page.items[i].tensor);
-		complain(&ask->page.items[i],
-			 "it was replaced while it was read");
+		complain(&ask->page.items[i], "it was replaced while it was read");
 		dropped++;
 	}
 	tensor_walk_clear(&again);
@@ -444,8 +424,7 @@ static void go_on(struct listing_ask *ask)
 	for (size_t i = 0; i < WORKS_MAXIMUM; i++) {
 		struct listing_work *place = &ask->works[i];
 
-		while (!place->work && !ask->is_stopped &&
-		       tensor_wish_is_any(&ask->wish) &&
+		while (!place->work && !ask->is_stopped && tensor_wish_is_any(&ask->wish) &&
 		       ask->next < ask->page.count) {
 			place->index = ask->next++;
 			place->tries = 0;
@@ -478,11 +457,10 @@ static int parse(struct listing_ask *ask, struct error *error)
 	if (result)
 		return -1;
 	ask->has_gradients = json_get_boolean(arguments, "gradients", false);
-	ask->wants_values = json_get_boolean(arguments, "values", false) &&
-			    !ask->has_gradients;
+	ask->wants_values = json_get_boolean(arguments, "values", false) && !ask->has_gradients;
 	ask->start = json_get_integer(arguments, "start", 0);
-	if ((start && !json_is_integer(start) && !json_is_null(start)) ||
-	    ask->start < 0 || ask->start > TENSOR_WALK_MAXIMUM)
+	if ((start && !json_is_integer(start) && !json_is_null(start)) || ask->start < 0 ||
+	    ask->start > TENSOR_WALK_MAXIMUM)
 		return error_set(error, "\"start\" is no number of a "
 					"parameter.");
 	if (tensor_wish_parse_each(&ask->wish, arguments, error))
@@ -501,8 +479,7 @@ static bool is_on_device(const struct listing_ask *ask)
 }
 
 enum valuing listing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last,
-			   struct error *error)
+			   const struct message *request, bool is_last, struct error *error)
 {
 	struct listing_ask *ask = xcalloc(1, sizeof(*ask));
 

@@ -12,7 +12,6 @@
 
 /* As valuing_begin(); one that cannot be hashed from outside says so. */
 enum valuing listing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last,
-			   struct error *error);
+			   const struct message *request, bool is_last, struct error *error);
 
 #endif

@@ -93,8 +93,8 @@ static void prepare_ranges(struct phases *phases, bool may_sort)
 	}
 	/* The parts of one element have to stay beside each other, and its mask
 	 * lies as it likes. */
-	phases->is_sorted = may_sort && !phases->is_ordered &&
-			    elements->item_units == 1 && !layout->has_mask;
+	phases->is_sorted =
+		may_sort && !phases->is_ordered && elements->item_units == 1 && !layout->has_mask;
 	if (phases->is_sorted)
 		elements_sort(elements);
 	ranges_add(&phases->ranges, elements, 0, layout_element_count(layout));
@@ -110,9 +110,8 @@ static bool prepare_scan(struct phases *phases)
 		return false;
 	prepare_ranges(phases, !phases->scan.has_hash);
 	if (phases->wish.block_count > 0)
-		phases->scan.block_units =
-			wish_block_elements(count, phases->wish.block_count) *
-			phases->scan.elements.item_units;
+		phases->scan.block_units = wish_block_elements(count, phases->wish.block_count) *
+					   phases->scan.elements.item_units;
 	return true;
 }
 
@@ -120,19 +119,16 @@ static double real_of(const struct tensor_number *number)
 {
 	if (number->kind == TENSOR_NUMBER_REAL)
 		return number->real;
-	return number->kind == TENSOR_NUMBER_UNSIGNED
-		       ? (double)(uint64_t)number->integer
-		       : (double)number->integer;
+	return number->kind == TENSOR_NUMBER_UNSIGNED ? (double)(uint64_t)number->integer
+						      : (double)number->integer;
 }
 
 static bool prepare_histogram(struct phases *phases)
 {
-	const struct tensor_statistics *statistics =
-		&phases->result.told.statistics;
+	const struct tensor_statistics *statistics = &phases->result.told.statistics;
 	struct tensor_histogram *histogram = &phases->result.told.histogram;
 
-	if (!has_histogram(phases) ||
-	    statistics->minimum.kind == TENSOR_NUMBER_UNKNOWN)
+	if (!has_histogram(phases) || statistics->minimum.kind == TENSOR_NUMBER_UNKNOWN)
 		return false;
 	histogram->low = real_of(&statistics->minimum);
 	histogram->high = real_of(&statistics->maximum);
@@ -154,8 +150,7 @@ static void prepare_round(struct phases *phases)
 
 	if (start >= count)
 		start = 0;
-	ranges_add(&phases->ranges, &phases->scan.elements, start,
-		   count - start);
+	ranges_add(&phases->ranges, &phases->scan.elements, start, count - start);
 	ranges_add(&phases->ranges, &phases->scan.elements, 0, start);
 }
 
@@ -208,10 +203,9 @@ int64_t phases_total(const struct phases *phases)
 {
 	bool is_whole = tensor_wish_is_whole(&phases->wish, &phases->layout);
 	int64_t bytes = layout_byte_count(&phases->layout);
-	int64_t scan = is_whole
-			       ? bytes
-			       : phases->layout.item_size * WISH_SAMPLE_BLOCKS *
-					 WISH_SAMPLE_ELEMENTS;
+	int64_t scan =
+		is_whole ? bytes
+			 : phases->layout.item_size * WISH_SAMPLE_BLOCKS * WISH_SAMPLE_ELEMENTS;
 	int64_t total = 0;
 
 	if (has_statistics(phases) || has_hash(phases))
@@ -235,9 +229,8 @@ int phases_read_places(struct phases *phases, struct error *error)
 	}
 	if (!wish->has_data)
 		return 0;
-	result->data =
-		places_data(&phases->layout, wish->data_start, wish->data_count,
-			    &result->data_length, error);
+	result->data = places_data(&phases->layout, wish->data_start, wish->data_count,
+				   &result->data_length, error);
 	return result->data ? 0 : -1;
 }
 
@@ -249,11 +242,9 @@ void phases_fold(struct phases *phases)
 	if (phases->scan.has_statistics)
 		fold_statistics(&phases->scan, &phases->ranges, count, told);
 	if (phases->scan.has_hash)
-		fold_hashes(&phases->scan, &phases->ranges, count,
-			    phases->wish.block_count, told);
+		fold_hashes(&phases->scan, &phases->ranges, count, phases->wish.block_count, told);
 	if (phases->scan.find != WISH_FIND_NOTHING)
-		phases->result.found =
-			fold_find(&phases->scan, &phases->ranges);
+		phases->result.found = fold_find(&phases->scan, &phases->ranges);
 }
 
 bool phases_again(struct phases *phases)
@@ -266,6 +257,5 @@ bool phases_again(struct phases *phases)
 
 bool phases_is_found(const struct phases *phases)
 {
-	return phases->scan.find == WISH_FIND_NAN &&
-	       fold_find(&phases->scan, &phases->ranges) >= 0;
+	return phases->scan.find == WISH_FIND_NAN && fold_find(&phases->scan, &phases->ranges) >= 0;
 }

@@ -22,10 +22,8 @@ static struct tensor_layout cut(const struct tensor_layout *layout,
 	part.dimension_count = 2;
 	for (int i = 0; i < layout->dimension_count; i++)
 		if (i != slice->row_dimension && i != slice->column_dimension) {
-			part.address += (uint64_t)slice->index[i] *
-					(uint64_t)layout->strides[i];
-			part.mask_address += (uint64_t)slice->index[i] *
-					     (uint64_t)mask[i];
+			part.address += (uint64_t)slice->index[i] * (uint64_t)layout->strides[i];
+			part.mask_address += (uint64_t)slice->index[i] * (uint64_t)mask[i];
 		}
 	for (int i = 0; i < 2; i++) {
 		part.shape[i] = counts[i];
@@ -36,14 +34,13 @@ static struct tensor_layout cut(const struct tensor_layout *layout,
 		part.strides[i] = layout->strides[dimensions[i]];
 		part.address += (uint64_t)starts[i] * (uint64_t)part.strides[i];
 		part.mask_strides[i] = mask[dimensions[i]];
-		part.mask_address += (uint64_t)starts[i] *
-				     (uint64_t)part.mask_strides[i];
+		part.mask_address += (uint64_t)starts[i] * (uint64_t)part.mask_strides[i];
 	}
 	return part;
 }
 
-static void tell(const struct tensor_layout *layout, const uint8_t *bytes,
-		 int64_t count, struct tensor_number *numbers)
+static void tell(const struct tensor_layout *layout, const uint8_t *bytes, int64_t count,
+		 struct tensor_number *numbers)
 {
 	for (int64_t i = 0; i < count; i++)
 		dtype_number(layout->dtype, bytes + i * layout->item_size,
@@ -61,16 +58,15 @@ static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 
 	elements_init(&elements, part);
 	if (elements.unit_count > 0)
-		done = elements_read(&elements, 0, elements.unit_count, bytes,
-				     error) /
+		done = elements_read(&elements, 0, elements.unit_count, bytes, error) /
 		       elements.item_units;
 	tell(part, bytes, done, slice->numbers);
 	known = done;
 	for (int64_t i = done + 1; i < count; i++) {
 		int64_t start = i * elements.item_units;
 
-		if (elements_read(&elements, start, elements.item_units, bytes,
-				  NULL) < elements.item_units)
+		if (elements_read(&elements, start, elements.item_units, bytes, NULL) <
+		    elements.item_units)
 			continue;
 		tell(part, bytes, 1, &slice->numbers[i]);
 		known++;
@@ -79,8 +75,7 @@ static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 }
 
 /* As numpy shows what is masked; what cannot be read of the mask is unknown. */
-static void hide_masked(const struct tensor_layout *part,
-			struct tensor_slice *slice)
+static void hide_masked(const struct tensor_layout *part, struct tensor_slice *slice)
 {
 	struct tensor_layout layout = layout_mask(part);
 	struct elements elements;
@@ -89,8 +84,7 @@ static void hide_masked(const struct tensor_layout *part,
 	for (size_t i = 0; i < slice->count; i++) {
 		struct tensor_number *number = &slice->numbers[i];
 		uint8_t masked;
-		bool is_known = elements_read(&elements, (int64_t)i, 1, &masked,
-					      NULL) == 1;
+		bool is_known = elements_read(&elements, (int64_t)i, 1, &masked, NULL) == 1;
 
 		if (is_known && !masked)
 			continue;
@@ -111,8 +105,7 @@ int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 	uint8_t *bytes;
 	int64_t known;
 
-	slice->numbers =
-		xcalloc(count > 0 ? (size_t)count : 1, sizeof(*slice->numbers));
+	slice->numbers = xcalloc(count > 0 ? (size_t)count : 1, sizeof(*slice->numbers));
 	slice->count = (size_t)count;
 	if (count == 0)
 		return 0;
@@ -124,8 +117,8 @@ int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 	return known > 0 ? 0 : error_prefix(error, "the slice");
 }
 
-uint8_t *places_data(const struct tensor_layout *layout, int64_t start,
-		     int64_t count, size_t *length, struct error *error)
+uint8_t *places_data(const struct tensor_layout *layout, int64_t start, int64_t count,
+		     size_t *length, struct error *error)
 {
 	int64_t units;
 	struct elements elements;
@@ -135,8 +128,8 @@ uint8_t *places_data(const struct tensor_layout *layout, int64_t start,
 	units = count * elements.item_units;
 	*length = (size_t)(units * elements.unit_size);
 	bytes = xmalloc(*length > 0 ? *length : 1);
-	if (units == 0 || elements_read(&elements, start * elements.item_units,
-					units, bytes, error) == units)
+	if (units == 0 ||
+	    elements_read(&elements, start * elements.item_units, units, bytes, error) == units)
 		return bytes;
 	free(bytes);
 	return NULL;

@@ -20,7 +20,7 @@ struct tensor_layout;
 int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 		 struct error *error);
 /* Elements start to start + count; the caller frees them. */
-uint8_t *places_data(const struct tensor_layout *layout, int64_t start,
-		     int64_t count, size_t *length, struct error *error);
+uint8_t *places_data(const struct tensor_layout *layout, int64_t start, int64_t count,
+		     size_t *length, struct error *error);
 
 #endif

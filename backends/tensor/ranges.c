@@ -16,8 +16,8 @@ static void add_part(struct ranges *ranges, int64_t start, int64_t count)
 	};
 }
 
-void ranges_add(struct ranges *ranges, const struct elements *elements,
-		int64_t start, int64_t count)
+void ranges_add(struct ranges *ranges, const struct elements *elements, int64_t start,
+		int64_t count)
 {
 	int64_t most = RANGES_PART / elements->unit_size;
 	int64_t step;
@@ -64,8 +64,7 @@ void ranges_clear(struct ranges *ranges)
 	*ranges = (struct ranges){ .parts = NULL };
 }
 
-int64_t ranges_element_count(const struct ranges *ranges,
-			     const struct elements *elements)
+int64_t ranges_element_count(const struct ranges *ranges, const struct elements *elements)
 {
 	int64_t units = 0;
 
@@ -74,16 +73,14 @@ int64_t ranges_element_count(const struct ranges *ranges,
 	return ranges->count > 0 ? units / elements->item_units : 0;
 }
 
-size_t ranges_take(const struct ranges *ranges, const struct elements *elements,
-		   size_t first)
+size_t ranges_take(const struct ranges *ranges, const struct elements *elements, size_t first)
 {
 	int64_t bytes = 0;
 	size_t half = (ranges->count - first + 1) / 2;
 	size_t count = 0;
 
 	while (count < half && bytes < RANGES_PART) {
-		bytes += ranges->parts[first + count].count *
-			 elements->unit_size;
+		bytes += ranges->parts[first + count].count * elements->unit_size;
 		count++;
 	}
 	return count;

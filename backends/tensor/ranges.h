@@ -25,19 +25,17 @@ struct ranges {
 #define RANGES_MANY 16384
 
 /* Appends parts of the elements start to start + count. */
-void ranges_add(struct ranges *ranges, const struct elements *elements,
-		int64_t start, int64_t count);
+void ranges_add(struct ranges *ranges, const struct elements *elements, int64_t start,
+		int64_t count);
 /* Those of a sample (wish.h). */
 void ranges_add_sample(struct ranges *ranges, const struct elements *elements);
 void ranges_clear(struct ranges *ranges);
 /* Elements that they hold. */
-int64_t ranges_element_count(const struct ranges *ranges,
-			     const struct elements *elements);
+int64_t ranges_element_count(const struct ranges *ranges, const struct elements *elements);
 /*
  * How many parts from that one on a thread does in a row: not many bytes, and
  * no more than its share of what is left.
  */
-size_t ranges_take(const struct ranges *ranges, const struct elements *elements,
-		   size_t first);
+size_t ranges_take(const struct ranges *ranges, const struct elements *elements, size_t first);
 
 #endif

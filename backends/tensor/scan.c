@@ -25,8 +25,7 @@ static void end_block(struct scan_part *part)
 }
 
 /* Of so many elements. */
-static void hash_mask(struct scan_hash *hash, const uint8_t *mask,
-		      int64_t count)
+static void hash_mask(struct scan_hash *hash, const uint8_t *mask, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++)
 		hash->masked_count += mask[i];
@@ -35,9 +34,8 @@ static void hash_mask(struct scan_hash *hash, const uint8_t *mask,
 }
 
 /* Units from that one on; mask is NULL, or of the elements that they are. */
-static void hash(const struct scan *scan, struct scan_part *part,
-		 const uint8_t *bytes, const uint8_t *mask, int64_t unit,
-		 int64_t count)
+static void hash(const struct scan *scan, struct scan_part *part, const uint8_t *bytes,
+		 const uint8_t *mask, int64_t unit, int64_t count)
 {
 	while (count > 0) {
 		int64_t left = scan->block_units - unit % scan->block_units;
@@ -45,8 +43,7 @@ static void hash(const struct scan *scan, struct scan_part *part,
 		int64_t length = units * scan->elements.unit_size;
 		struct scan_hash *last;
 
-		if (part->hash_count == 0 ||
-		    (unit % scan->block_units == 0 && unit > part->start))
+		if (part->hash_count == 0 || (unit % scan->block_units == 0 && unit > part->start))
 			end_block(part);
 		last = &part->hashes[part->hash_count - 1];
 		last->crc = crc_add(last->crc, bytes, (size_t)length);
@@ -64,14 +61,13 @@ static void hash(const struct scan *scan, struct scan_part *part,
 }
 
 /* What does not depend on where an element is. */
-static void add_values(const struct scan *scan, struct scan_part *part,
-		       int64_t *bins, const uint8_t *bytes, int64_t count)
+static void add_values(const struct scan *scan, struct scan_part *part, int64_t *bins,
+		       const uint8_t *bytes, int64_t count)
 {
 	if (scan->has_statistics)
 		statistics_add(&part->statistics, scan->dtype, bytes, count);
 	if (bins)
-		histogram_add(&scan->histogram, scan->dtype, bytes, count,
-			      bins);
+		histogram_add(&scan->histogram, scan->dtype, bytes, count, bins);
 }
 
 static void add(const struct scan *scan, struct scan_part *part, int64_t *bins,
@@ -103,12 +99,10 @@ static int64_t settle_mask(uint8_t *mask, int64_t count)
  * Whole elements, of each of which there is a byte of mask. What is masked
  * becomes 0, for the hash; then what counts is moved together.
  */
-static void add_masked(const struct scan *scan, struct scan_part *part,
-		       int64_t *bins, uint8_t *bytes, uint8_t *mask,
-		       int64_t unit, int64_t units)
+static void add_masked(const struct scan *scan, struct scan_part *part, int64_t *bins,
+		       uint8_t *bytes, uint8_t *mask, int64_t unit, int64_t units)
 {
-	size_t size = (size_t)(scan->elements.item_units *
-			       scan->elements.unit_size);
+	size_t size = (size_t)(scan->elements.item_units * scan->elements.unit_size);
 	int64_t index = unit / scan->elements.item_units;
 	int64_t count = units / scan->elements.item_units;
 	int64_t kept = 0;
@@ -125,8 +119,8 @@ static void add_masked(const struct scan *scan, struct scan_part *part,
 		if (mask[i])
 			continue;
 		if (scan->find != WISH_FIND_NOTHING)
-			find_add(&part->find, scan->dtype,
-				 bytes + (size_t)i * size, end - i, index + i);
+			find_add(&part->find, scan->dtype, bytes + (size_t)i * size, end - i,
+				 index + i);
 		memmove(bytes + (size_t)kept * size, bytes + (size_t)i * size,
 			(size_t)(end - i) * size);
 		kept += end - i;
@@ -145,29 +139,26 @@ static int64_t chunk_units(const struct scan *scan)
 }
 
 /* False: one cannot be read, or it was stopped. */
-static bool run_chunk(const struct scan *scan, struct scan_part *part,
-		      int64_t *bins, uint8_t *bytes, uint8_t *mask,
-		      int64_t start, int64_t units, struct error *error)
+static bool run_chunk(const struct scan *scan, struct scan_part *part, int64_t *bins,
+		      uint8_t *bytes, uint8_t *mask, int64_t start, int64_t units,
+		      struct error *error)
 {
 	const struct elements *elements = &scan->elements;
 	int64_t item = elements->item_units;
 
-	if (atomic_load(scan->stop) ||
-	    elements_read(elements, start, units, bytes, error) < units)
+	if (atomic_load(scan->stop) || elements_read(elements, start, units, bytes, error) < units)
 		return false;
 	if (!scan->has_mask) {
 		add(scan, part, bins, bytes, start, units);
 		return true;
 	}
-	if (elements_read(&scan->mask, start / item, units / item, mask,
-			  error) < units / item)
+	if (elements_read(&scan->mask, start / item, units / item, mask, error) < units / item)
 		return false;
 	add_masked(scan, part, bins, bytes, mask, start, units);
 	return true;
 }
 
-void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins,
-	      struct error *error)
+void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins, struct error *error)
 {
 	const struct elements *elements = &scan->elements;
 	int64_t step = chunk_units(scan);
@@ -189,8 +180,7 @@ void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins,
 
 		if (units > left)
 			units = left;
-		part->is_failed = !run_chunk(scan, part, bins, bytes, mask,
-					     start, units, error);
+		part->is_failed = !run_chunk(scan, part, bins, bytes, mask, start, units, error);
 		if (part->is_failed)
 			break;
 		done += units;

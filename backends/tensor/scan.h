@@ -29,7 +29,7 @@ struct scan {
 	const struct kernel *kernel;
 	bool has_statistics;
 	bool has_hash;
-	int64_t block_units; /* each so many are hashed alone; INT64_MAX: all */
+	int64_t block_units;		   /* each so many are hashed alone; INT64_MAX: all */
 	struct histogram_bounds histogram; /* no bins: not wanted */
 	enum wish_find find;
 	int64_t after;
@@ -50,7 +50,7 @@ struct scan_part {
 	int64_t start; /* units */
 	int64_t count;
 	bool is_failed;
-	bool is_done; /* no thread works on it any more; not set here */
+	bool is_done;		      /* no thread works on it any more; not set here */
 	struct statistics statistics; /* of what is not masked */
 	int64_t masked_count;
 	struct scan_hash *hashes; /* of blocks, in their order */
@@ -66,8 +66,7 @@ struct scan_part {
  * Fills in what is wanted of the part; bins (or NULL) are added to. When it
  * fails the part says so, and error why. Any thread may.
  */
-void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins,
-	      struct error *error);
+void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins, struct error *error);
 void scan_part_clear(struct scan_part *part);
 
 #endif

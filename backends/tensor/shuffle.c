@@ -8,43 +8,37 @@
 #define DIMENSIONS 65
 
 /* Sizes that are known when this is compiled: each becomes an instruction. */
-static void pick1(const uint8_t *from, int64_t count, int64_t stride,
-		  uint8_t *out)
+static void pick1(const uint8_t *from, int64_t count, int64_t stride, uint8_t *out)
 {
 	for (int64_t i = 0; i < count; i++)
 		out[i] = from[i * stride];
 }
 
-static void pick2(const uint8_t *from, int64_t count, int64_t stride,
-		  uint8_t *out)
+static void pick2(const uint8_t *from, int64_t count, int64_t stride, uint8_t *out)
 {
 	for (int64_t i = 0; i < count; i++)
 		memcpy(out + i * 2, from + i * stride, 2);
 }
 
-static void pick4(const uint8_t *from, int64_t count, int64_t stride,
-		  uint8_t *out)
+static void pick4(const uint8_t *from, int64_t count, int64_t stride, uint8_t *out)
 {
 	for (int64_t i = 0; i < count; i++)
 		memcpy(out + i * 4, from + i * stride, 4);
 }
 
-static void pick8(const uint8_t *from, int64_t count, int64_t stride,
-		  uint8_t *out)
+static void pick8(const uint8_t *from, int64_t count, int64_t stride, uint8_t *out)
 {
 	for (int64_t i = 0; i < count; i++)
 		memcpy(out + i * 8, from + i * stride, 8);
 }
 
-static void pick16(const uint8_t *from, int64_t count, int64_t stride,
-		   uint8_t *out)
+static void pick16(const uint8_t *from, int64_t count, int64_t stride, uint8_t *out)
 {
 	for (int64_t i = 0; i < count; i++)
 		memcpy(out + i * 16, from + i * stride, 16);
 }
 
-static void pick(const uint8_t *from, int64_t count, int64_t stride,
-		 int unit_size, uint8_t *out)
+static void pick(const uint8_t *from, int64_t count, int64_t stride, int unit_size, uint8_t *out)
 {
 	if (stride == unit_size)
 		memcpy(out, from, (size_t)(count * unit_size));
@@ -61,8 +55,8 @@ static void pick(const uint8_t *from, int64_t count, int64_t stride,
 }
 
 /* The next index of all dimensions but the last; false: there is none. */
-static bool go_on(int64_t *index, int count, const int64_t *shape,
-		  const int64_t *strides, const uint8_t **from)
+static bool go_on(int64_t *index, int count, const int64_t *shape, const int64_t *strides,
+		  const uint8_t **from)
 {
 	for (int i = count - 1; i >= 0; i--) {
 		*from += strides[i];
@@ -74,9 +68,8 @@ static bool go_on(int64_t *index, int count, const int64_t *shape,
 	return false;
 }
 
-void shuffle_gather(const uint8_t *first, int dimension_count,
-		    const int64_t *shape, const int64_t *strides, int unit_size,
-		    uint8_t *out)
+void shuffle_gather(const uint8_t *first, int dimension_count, const int64_t *shape,
+		    const int64_t *strides, int unit_size, uint8_t *out)
 {
 	int64_t index[DIMENSIONS] = { 0 };
 	int last = dimension_count - 1;

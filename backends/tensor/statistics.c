@@ -61,8 +61,8 @@ static void add_sum(struct statistics *statistics, double value)
  * Chan, Golub, LeVeque: the squares of two parts, about the mean of both. The
  * part's mean is offset from center, which has more digits than their sum.
  */
-static void add_squares(struct statistics *statistics, int64_t count,
-			double center, double offset, double squares)
+static void add_squares(struct statistics *statistics, int64_t count, double center, double offset,
+			double squares)
 {
 	int64_t all = statistics->finite_count + count;
 	double share = (double)count / (double)all;
@@ -72,8 +72,7 @@ static void add_squares(struct statistics *statistics, int64_t count,
 		statistics->origin = center;
 	distance = center - statistics->origin + offset - statistics->mean;
 	statistics->squares +=
-		squares +
-		distance * distance * share * (double)statistics->finite_count;
+		squares + distance * distance * share * (double)statistics->finite_count;
 	statistics->mean += distance * share;
 	statistics->finite_count = all;
 }
@@ -81,8 +80,7 @@ static void add_squares(struct statistics *statistics, int64_t count,
 /* Of the distances to the mean, from those to the center. */
 static double squares_about_mean(const struct kernel_sums *sums)
 {
-	double left = sums->squares -
-		      sums->sum / (double)sums->count * sums->sum;
+	double left = sums->squares - sums->sum / (double)sums->count * sums->sum;
 
 	/* Too large for a number. */
 	if (isnan(left))
@@ -96,8 +94,7 @@ static double squares_about_mean(const struct kernel_sums *sums)
  */
 static bool is_far(const struct kernel_sums *sums)
 {
-	double left = sums->squares -
-		      sums->sum / (double)sums->count * sums->sum;
+	double left = sums->squares - sums->sum / (double)sums->count * sums->sum;
 
 	return isfinite(sums->sum) && !(left >= sums->squares / 64);
 }
@@ -108,9 +105,8 @@ static void merge_bounds(struct statistics *statistics, double low, double high)
 	statistics->high = high > statistics->high ? high : statistics->high;
 }
 
-static void merge_integers(struct statistics *statistics, int64_t signed_low,
-			   int64_t signed_high, uint64_t unsigned_low,
-			   uint64_t unsigned_high)
+static void merge_integers(struct statistics *statistics, int64_t signed_low, int64_t signed_high,
+			   uint64_t unsigned_low, uint64_t unsigned_high)
 {
 	if (signed_low < statistics->signed_low)
 		statistics->signed_low = signed_low;
@@ -123,15 +119,14 @@ static void merge_integers(struct statistics *statistics, int64_t signed_low,
 }
 
 /* What the kernel found in some finite ones. */
-static void add_sums(struct statistics *statistics,
-		     const struct kernel_sums *sums)
+static void add_sums(struct statistics *statistics, const struct kernel_sums *sums)
 {
 	double count = (double)sums->count;
 
 	statistics->zero_count += sums->zero_count;
 	merge_bounds(statistics, sums->low, sums->high);
-	merge_integers(statistics, sums->signed_low, sums->signed_high,
-		       sums->unsigned_low, sums->unsigned_high);
+	merge_integers(statistics, sums->signed_low, sums->signed_high, sums->unsigned_low,
+		       sums->unsigned_high);
 	add_sum(statistics, sums->center * count);
 	add_sum(statistics, sums->sum);
 	add_squares(statistics, sums->count, sums->center, sums->sum / count,
@@ -151,9 +146,8 @@ static void settle(struct statistics *statistics, struct kernel_sums *sums)
  * About a center that is good for it. A mean that was found from far away may
  * have to be found once more.
  */
-static void sum_part(struct statistics *statistics, kernel_sum *sum,
-		     const uint8_t *bytes, size_t count,
-		     struct kernel_sums *sums)
+static void sum_part(struct statistics *statistics, kernel_sum *sum, const uint8_t *bytes,
+		     size_t count, struct kernel_sums *sums)
 {
 	sum(bytes, count, statistics->center, sums);
 	if (sums->count == 0)
@@ -161,15 +155,14 @@ static void sum_part(struct statistics *statistics, kernel_sum *sum,
 	if (isfinite(sums->sum) && sums->low == sums->high)
 		settle(statistics, sums);
 	for (int i = 0; i < 2 && is_far(sums); i++) {
-		statistics->center =
-			sums->center + sums->sum / (double)sums->count;
+		statistics->center = sums->center + sums->sum / (double)sums->count;
 		sum(bytes, count, statistics->center, sums);
 	}
 }
 
 /* A sum that is finite is one of finite numbers alone. */
-static void add_known(struct statistics *statistics, enum kernel_type type,
-		      const uint8_t *bytes, size_t count)
+static void add_known(struct statistics *statistics, enum kernel_type type, const uint8_t *bytes,
+		      size_t count)
 {
 	const struct kernel *kernel = statistics->kernel;
 	struct kernel_sums sums;
@@ -178,18 +171,15 @@ static void add_known(struct statistics *statistics, enum kernel_type type,
 	if (!isfinite(sums.sum)) {
 		/* Not finite even so: the sum itself is too large. */
 		statistics->center = 0;
-		sum_part(statistics, kernel->sum_finite[type], bytes, count,
-			 &sums);
+		sum_part(statistics, kernel->sum_finite[type], bytes, count, &sums);
 		statistics->nan_count += sums.nan_count;
-		statistics->infinity_count +=
-			(int64_t)count - sums.count - sums.nan_count;
+		statistics->infinity_count += (int64_t)count - sums.count - sums.nan_count;
 	}
 	if (sums.count > 0)
 		add_sums(statistics, &sums);
 }
 
-static void add_complex(struct statistics *statistics, const double *values,
-			size_t count)
+static void add_complex(struct statistics *statistics, const double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		double real = values[2 * i];
@@ -201,14 +191,12 @@ static void add_complex(struct statistics *statistics, const double *values,
 		statistics->infinity_count += is_infinite;
 		statistics->zero_count += real == 0 && imaginary == 0;
 		if (!is_nan && !is_infinite)
-			add_sum(statistics,
-				real * real + imaginary * imaginary);
+			add_sum(statistics, real * real + imaginary * imaginary);
 	}
 }
 
 /* Of which the least (NaT) is passed over: what doubles would round. */
-static void add_times(struct statistics *statistics, const uint8_t *bytes,
-		      size_t count)
+static void add_times(struct statistics *statistics, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		int64_t value;
@@ -219,9 +207,8 @@ static void add_times(struct statistics *statistics, const uint8_t *bytes,
 	}
 }
 
-static void add_decoded(struct statistics *statistics,
-			const struct dtype *dtype, const uint8_t *bytes,
-			size_t count)
+static void add_decoded(struct statistics *statistics, const struct dtype *dtype,
+			const uint8_t *bytes, size_t count)
 {
 	double values[2 * STATISTICS_PART];
 
@@ -229,22 +216,20 @@ static void add_decoded(struct statistics *statistics,
 	if (dtype->class == DTYPE_COMPLEX)
 		add_complex(statistics, values, count);
 	else
-		add_known(statistics, KERNEL_FLOAT64, (const uint8_t *)values,
-			  count);
+		add_known(statistics, KERNEL_FLOAT64, (const uint8_t *)values, count);
 	if (dtype->class == DTYPE_TIME)
 		add_times(statistics, bytes, count);
 }
 
-void statistics_add(struct statistics *statistics, const struct dtype *dtype,
-		    const uint8_t *bytes, int64_t count)
+void statistics_add(struct statistics *statistics, const struct dtype *dtype, const uint8_t *bytes,
+		    int64_t count)
 {
 	enum kernel_type type = type_of(dtype);
 	int64_t done = 0;
 
 	while (done < count) {
 		int64_t left = count - done;
-		size_t part =
-			left < STATISTICS_PART ? (size_t)left : STATISTICS_PART;
+		size_t part = left < STATISTICS_PART ? (size_t)left : STATISTICS_PART;
 		const uint8_t *from = bytes + done * dtype->size;
 
 		if (type == KERNEL_NONE)
@@ -256,8 +241,7 @@ void statistics_add(struct statistics *statistics, const struct dtype *dtype,
 	statistics->count += count;
 }
 
-void statistics_merge(struct statistics *statistics,
-		      const struct statistics *part)
+void statistics_merge(struct statistics *statistics, const struct statistics *part)
 {
 	statistics->count += part->count;
 	statistics->nan_count += part->nan_count;
@@ -266,17 +250,16 @@ void statistics_merge(struct statistics *statistics,
 	add_sum(statistics, part->sum);
 	statistics->lost += part->lost;
 	if (part->finite_count > 0)
-		add_squares(statistics, part->finite_count, part->origin,
-			    part->mean, part->squares);
+		add_squares(statistics, part->finite_count, part->origin, part->mean,
+			    part->squares);
 	merge_bounds(statistics, part->low, part->high);
-	merge_integers(statistics, part->signed_low, part->signed_high,
-		       part->unsigned_low, part->unsigned_high);
+	merge_integers(statistics, part->signed_low, part->signed_high, part->unsigned_low,
+		       part->unsigned_high);
 }
 
 /* The least or the greatest, of what there is. */
-static void tell_bound(const struct dtype *dtype, double real,
-		       int64_t signed_bound, uint64_t unsigned_bound,
-		       struct tensor_number *told)
+static void tell_bound(const struct dtype *dtype, double real, int64_t signed_bound,
+		       uint64_t unsigned_bound, struct tensor_number *told)
 {
 	told->kind = TENSOR_NUMBER_INTEGER;
 	if (!dtype_is_integer(dtype)) {
@@ -299,15 +282,15 @@ static double root(double squares)
 	return isnan(squares) ? INFINITY : sqrt(squares);
 }
 
-static void tell_real(const struct statistics *statistics,
-		      const struct dtype *dtype, struct tensor_statistics *told)
+static void tell_real(const struct statistics *statistics, const struct dtype *dtype,
+		      struct tensor_statistics *told)
 {
 	double count = (double)statistics->finite_count;
 
-	tell_bound(dtype, statistics->low, statistics->signed_low,
-		   statistics->unsigned_low, &told->minimum);
-	tell_bound(dtype, statistics->high, statistics->signed_high,
-		   statistics->unsigned_high, &told->maximum);
+	tell_bound(dtype, statistics->low, statistics->signed_low, statistics->unsigned_low,
+		   &told->minimum);
+	tell_bound(dtype, statistics->high, statistics->signed_high, statistics->unsigned_high,
+		   &told->maximum);
 	told->mean = (statistics->sum + statistics->lost) / count;
 	told->deviation = root(statistics->squares / count);
 	/* All are the same: nothing is lost to rounding. */
@@ -317,8 +300,7 @@ static void tell_real(const struct statistics *statistics,
 	}
 }
 
-static double norm(const struct statistics *statistics,
-		   const struct dtype *dtype)
+static double norm(const struct statistics *statistics, const struct dtype *dtype)
 {
 	double sum = statistics->sum + statistics->lost;
 	double count = (double)statistics->finite_count;
@@ -332,8 +314,8 @@ static double norm(const struct statistics *statistics,
 	return count > 0 ? root(statistics->squares + sum / count * sum) : 0;
 }
 
-void statistics_tell(const struct statistics *statistics,
-		     const struct dtype *dtype, struct tensor_statistics *told)
+void statistics_tell(const struct statistics *statistics, const struct dtype *dtype,
+		     struct tensor_statistics *told)
 {
 	*told = (struct tensor_statistics){
 		.mean = NAN,

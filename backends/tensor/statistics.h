@@ -42,7 +42,7 @@ struct statistics {
 	double origin;	      /* near them */
 	double mean;	      /* of the finite ones so far, less origin */
 	double squares;	      /* of the distance to their mean */
-	double center; /* for the next part */
+	double center;	      /* for the next part */
 	double low;
 	double high;
 	/* Of 64-bit integers, which doubles would round. */
@@ -53,15 +53,13 @@ struct statistics {
 };
 
 /* By that kernel (kernel.h), which is borrowed. */
-void statistics_init(struct statistics *statistics,
-		     const struct kernel *kernel);
+void statistics_init(struct statistics *statistics, const struct kernel *kernel);
 /* Elements of a type that has numbers, little-endian. */
-void statistics_add(struct statistics *statistics, const struct dtype *dtype,
-		    const uint8_t *bytes, int64_t count);
-void statistics_merge(struct statistics *statistics,
-		      const struct statistics *part);
+void statistics_add(struct statistics *statistics, const struct dtype *dtype, const uint8_t *bytes,
+		    int64_t count);
+void statistics_merge(struct statistics *statistics, const struct statistics *part);
 /* Into ones that are empty. */
-void statistics_tell(const struct statistics *statistics,
-		     const struct dtype *dtype, struct tensor_statistics *told);
+void statistics_tell(const struct statistics *statistics, const struct dtype *dtype,
+		     struct tensor_statistics *told);
 
 #endif

@@ -75,11 +75,9 @@ static void add_elements(json_t *body, const struct tensor_result *result)
 	struct buffer text = BUFFER_INIT;
 
 	if (result->slice.numbers)
-		json_object_set_new(body, "slice",
-				    tensor_slice_to_json(&result->slice));
+		json_object_set_new(body, "slice", tensor_slice_to_json(&result->slice));
 	if (result->found >= 0)
-		json_object_set_new(body, "found",
-				    json_integer(result->found));
+		json_object_set_new(body, "found", json_integer(result->found));
 	if (!result->data)
 		return;
 	base64_encode(&text, result->data, result->data_length);
@@ -97,20 +95,14 @@ static void answer(struct valuing_ask *ask, const struct tensor_result *result)
 	ask->told.is_live = tensor_ask_is_live(&ask->base);
 	json_object_set_new(body, "pid", json_integer(ask->base.pid));
 	json_object_set_new(body, "tid", json_integer(found->tid));
-	json_object_set_new(body, "value",
-			    variable_to_json(&found->list.items[0]));
+	json_object_set_new(body, "value", variable_to_json(&found->list.items[0]));
 	json_object_set_new(body, "tensor",
-			    found->value.has_tensor
-				    ? tensor_to_json(&ask->told)
-				    : json_null());
+			    found->value.has_tensor ? tensor_to_json(&ask->told) : json_null());
 	json_object_set_new(body, "frame",
-			    ask->found.frame ? json_incref(ask->found.frame)
-					     : json_null());
+			    ask->found.frame ? json_incref(ask->found.frame) : json_null());
 	json_object_set_new(body, "found", json_null());
-	json_object_set_new(body, "held_ns",
-			    json_integer((json_int_t)found->held_ns));
-	json_object_set_new(body, "held_calls",
-			    json_integer((json_int_t)found->held_calls));
+	json_object_set_new(body, "held_ns", json_integer((json_int_t)found->held_ns));
+	json_object_set_new(body, "held_calls", json_integer((json_int_t)found->held_calls));
 	if (result)
 		add_elements(body, result);
 	tensor_ask_respond(&ask->base, body, NULL);
@@ -132,8 +124,7 @@ static int look_once(struct valuing_ask *ask, struct error *error)
 	struct ptrace_connection *reader;
 
 	tensor_clear(&ask->told);
-	if (tensor_ask_look(&ask->base, &ask->finding, &ask->found, &reader,
-			    error))
+	if (tensor_ask_look(&ask->base, &ask->finding, &ask->found, &reader, error))
 		return -1;
 	if (ask->found.value.has_tensor)
 		pytensor_tell(&ask->found.value.tensor, &ask->told);
@@ -147,15 +138,11 @@ static int look_once(struct valuing_ask *ask, struct error *error)
 static bool is_found_again(struct valuing_ask *ask)
 {
 	struct error unused = ERROR_INIT;
-	struct ptrace_connection *connection =
-		tensor_ask_reader(&ask->base, &unused);
+	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
 	struct found again = { .tid = 0 };
 	const struct pyexpression_value *value = &ask->found.value;
-	bool is_same = connection &&
-		       !finding_look(&ask->finding, connection, &again,
-				     &unused) &&
-		       again.value.address == value->address &&
-		       again.value.has_tensor &&
+	bool is_same = connection && !finding_look(&ask->finding, connection, &again, &unused) &&
+		       again.value.address == value->address && again.value.has_tensor &&
 		       pytensor_is_same(&value->whole, &again.value.whole);
 
 	found_clear(&again);
@@ -168,8 +155,8 @@ static int look(struct valuing_ask *ask, struct error *error)
 	for (int i = 0; i < TRIES_MAXIMUM; i++) {
 		if (look_once(ask, error))
 			return -1;
-		if (!ask->found.value.has_tensor ||
-		    !tensor_ask_is_live(&ask->base) || is_found_again(ask))
+		if (!ask->found.value.has_tensor || !tensor_ask_is_live(&ask->base) ||
+		    is_found_again(ask))
 			return 0;
 	}
 	ask->is_doubtful = true;
@@ -181,8 +168,7 @@ static bool is_the_same(struct valuing_ask *ask)
 {
 	const struct pytensor *whole = &ask->found.value.whole;
 	struct error unused = ERROR_INIT;
-	struct ptrace_connection *connection =
-		tensor_ask_reader(&ask->base, &unused);
+	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
 	struct pytensor now;
 	struct pyreader reader;
 
@@ -201,8 +187,7 @@ static int begin_work(struct valuing_ask *ask, struct error *error)
 {
 	struct tensor_layout layout;
 
-	if (pytensor_layout(&ask->found.value.tensor, ask->base.pid, &layout,
-			    error) ||
+	if (pytensor_layout(&ask->found.value.tensor, ask->base.pid, &layout, error) ||
 	    layout_check(&layout, error)) {
 		if (!ask->told.unread)
 			ask->told.unread = xstrdup(error->message);
@@ -210,8 +195,7 @@ static int begin_work(struct valuing_ask *ask, struct error *error)
 	}
 	ask->tries++;
 	ask->wish.timeout = ask->deadline - loop_now();
-	ask->work = tensor_work_begin(ask->base.node, &layout, &ask->wish,
-				      on_done, ask);
+	ask->work = tensor_work_begin(ask->base.node, &layout, &ask->wish, on_done, ask);
 	return 0;
 }
 
@@ -268,13 +252,11 @@ static bool is_too_much(const struct valuing_ask *ask)
 {
 	const struct pytensor *tensor = &ask->found.value.tensor;
 
-	return tensor->unread &&
-	       !(tensor->device && strcmp(tensor->device, "meta") == 0);
+	return tensor->unread && !(tensor->device && strcmp(tensor->device, "meta") == 0);
 }
 
 enum valuing valuing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last,
-			   struct error *error)
+			   const struct message *request, bool is_last, struct error *error)
 {
 	struct valuing_ask *ask = xcalloc(1, sizeof(*ask));
 	enum valuing result = VALUING_TAKEN;
@@ -284,11 +266,9 @@ enum valuing valuing_begin(struct node *node, const struct process *process,
 	tensor_init(&ask->told);
 	tensor_ask_begin(&ask->base, node, process, request);
 	if (parse(ask, error)) {
-		result = ask->found.needs_code ? VALUING_TOO_MUCH
-					       : VALUING_FAILED;
+		result = ask->found.needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
 		clear(ask);
-	} else if (!ask->found.value.has_tensor ||
-		   !tensor_wish_is_any(&ask->wish)) {
+	} else if (!ask->found.value.has_tensor || !tensor_wish_is_any(&ask->wish)) {
 		answer(ask, NULL);
 	} else if (!is_last && is_too_much(ask)) {
 		result = VALUING_TOO_MUCH;

@@ -17,8 +17,8 @@ struct node;
 struct process;
 
 enum valuing {
-	VALUING_TAKEN,	 /* it is answered, now or later */
-	VALUING_FAILED,	 /* with a sentence */
+	VALUING_TAKEN,	  /* it is answered, now or later */
+	VALUING_FAILED,	  /* with a sentence */
 	VALUING_TOO_MUCH, /* the same; code in the process could tell */
 };
 
@@ -27,7 +27,6 @@ enum valuing {
  * outside are left out of the answer, instead of VALUING_TOO_MUCH.
  */
 enum valuing valuing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last,
-			   struct error *error);
+			   const struct message *request, bool is_last, struct error *error);
 
 #endif

@@ -68,9 +68,8 @@ struct walker {
 
 static int refuse(struct walker *walker)
 {
-	return error_set(walker->error,
-			 "What has the parameters cannot be read, or changed "
-			 "while it was read.");
+	return error_set(walker->error, "What has the parameters cannot be read, or changed "
+					"while it was read.");
 }
 
 static int refuse_size(struct walker *walker)
@@ -85,8 +84,7 @@ static int refuse_size(struct walker *walker)
 
 static enum kind judge(struct walker *walker, const struct pytype *type)
 {
-	static const char *const tensors[] = { "torch._C.TensorBase",
-					       "torch._C._TensorBase",
+	static const char *const tensors[] = { "torch._C.TensorBase", "torch._C._TensorBase",
 					       "numpy.ndarray" };
 	const char *name = type->kind ? type->kind->name : "";
 
@@ -101,16 +99,13 @@ static enum kind judge(struct walker *walker, const struct pytype *type)
 		return KIND_DICT;
 	if (!(type->flags & PYTYPE_HEAP))
 		return KIND_OTHER;
-	if (pandas_is_series(&walker->reader, type) ||
-	    pytensor_is_jax(&walker->reader, type))
+	if (pandas_is_series(&walker->reader, type) || pytensor_is_jax(&walker->reader, type))
 		return KIND_TENSOR;
 	if (pandas_is_frame(&walker->reader, type))
 		return KIND_FRAME;
 	if (pytype_derives(&walker->reader, type, MODULE))
 		return KIND_MODULE;
-	return pytype_derives(&walker->reader, type, OPTIMIZER)
-		       ? KIND_OPTIMIZER
-		       : KIND_OTHER;
+	return pytype_derives(&walker->reader, type, OPTIMIZER) ? KIND_OPTIMIZER : KIND_OTHER;
 }
 
 /* Numbers as values of a map: never NULL. */
@@ -148,8 +143,7 @@ static void renew(struct walker *walker)
 	struct ptrace_connection *connection = walker->connection;
 
 	memory_begin(connection->memory, false);
-	pyreader_init(&walker->reader, connection->memory,
-		      &connection->python);
+	pyreader_init(&walker->reader, connection->memory, &connection->python);
 }
 
 /* True the first time. */
@@ -186,11 +180,9 @@ static bool take_entry(uint64_t key, uint64_t value, void *data)
 }
 
 /* To be freed in any case. */
-static int read_entries(struct walker *walker, uint64_t dict,
-			struct entries *entries)
+static int read_entries(struct walker *walker, uint64_t dict, struct entries *entries)
 {
-	int64_t count = pydict_each(&walker->reader, dict, 0, ENTRIES_MAXIMUM,
-				    take_entry, entries);
+	int64_t count = pydict_each(&walker->reader, dict, 0, ENTRIES_MAXIMUM, take_entry, entries);
 
 	if (count < 0 || walker->reader.budget == 0)
 		return refuse(walker);
@@ -243,8 +235,7 @@ static struct tensor_walk_item *add_item(struct walker *walker)
 	ARRAY_GROW(walk->items, walk->count, walk->capacity);
 	item = &walk->items[walk->count++];
 	*item = (struct tensor_walk_item){
-		.name = xstrdup(walker->name.length ? walker->name.data
-						    : walker->text),
+		.name = xstrdup(walker->name.length ? walker->name.data : walker->text),
 		.column = -1,
 	};
 	return item;
@@ -271,8 +262,7 @@ static int add(struct walker *walker, uint64_t object, bool is_buffer)
  */
 
 /* Appends its repr() where that says all of it; else nothing, and false. */
-static bool append_plain(struct walker *walker, uint64_t object,
-			 struct buffer *out)
+static bool append_plain(struct walker *walker, uint64_t object, struct buffer *out)
 {
 	size_t length = out->length;
 	struct pywriter writer;
@@ -298,10 +288,8 @@ static int add_text(struct walker *walker, const struct buffer *whole)
 		buffer_append_string(&text, whole->data);
 	} else {
 		text_cut(&text, whole->data, VALUE_COLUMNS);
-		buffer_printf(&text, " (%zu bytes, crc32 %08" PRIx32 ")",
-			      whole->length,
-			      crc_add(0, (const uint8_t *)whole->data,
-				      whole->length));
+		buffer_printf(&text, " (%zu bytes, crc32 %08" PRIx32 ")", whole->length,
+			      crc_add(0, (const uint8_t *)whole->data, whole->length));
 	}
 	item->value = buffer_take(&text);
 	return 0;
@@ -324,9 +312,8 @@ static int add_error(struct walker *walker, uint64_t object)
 static int add_value(struct walker *walker, uint64_t object)
 {
 	struct buffer text = BUFFER_INIT;
-	int result = append_plain(walker, object, &text)
-			     ? add_text(walker, &text)
-			     : add_error(walker, object);
+	int result = append_plain(walker, object, &text) ? add_text(walker, &text)
+							 : add_error(walker, object);
 
 	buffer_clear(&text);
 	return result;
@@ -335,8 +322,7 @@ static int add_value(struct walker *walker, uint64_t object)
 static int walk_any(struct walker *walker, uint64_t object);
 
 /* Those values of a dict that are of one kind, by their keys. */
-static int walk_named(struct walker *walker, uint64_t dict, enum kind wanted,
-		      bool is_buffer)
+static int walk_named(struct walker *walker, uint64_t dict, enum kind wanted, bool is_buffer)
 {
 	struct entries entries = { .items = NULL };
 	size_t length = walker->name.length;
@@ -349,9 +335,8 @@ static int walk_named(struct walker *walker, uint64_t dict, enum kind wanted,
 			continue;
 		result = push_name(walker, entries.items[i].key);
 		if (!result)
-			result = wanted == KIND_TENSOR
-					 ? add(walker, value, is_buffer)
-					 : walk_any(walker, value);
+			result = wanted == KIND_TENSOR ? add(walker, value, is_buffer)
+						       : walk_any(walker, value);
 		buffer_truncate(&walker->name, length);
 	}
 	free(entries.items);
@@ -363,8 +348,7 @@ static int walk_module(struct walker *walker, uint64_t module)
 	uint64_t parameters, buffers, children;
 
 	renew(walker);
-	if (pyobject_attribute(&walker->reader, module, "_parameters",
-			       &parameters) ||
+	if (pyobject_attribute(&walker->reader, module, "_parameters", &parameters) ||
 	    pyobject_attribute(&walker->reader, module, "_buffers", &buffers) ||
 	    pyobject_attribute(&walker->reader, module, "_modules", &children))
 		return refuse(walker);
@@ -374,8 +358,8 @@ static int walk_module(struct walker *walker, uint64_t module)
 	return walk_named(walker, children, KIND_MODULE, false);
 }
 
-static int get_item(struct walker *walker, uint64_t object, bool is_list,
-		    int64_t number, uint64_t *item)
+static int get_item(struct walker *walker, uint64_t object, bool is_list, int64_t number,
+		    uint64_t *item)
 {
 	if (number % 1000 == 999)
 		renew(walker);
@@ -386,8 +370,7 @@ static int get_item(struct walker *walker, uint64_t object, bool is_list,
 }
 
 /* Those items that are plain, together, where the others are walked. */
-static int add_items(struct walker *walker, uint64_t object, bool is_list,
-		     int64_t count)
+static int add_items(struct walker *walker, uint64_t object, bool is_list, int64_t count)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_any = count == 0;
@@ -443,8 +426,7 @@ static int walk_sequence(struct walker *walker, uint64_t object, bool is_list)
 
 		if (get_item(walker, object, is_list, i, &item))
 			return -1;
-		if (!walker->wants_values &&
-		    kind_of(walker, item) == KIND_OTHER)
+		if (!walker->wants_values && kind_of(walker, item) == KIND_OTHER)
 			continue;
 		push_index(walker, i);
 		result = walk_item(walker, item);
@@ -464,8 +446,7 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 	for (size_t i = 0; !result && i < entries.count; i++) {
 		if (i % 1000 == 999)
 			renew(walker);
-		if (!walker->wants_values &&
-		    kind_of(walker, entries.items[i].value) == KIND_OTHER)
+		if (!walker->wants_values && kind_of(walker, entries.items[i].value) == KIND_OTHER)
 			continue;
 		result = push_key(walker, entries.items[i].key);
 		if (!result)
@@ -492,8 +473,7 @@ static int walk_frame(struct walker *walker, uint64_t frame)
 		if (pandas_append_name(&walker->reader, frame, i, &text))
 			result = refuse(walker);
 		else
-			buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM,
-				      text.data);
+			buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM, text.data);
 		buffer_clear(&text);
 		item = result ? NULL : add_item(walker);
 		if (item) {
@@ -516,9 +496,7 @@ static int walk_options(struct walker *walker, uint64_t dict, const char *but)
 {
 	struct entries entries = { .items = NULL };
 	size_t length = walker->name.length;
-	int result = walker->wants_values
-			     ? read_entries(walker, dict, &entries)
-			     : 0;
+	int result = walker->wants_values ? read_entries(walker, dict, &entries) : 0;
 
 	for (size_t i = 0; !result && i < entries.count; i++) {
 		enum kind kind = kind_of(walker, entries.items[i].value);
@@ -526,8 +504,7 @@ static int walk_options(struct walker *walker, uint64_t dict, const char *but)
 		if (kind == KIND_TENSOR && !but)
 			continue;
 		result = push_name(walker, entries.items[i].key);
-		if (!result &&
-		    (!but || strcmp(walker->name.data + length, but) != 0))
+		if (!result && (!but || strcmp(walker->name.data + length, but) != 0))
 			result = walk_any(walker, entries.items[i].value);
 		buffer_truncate(&walker->name, length);
 	}
@@ -555,8 +532,7 @@ static int walk_group(struct walker *walker, uint64_t group, int64_t number)
 		put_number(walker->params, object, map_count(walker->params));
 		if (walker->name.length)
 			buffer_append_char(&walker->name, '.');
-		buffer_printf(&walker->name,
-			      "param_groups[%" PRId64 "].params[%" PRId64 "]",
+		buffer_printf(&walker->name, "param_groups[%" PRId64 "].params[%" PRId64 "]",
 			      number, i);
 		if (kind_of(walker, object) == KIND_TENSOR)
 			result = add(walker, object, false);
@@ -588,11 +564,9 @@ static int walk_state(struct walker *walker, uint64_t state)
 		if (length)
 			buffer_append_char(&walker->name, '.');
 		buffer_printf(&walker->name, "state[%zu]", number);
-		result = walk_named(walker, entries.items[i].value,
-				    KIND_TENSOR, true);
+		result = walk_named(walker, entries.items[i].value, KIND_TENSOR, true);
 		if (!result)
-			result = walk_options(walker, entries.items[i].value,
-					      NULL);
+			result = walk_options(walker, entries.items[i].value, NULL);
 		buffer_truncate(&walker->name, length);
 	}
 	free(entries.items);
@@ -605,8 +579,7 @@ static int walk_optimizer(struct walker *walker, uint64_t optimizer)
 	int64_t count;
 
 	renew(walker);
-	if (pyobject_attribute(&walker->reader, optimizer, "param_groups",
-			       &groups) ||
+	if (pyobject_attribute(&walker->reader, optimizer, "param_groups", &groups) ||
 	    pyobject_attribute(&walker->reader, optimizer, "state", &state))
 		return refuse(walker);
 	count = pylist_count(&walker->reader, groups);
@@ -615,8 +588,7 @@ static int walk_optimizer(struct walker *walker, uint64_t optimizer)
 	map_free(walker->params);
 	walker->params = map_new(NULL);
 	for (int64_t i = 0; i < count; i++)
-		if (pylist_item(&walker->reader, groups, i, &group) ||
-		    walk_group(walker, group, i))
+		if (pylist_item(&walker->reader, groups, i, &group) || walk_group(walker, group, i))
 			return refuse(walker);
 	return walk_state(walker, state);
 }
@@ -668,8 +640,7 @@ static int walk_any(struct walker *walker, uint64_t object)
 	result = walk_kind(walker, object, kind);
 	walker->depth--;
 	/* In another place it is walked again, but not within itself. */
-	if (is_container && walker->wants_values &&
-	    (walker->owners == 0 || kind >= KIND_LIST))
+	if (is_container && walker->wants_values && (walker->owners == 0 || kind >= KIND_LIST))
 		map_remove(walker->seen, object);
 	return result;
 }
@@ -692,15 +663,13 @@ static int walk_root(struct walker *walker, uint64_t object, const char *text)
 		buffer_append_string(&walker->name, text);
 	result = walk_any(walker, object);
 	if (!result && kind == KIND_OTHER && walk->items[0].error)
-		return error_set(walker->error,
-				 "%s: %s; compare what is in it (%s.NAME)", text,
+		return error_set(walker->error, "%s: %s; compare what is in it (%s.NAME)", text,
 				 walk->items[0].error, text);
 	return result;
 }
 
-int tensor_walk(struct ptrace_connection *connection, uint64_t object,
-		const char *text, bool wants_values, struct tensor_walk *walk,
-		struct error *error)
+int tensor_walk(struct ptrace_connection *connection, uint64_t object, const char *text,
+		bool wants_values, struct tensor_walk *walk, struct error *error)
 {
 	struct walker walker = {
 		.connection = connection,

@@ -48,9 +48,8 @@ struct tensor_walk {
 };
 
 /* object has the text as its name; -1 and a sentence. Clear it in any case. */
-int tensor_walk(struct ptrace_connection *connection, uint64_t object,
-		const char *text, bool wants_values, struct tensor_walk *walk,
-		struct error *error);
+int tensor_walk(struct ptrace_connection *connection, uint64_t object, const char *text,
+		bool wants_values, struct tensor_walk *walk, struct error *error);
 void tensor_walk_clear(struct tensor_walk *walk);
 
 #endif

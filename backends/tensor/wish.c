@@ -16,8 +16,7 @@
 #define SAMPLE_ELEMENTS (WISH_SAMPLE_BLOCKS * WISH_SAMPLE_ELEMENTS)
 
 /* By their enumerators. */
-static const char *const statistics_names[] = { NULL, "sample", "whole",
-						"auto" };
+static const char *const statistics_names[] = { NULL, "sample", "whole", "auto" };
 static const char *const find_names[] = { NULL, "min", "max", "nan" };
 
 int64_t wish_block_elements(int64_t element_count, int block_count)
@@ -33,8 +32,7 @@ void tensor_wish_init(struct tensor_wish *wish)
 }
 
 /* 0: it is not there. -1: it is none of the names. */
-static int parse_name(const json_t *json, const char *const *names,
-		      size_t count)
+static int parse_name(const json_t *json, const char *const *names, size_t count)
 {
 	const char *text = json_string_value(json);
 
@@ -46,29 +44,25 @@ static int parse_name(const json_t *json, const char *const *names,
 	return -1;
 }
 
-static int parse_names(struct tensor_wish *wish, const json_t *body,
-		       struct error *error)
+static int parse_names(struct tensor_wish *wish, const json_t *body, struct error *error)
 {
-	int statistics =
-		parse_name(json_object_get(body, "statistics"),
-			   statistics_names, ARRAY_LENGTH(statistics_names));
-	int find = parse_name(json_object_get(body, "find"), find_names,
-			      ARRAY_LENGTH(find_names));
+	int statistics = parse_name(json_object_get(body, "statistics"), statistics_names,
+				    ARRAY_LENGTH(statistics_names));
+	int find = parse_name(json_object_get(body, "find"), find_names, ARRAY_LENGTH(find_names));
 
 	if (statistics < 0)
 		return error_set(error, "\"statistics\" is \"sample\", "
 					"\"whole\" or \"auto\"");
 	if (find < 0)
-		return error_set(error,
-				 "\"find\" is \"min\", \"max\" or \"nan\"");
+		return error_set(error, "\"find\" is \"min\", \"max\" or \"nan\"");
 	wish->statistics = (enum wish_statistics)statistics;
 	wish->find = (enum wish_find)find;
 	return 0;
 }
 
 /* A whole number from 0 to maximum; it may be missing. */
-static int parse_count(const json_t *body, const char *key, int maximum,
-		       int *count, struct error *error)
+static int parse_count(const json_t *body, const char *key, int maximum, int *count,
+		       struct error *error)
 {
 	const json_t *json = json_object_get(body, key);
 
@@ -76,14 +70,12 @@ static int parse_count(const json_t *body, const char *key, int maximum,
 		return 0;
 	if (!json_is_integer(json) || json_integer_value(json) < 0 ||
 	    json_integer_value(json) > maximum)
-		return error_set(error, "\"%s\" is a number from 0 to %d", key,
-				 maximum);
+		return error_set(error, "\"%s\" is a number from 0 to %d", key, maximum);
 	*count = (int)json_integer_value(json);
 	return 0;
 }
 
-static int parse_data(struct tensor_wish *wish, const json_t *data,
-		      struct error *error)
+static int parse_data(struct tensor_wish *wish, const json_t *data, struct error *error)
 {
 	if (!data || json_is_null(data))
 		return 0;
@@ -96,8 +88,7 @@ static int parse_data(struct tensor_wish *wish, const json_t *data,
 	return 0;
 }
 
-static int parse_slice(struct tensor_wish *wish, const json_t *slice,
-		       struct error *error)
+static int parse_slice(struct tensor_wish *wish, const json_t *slice, struct error *error)
 {
 	if (!slice || json_is_null(slice))
 		return 0;
@@ -110,15 +101,12 @@ static int parse_slice(struct tensor_wish *wish, const json_t *slice,
 	return 0;
 }
 
-int tensor_wish_parse(struct tensor_wish *wish, const json_t *body,
-		      struct error *error)
+int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error)
 {
 	tensor_wish_init(wish);
 	if (parse_names(wish, body, error) < 0 ||
-	    parse_count(body, "bins", TENSOR_BINS_MAXIMUM, &wish->bins, error) <
-		    0 ||
-	    parse_count(body, "blocks", TENSOR_BLOCKS_MAXIMUM,
-			&wish->block_count, error) < 0 ||
+	    parse_count(body, "bins", TENSOR_BINS_MAXIMUM, &wish->bins, error) < 0 ||
+	    parse_count(body, "blocks", TENSOR_BLOCKS_MAXIMUM, &wish->block_count, error) < 0 ||
 	    parse_slice(wish, json_object_get(body, "slice"), error) < 0 ||
 	    parse_data(wish, json_object_get(body, "data"), error) < 0)
 		return -1;
@@ -138,8 +126,7 @@ int tensor_wish_parse(struct tensor_wish *wish, const json_t *body,
 	return 0;
 }
 
-int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body,
-			   struct error *error)
+int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body, struct error *error)
 {
 	struct tensor_wish all;
 
@@ -154,13 +141,11 @@ int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body,
 
 bool tensor_wish_is_any(const struct tensor_wish *wish)
 {
-	return wish->statistics != WISH_NO_STATISTICS || wish->has_hash ||
-	       wish->block_count > 0 || wish->has_slice ||
-	       wish->find != WISH_FIND_NOTHING || wish->has_data;
+	return wish->statistics != WISH_NO_STATISTICS || wish->has_hash || wish->block_count > 0 ||
+	       wish->has_slice || wish->find != WISH_FIND_NOTHING || wish->has_data;
 }
 
-bool tensor_wish_is_whole(const struct tensor_wish *wish,
-			  const struct tensor_layout *layout)
+bool tensor_wish_is_whole(const struct tensor_wish *wish, const struct tensor_layout *layout)
 {
 	bool is_small = layout_element_count(layout) <= SAMPLE_ELEMENTS;
 
@@ -172,15 +157,13 @@ bool tensor_wish_is_whole(const struct tensor_wish *wish,
 	case WISH_WHOLE:
 		return true;
 	case WISH_AUTO:
-		return is_small ||
-		       layout_byte_count(layout) <= WISH_WHOLE_BYTES;
+		return is_small || layout_byte_count(layout) <= WISH_WHOLE_BYTES;
 	}
 	return false;
 }
 
 /* The part of a dimension that runs, and those that stand. */
-static bool is_within(const struct tensor_slice *slice,
-		      const struct tensor_layout *layout)
+static bool is_within(const struct tensor_slice *slice, const struct tensor_layout *layout)
 {
 	for (int i = 0; i < layout->dimension_count; i++) {
 		int64_t start = slice->index[i];
@@ -200,8 +183,8 @@ static bool is_within(const struct tensor_slice *slice,
 	return true;
 }
 
-static int check_slice(const struct tensor_slice *slice,
-		       const struct tensor_layout *layout, struct error *error)
+static int check_slice(const struct tensor_slice *slice, const struct tensor_layout *layout,
+		       struct error *error)
 {
 	int64_t cells = slice->row_count * slice->column_count;
 
@@ -209,11 +192,9 @@ static int check_slice(const struct tensor_slice *slice,
 		return error_set(error,
 				 "the slice is of %d dimensions, the tensor of "
 				 "%d",
-				 slice->dimension_count,
-				 layout->dimension_count);
+				 slice->dimension_count, layout->dimension_count);
 	if ((slice->row_dimension < 0 && slice->row_count > 1) ||
-	    (slice->column_dimension < 0 && slice->column_count > 1) ||
-	    !is_within(slice, layout))
+	    (slice->column_dimension < 0 && slice->column_count > 1) || !is_within(slice, layout))
 		return error_set(error, "the slice reaches beyond the tensor: "
 					"its shape is another now, or ask for "
 					"less");
@@ -225,34 +206,29 @@ static int check_slice(const struct tensor_slice *slice,
 	return 0;
 }
 
-static int check_data(const struct tensor_wish *wish,
-		      const struct tensor_layout *layout, struct error *error)
+static int check_data(const struct tensor_wish *wish, const struct tensor_layout *layout,
+		      struct error *error)
 {
 	int64_t count = layout_element_count(layout);
 
-	if (wish->data_start > count ||
-	    wish->data_count > count - wish->data_start)
+	if (wish->data_start > count || wish->data_count > count - wish->data_start)
 		return error_set(error,
-				 "the tensor has %" PRId64
-				 " elements, there is no data of %" PRId64
+				 "the tensor has %" PRId64 " elements, there is no data of %" PRId64
 				 " from %" PRId64 " on",
 				 count, wish->data_count, wish->data_start);
-	if (wish->data_count > 0 &&
-	    layout->item_size > TENSOR_DATA_MAXIMUM / wish->data_count)
+	if (wish->data_count > 0 && layout->item_size > TENSOR_DATA_MAXIMUM / wish->data_count)
 		return error_set(error,
 				 "%" PRId64 " elements of %" PRId64
 				 " bytes: at most %d bytes at once",
-				 wish->data_count, layout->item_size,
-				 (int)TENSOR_DATA_MAXIMUM);
+				 wish->data_count, layout->item_size, (int)TENSOR_DATA_MAXIMUM);
 	return 0;
 }
 
-int tensor_wish_check(const struct tensor_wish *wish,
-		      const struct tensor_layout *layout, struct error *error)
+int tensor_wish_check(const struct tensor_wish *wish, const struct tensor_layout *layout,
+		      struct error *error)
 {
 	enum dtype_class class = layout->dtype->class;
-	bool has_order =
-		dtype_is_number(layout->dtype) && class != DTYPE_COMPLEX;
+	bool has_order = dtype_is_number(layout->dtype) && class != DTYPE_COMPLEX;
 
 	if (wish->has_slice && check_slice(&wish->slice, layout, error) < 0)
 		return -1;
@@ -267,11 +243,8 @@ int tensor_wish_check(const struct tensor_wish *wish,
 				 "are no bytes of theirs to be had",
 				 layout->dtype->name);
 	if (wish->find == WISH_FIND_NAN && !dtype_is_number(layout->dtype))
-		return error_set(error, "elements of %s are no numbers",
-				 layout->dtype->name);
-	if ((wish->find == WISH_FIND_MINIMUM ||
-	     wish->find == WISH_FIND_MAXIMUM) &&
-	    !has_order)
+		return error_set(error, "elements of %s are no numbers", layout->dtype->name);
+	if ((wish->find == WISH_FIND_MINIMUM || wish->find == WISH_FIND_MAXIMUM) && !has_order)
 		return error_set(error,
 				 "elements of %s have no order: none is "
 				 "the least or the greatest",

@@ -68,21 +68,18 @@ void tensor_wish_init(struct tensor_wish *wish);
  * not wanted. A histogram alone means statistics as well ("auto"). Hash and
  * blocks alone read the whole; beside statistics of a sample there are none.
  */
-int tensor_wish_parse(struct tensor_wish *wish, const json_t *body,
-		      struct error *error);
+int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error);
 /* The same for each of several tensors: statistics, hash and timeout alone. */
-int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body,
-			   struct error *error);
+int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body, struct error *error);
 /* Whether any element is to be read. */
 bool tensor_wish_is_any(const struct tensor_wish *wish);
 /* Whether all elements are read for it, of that layout. */
-bool tensor_wish_is_whole(const struct tensor_wish *wish,
-			  const struct tensor_layout *layout);
+bool tensor_wish_is_whole(const struct tensor_wish *wish, const struct tensor_layout *layout);
 /*
  * Whether it can be answered of that layout: the slice lies within its shape,
  * the data within its elements and TENSOR_DATA_MAXIMUM.
  */
-int tensor_wish_check(const struct tensor_wish *wish,
-		      const struct tensor_layout *layout, struct error *error);
+int tensor_wish_check(const struct tensor_wish *wish, const struct tensor_layout *layout,
+		      struct error *error);
 
 #endif

@@ -151,8 +151,7 @@ static void run_parts(void *data)
 {
 	struct lane *lane = data;
 	struct phases *phases = &lane->work->phases;
-	int64_t *bins =
-		phases->scan.histogram.bin_count > 0 ? lane->bins : NULL;
+	int64_t *bins = phases->scan.histogram.bin_count > 0 ? lane->bins : NULL;
 
 	for (size_t i = 0; i < lane->count && !lane->is_failed; i++) {
 		struct scan_part *part = &phases->ranges.parts[lane->first + i];
@@ -166,8 +165,7 @@ static void run_places(void *data)
 {
 	struct lane *lane = data;
 
-	lane->is_failed =
-		phases_read_places(&lane->work->phases, &lane->error) < 0;
+	lane->is_failed = phases_read_places(&lane->work->phases, &lane->error) < 0;
 }
 
 static void on_lane(void *data);
@@ -183,12 +181,11 @@ static bool take_parts(struct lane *lane)
 	struct tensor_work *work = lane->work;
 	struct ranges *ranges = &work->phases.ranges;
 
-	if (work->is_failed || work->has_failed_lane ||
-	    work->next == ranges->count || phases_is_found(&work->phases))
+	if (work->is_failed || work->has_failed_lane || work->next == ranges->count ||
+	    phases_is_found(&work->phases))
 		return false;
 	lane->first = work->next;
-	lane->count =
-		ranges_take(ranges, &work->phases.scan.elements, work->next);
+	lane->count = ranges_take(ranges, &work->phases.scan.elements, work->next);
 	work->next += lane->count;
 	start(lane, run_parts);
 	return true;
@@ -212,8 +209,7 @@ static void begin_phase(struct tensor_work *work)
 
 static void add_bins(struct tensor_work *work)
 {
-	struct tensor_histogram *histogram =
-		&work->phases.result.told.histogram;
+	struct tensor_histogram *histogram = &work->phases.result.told.histogram;
 
 	if (work->phases.scan.histogram.bin_count == 0)
 		return;
@@ -245,8 +241,7 @@ static void on_failed(struct tensor_work *work)
 	const struct lane *first = NULL;
 
 	for (size_t i = 0; i < LANES; i++)
-		if (work->lanes[i].is_failed &&
-		    (!first || work->lanes[i].first < first->first))
+		if (work->lanes[i].is_failed && (!first || work->lanes[i].first < first->first))
 			first = &work->lanes[i];
 	if (!first) {
 		go_on(work);
@@ -298,15 +293,13 @@ static void on_progress(void *data)
 {
 	struct tensor_work *work = data;
 
-	tell_progress(work, atomic_load(&work->phases.done),
-		      phases_total(&work->phases));
+	tell_progress(work, atomic_load(&work->phases.done), phases_total(&work->phases));
 	if (work->node)
 		node_flush(work->node);
 }
 
 static struct tensor_work *begin(struct loop *loop, struct node *node,
-				 const struct tensor_layout *layout,
-				 const struct tensor_wish *wish,
+				 const struct tensor_layout *layout, const struct tensor_wish *wish,
 				 const struct tensor_work_calls *calls)
 {
 	struct tensor_work *work = xcalloc(1, sizeof(*work));
@@ -322,27 +315,25 @@ static struct tensor_work *begin(struct loop *loop, struct node *node,
 	}
 	work->timeout = loop_timer(loop, wish->timeout, 0, on_timeout, work);
 	if (node || calls->progress)
-		work->progress = loop_timer(loop, PROGRESS_DELAY,
-					    PROGRESS_PERIOD, on_progress, work);
+		work->progress =
+			loop_timer(loop, PROGRESS_DELAY, PROGRESS_PERIOD, on_progress, work);
 	begin_phase(work);
 	if (work->running == 0)
 		go_on(work);
 	return work;
 }
 
-struct tensor_work *tensor_work_start(struct loop *loop,
-				      const struct tensor_layout *layout,
+struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
 				      const struct tensor_wish *wish,
 				      const struct tensor_work_calls *calls)
 {
 	return begin(loop, NULL, layout, wish, calls);
 }
 
-struct tensor_work *
-tensor_work_begin(struct node *node, const struct tensor_layout *layout,
-		  const struct tensor_wish *wish,
-		  void (*done)(struct tensor_result *result, void *data),
-		  void *data)
+struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
+				      const struct tensor_wish *wish,
+				      void (*done)(struct tensor_result *result, void *data),
+				      void *data)
 {
 	struct tensor_work_calls calls = { .done = done, .data = data };
 

@@ -51,16 +51,14 @@ struct tensor_work_calls {
  * Layout and wish are copied. A layout or wish that makes no sense is told by
  * done(), as all failures are. Several may be begun at once: they take turns.
  */
-struct tensor_work *tensor_work_start(struct loop *loop,
-				      const struct tensor_layout *layout,
+struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
 				      const struct tensor_wish *wish,
 				      const struct tensor_work_calls *calls);
 /* The same with `progress` events, titled "tensor", when it takes long. */
-struct tensor_work *
-tensor_work_begin(struct node *node, const struct tensor_layout *layout,
-		  const struct tensor_wish *wish,
-		  void (*done)(struct tensor_result *result, void *data),
-		  void *data);
+struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
+				      const struct tensor_wish *wish,
+				      void (*done)(struct tensor_result *result, void *data),
+				      void *data);
 /* done() is called soon, with an error; not for what has ended. */
 void tensor_work_cancel(struct tensor_work *work);
 /*

@@ -14,8 +14,7 @@
 void *array_grow(void *items, size_t wanted, size_t *capacity, size_t size);
 
 /* Makes room for one more item behind the last: ARRAY_GROW(a, n, cap). */
-#define ARRAY_GROW(items, count, capacity)                                     \
-	((items) = array_grow((items), (count) + 1, &(capacity),               \
-			      sizeof(*(items))))
+#define ARRAY_GROW(items, count, capacity)                                                         \
+	((items) = array_grow((items), (count) + 1, &(capacity), sizeof(*(items))))
 
 #endif

@@ -24,10 +24,7 @@ void base64_encode(struct buffer *out, const void *bytes, size_t length)
 		if (count > 2)
 			group |= data[i + 2];
 		for (size_t digit = 0; digit < 4; digit++)
-			text[digit] =
-				digit <= count
-					? digits[group >> (18 - 6 * digit) & 63]
-					: '=';
+			text[digit] = digit <= count ? digits[group >> (18 - 6 * digit) & 63] : '=';
 		buffer_append(out, text, sizeof(text));
 	}
 }
@@ -42,8 +39,7 @@ static int decode_group(struct buffer *out, const char *text, bool is_last)
 	for (size_t i = 0; i < 4; i++) {
 		const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
 
-		if (!digit && is_last && text[i] == '=' && i >= 2 &&
-		    text[3] == '=') {
+		if (!digit && is_last && text[i] == '=' && i >= 2 && text[3] == '=') {
 			count = count < i - 1 ? count : i - 1;
 			group <<= 6;
 			continue;

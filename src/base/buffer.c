@@ -97,15 +97,13 @@ int buffer_printf(struct buffer *buffer, const char *format, ...)
 
 int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
 {
-	size_t room =
-		buffer->capacity > 0 ? buffer->capacity - buffer->length : 0;
+	size_t room = buffer->capacity > 0 ? buffer->capacity - buffer->length : 0;
 	va_list again;
 	int length;
 
 	/* Most texts fit into the room there is: format once. */
 	va_copy(again, values);
-	length = vsnprintf(room > 0 ? buffer->data + buffer->length : NULL,
-			   room, format, values);
+	length = vsnprintf(room > 0 ? buffer->data + buffer->length : NULL, room, format, values);
 	if (length < 0 || reserve(buffer, (size_t)length) < 0) {
 		if (room > 0)
 			buffer->data[buffer->length] = '\0';
@@ -113,8 +111,7 @@ int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
 		return -1;
 	}
 	if ((size_t)length >= room)
-		vsnprintf(buffer->data + buffer->length, (size_t)length + 1,
-			  format, again);
+		vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
 	va_end(again);
 	buffer->length += (size_t)length;
 	return 0;

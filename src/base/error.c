@@ -17,8 +17,7 @@ static void drop_torn_character(char *text)
 	size_t wanted;
 	unsigned char lead;
 
-	while (start > 0 && length - start < 3 &&
-	       ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+	while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
 		start--;
 	if (start == 0)
 		return;
@@ -52,10 +51,8 @@ int error_set(struct error *error, const char *format, ...)
 }
 
 /* Makes "WORDS: BEHIND". */
-__attribute__((format(printf, 3, 0))) static void set_with(struct error *error,
-							   const char *behind,
-							   const char *format,
-							   va_list values)
+__attribute__((format(printf, 3, 0))) static void set_with(struct error *error, const char *behind,
+							   const char *format, va_list values)
 {
 	char sentence[ERROR_SIZE];
 	int length = vsnprintf(sentence, sizeof(sentence), format, values);
@@ -63,8 +60,7 @@ __attribute__((format(printf, 3, 0))) static void set_with(struct error *error,
 	if (length < 0)
 		length = 0;
 	if ((size_t)length < sizeof(sentence))
-		snprintf(sentence + length, sizeof(sentence) - (size_t)length,
-			 ": %s", behind);
+		snprintf(sentence + length, sizeof(sentence) - (size_t)length, ": %s", behind);
 	keep(error, sentence);
 }
 

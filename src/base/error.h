@@ -16,8 +16,7 @@ struct error {
 #define ERROR_INIT { .message = "" }
 
 /* Writes the sentence (cut at 511 bytes). Always returns -1; error may be NULL. */
-int error_set(struct error *error, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, with ": " and the text of the errno value number at the end. */
 int error_set_errno(struct error *error, int number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

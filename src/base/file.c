@@ -79,8 +79,7 @@ static void make_folders(char *path)
 }
 
 /* NULL when there is no home to keep anything in. free() it. */
-static char *kept_path(const char *variable, const char *below_home,
-		       const char *name)
+static char *kept_path(const char *variable, const char *below_home, const char *name)
 {
 	const char *folder = getenv(variable);
 	const char *home = getenv("HOME");
@@ -89,8 +88,7 @@ static char *kept_path(const char *variable, const char *below_home,
 	if (folder && folder[0] == '/')
 		return xasprintf("%s/probetui%s%s", folder, slash, name);
 	if (home && home[0] == '/')
-		return xasprintf("%s/%s/probetui%s%s", home, below_home, slash,
-				 name);
+		return xasprintf("%s/%s/probetui%s%s", home, below_home, slash, name);
 	return NULL;
 }
 
@@ -99,17 +97,13 @@ static int check_folder(const char *path, struct error *error)
 	struct stat about;
 
 	if (lstat(path, &about) < 0)
-		return error_set_errno(error, errno,
-				       "cannot open the folder %s", path);
+		return error_set_errno(error, errno, "cannot open the folder %s", path);
 	if (!S_ISDIR(about.st_mode))
 		return error_set(error, "%s is not a folder.", path);
 	if (about.st_uid != geteuid())
-		return error_set(error, "the folder %s is another user's.",
-				 path);
-	if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0 &&
-	    chmod(path, 0700) < 0)
-		return error_set_errno(error, errno,
-				       "others may enter the folder %s", path);
+		return error_set(error, "the folder %s is another user's.", path);
+	if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0 && chmod(path, 0700) < 0)
+		return error_set_errno(error, errno, "others may enter the folder %s", path);
 	return 0;
 }
 
@@ -135,8 +129,7 @@ static bool begins_in_own(const char *path)
 	struct stat about = { .st_uid = (uid_t)-1 };
 	char *slash;
 
-	while (stat(at, &about) < 0 && (slash = strrchr(at, '/')) &&
-	       slash != at)
+	while (stat(at, &about) < 0 && (slash = strrchr(at, '/')) && slash != at)
 		*slash = '\0';
 	free(at);
 	return S_ISDIR(about.st_mode) && about.st_uid == geteuid();
@@ -151,15 +144,14 @@ int file_cache_folder(const char *name)
 	if (path && begins_in_own(path)) {
 		make_folders(path);
 		if (check_folder(path, &error) == 0)
-			fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-						O_CLOEXEC);
+			fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	free(path);
 	return fd;
 }
 
-static int check_owner(const struct stat *status, const char *path,
-		       const char *called, struct error *error)
+static int check_owner(const struct stat *status, const char *path, const char *called,
+		       struct error *error)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
 		return error_set(error,
@@ -174,8 +166,8 @@ static int check_owner(const struct stat *status, const char *path,
 	return 0;
 }
 
-static int read_all(int fd, const char *path, const char *called,
-		    struct buffer *out, struct error *error)
+static int read_all(int fd, const char *path, const char *called, struct buffer *out,
+		    struct error *error)
 {
 	char bytes[4096];
 
@@ -185,18 +177,15 @@ static int read_all(int fd, const char *path, const char *called,
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count < 0)
-			return error_set_errno(error, errno, "cannot read %s",
-					       path);
+			return error_set_errno(error, errno, "cannot read %s", path);
 		if (count == 0)
 			return 0;
 		if (buffer_append(out, bytes, (size_t)count) < 0)
-			return error_set(error, "%s %s is too long", called,
-					 path);
+			return error_set(error, "%s %s is too long", called, path);
 	}
 }
 
-static int check(int fd, const char *path, const char *called, bool is_own,
-		 struct error *error)
+static int check(int fd, const char *path, const char *called, bool is_own, struct error *error)
 {
 	struct stat status;
 
@@ -207,8 +196,8 @@ static int check(int fd, const char *path, const char *called, bool is_own,
 	return is_own ? check_owner(&status, path, called, error) : 0;
 }
 
-static int read_path(const char *path, const char *called, bool is_own,
-		     struct buffer *out, struct error *error)
+static int read_path(const char *path, const char *called, bool is_own, struct buffer *out,
+		     struct error *error)
 {
 	/* A pipe would keep us waiting. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -217,8 +206,7 @@ static int read_path(const char *path, const char *called, bool is_own,
 	if (fd < 0) {
 		int number = errno;
 
-		error_set_errno(error, number, "cannot open %s %s", called,
-				path);
+		error_set_errno(error, number, "cannot open %s %s", called, path);
 		errno = number;
 		return -1;
 	}
@@ -230,14 +218,12 @@ static int read_path(const char *path, const char *called, bool is_own,
 	return result;
 }
 
-int file_read(const char *path, const char *called, struct buffer *out,
-	      struct error *error)
+int file_read(const char *path, const char *called, struct buffer *out, struct error *error)
 {
 	return read_path(path, called, false, out, error);
 }
 
-int file_read_own(const char *path, const char *called, struct buffer *out,
-		  struct error *error)
+int file_read_own(const char *path, const char *called, struct buffer *out, struct error *error)
 {
 	return read_path(path, called, true, out, error);
 }
@@ -248,8 +234,7 @@ char *file_agent_folder(struct error *error)
 	char *program = file_program_folder();
 	char *beside = program ? xasprintf("%s/agent", program) : NULL;
 	char *path = beside ? realpath(beside, NULL) : NULL;
-	char *package = path ? xasprintf("%s/probetui/__init__.py", path)
-			     : NULL;
+	char *package = path ? xasprintf("%s/probetui/__init__.py", path) : NULL;
 
 	if (!package || access(package, R_OK) < 0) {
 		free(package);

@@ -45,13 +45,11 @@ int file_cache_folder(const char *name);
  * it fits in out. -1 and a sentence; errno is then why it could not be
  * opened, 0 when it was.
  */
-int file_read(const char *path, const char *called, struct buffer *out,
-	      struct error *error);
+int file_read(const char *path, const char *called, struct buffer *out, struct error *error);
 /*
  * The same of what the user alone may decide: the file must be his own, or
  * root's, and no other user may write it.
  */
-int file_read_own(const char *path, const char *called, struct buffer *out,
-		  struct error *error);
+int file_read_own(const char *path, const char *called, struct buffer *out, struct error *error);
 
 #endif

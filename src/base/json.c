@@ -21,8 +21,7 @@
 
 #define HEX_DIGITS_MAXIMUM 16
 
-int64_t json_get_integer(const json_t *object, const char *key,
-			 int64_t fallback)
+int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -75,8 +74,7 @@ bool json_get_boolean(const json_t *object, const char *key, bool fallback)
 	return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
-const char *json_get_string(const json_t *object, const char *key,
-			    const char *fallback)
+const char *json_get_string(const json_t *object, const char *key, const char *fallback)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -100,8 +98,7 @@ uint64_t json_get_hex(const json_t *object, const char *key)
 	size_t length = strlen(text);
 	uint64_t value = 0;
 
-	if (length < 3 || length > 2 + HEX_DIGITS_MAXIMUM || text[0] != '0' ||
-	    text[1] != 'x')
+	if (length < 3 || length > 2 + HEX_DIGITS_MAXIMUM || text[0] != '0' || text[1] != 'x')
 		return 0;
 	for (size_t i = 2; i < length; i++) {
 		int digit = hex_digit(text[i]);
@@ -271,8 +268,7 @@ void json_append(struct buffer *out, const json_t *value)
 		append_array(out, value);
 		break;
 	case JSON_STRING:
-		append_string(out, json_string_value(value),
-			      json_string_length(value));
+		append_string(out, json_string_value(value), json_string_length(value));
 		break;
 	case JSON_INTEGER:
 		append_integer(out, json_integer_value(value));
@@ -302,8 +298,7 @@ json_t *json_parse(const char *bytes, size_t length, struct error *error)
 		return value;
 	/* The reason quotes what stands there. */
 	text_escape(&reason, cause.text, strlen(cause.text));
-	error_set(error, "it is not JSON at byte %d: %s", cause.position,
-		  reason.data);
+	error_set(error, "it is not JSON at byte %d: %s", cause.position, reason.data);
 	buffer_clear(&reason);
 	return NULL;
 }

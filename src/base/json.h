@@ -14,15 +14,13 @@
 struct buffer;
 struct error;
 
-int64_t json_get_integer(const json_t *object, const char *key,
-			 int64_t fallback);
+int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 /* 0 to INT_MAX; 0: there is no such number. */
 int json_get_count(const json_t *object, const char *key);
 double json_get_real(const json_t *object, const char *key, double fallback);
 bool json_get_boolean(const json_t *object, const char *key, bool fallback);
 /* Lends the string, or fallback (which may be NULL). */
-const char *json_get_string(const json_t *object, const char *key,
-			    const char *fallback);
+const char *json_get_string(const json_t *object, const char *key, const char *fallback);
 /* A 64-bit address or id travels as a string "0x1f…". */
 uint64_t json_get_hex(const json_t *object, const char *key);
 void json_set_hex(json_t *object, const char *key, uint64_t value);

@@ -14,11 +14,8 @@
 #define LOG_LINES 200
 
 static const char *const level_names[] = {
-	[LOG_DEBUG] = "debug",
-	[LOG_INFO] = "info",
-	[LOG_NOTE] = "note",
-	[LOG_WARNING] = "warning",
-	[LOG_ERROR] = "error",
+	[LOG_DEBUG] = "debug",	   [LOG_INFO] = "info",	  [LOG_NOTE] = "note",
+	[LOG_WARNING] = "warning", [LOG_ERROR] = "error",
 };
 
 /* What is less than that is not kept. */
@@ -71,8 +68,8 @@ void log_write(enum log_level level, const char *format, ...)
 	/* A fact may quote what a target said. */
 	text_escape(&line, text.data, text.length);
 	if (!state.is_quiet)
-		fprintf(stderr, "%s: %s%s\n", state.name,
-			level == LOG_NOTE ? "note: " : "", line.data);
+		fprintf(stderr, "%s: %s%s\n", state.name, level == LOG_NOTE ? "note: " : "",
+			line.data);
 	remember(buffer_take(&line));
 	buffer_clear(&text);
 }

@@ -22,8 +22,7 @@ enum log_level {
 void log_set_name(const char *name);
 /* No more lines on standard error (a screen is there): only in memory. */
 void log_set_quiet(int is_quiet);
-void log_write(enum log_level level, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Lends line number i of the last 200, oldest first; NULL behind the last. */
 const char *log_line(size_t i);
 

@@ -94,8 +94,7 @@ struct loop *loop_new(void)
 
 	/* Too few descriptors are the user's limit, not our mistake. */
 	if (result < 0) {
-		fprintf(stderr, "probetui: cannot make an event loop: %s\n",
-			uv_strerror(result));
+		fprintf(stderr, "probetui: cannot make an event loop: %s\n", uv_strerror(result));
 		/* It may be a child, whose parent has something unwritten. */
 		_exit(LOOP_EXIT_STATUS);
 	}
@@ -235,8 +234,7 @@ static int init_poll(struct loop *loop, uv_poll_t *poll, int fd)
 }
 
 struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
-			      void (*ready)(int fd, int events, void *data),
-			      void *data)
+			      void (*ready)(int fd, int events, void *data), void *data)
 {
 	struct loop_watch *watch = xcalloc(1, sizeof(*watch));
 	int result;
@@ -291,9 +289,7 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 	check(uv_timer_init(&loop->uv, &timer->timer), "timer");
 	/* The loop's clock stands still during a turn. */
 	uv_update_time(&loop->uv);
-	check(uv_timer_start(&timer->timer, on_timer, to_milliseconds(delay),
-			     repeat),
-	      "timer");
+	check(uv_timer_start(&timer->timer, on_timer, to_milliseconds(delay), repeat), "timer");
 	return timer;
 }
 
@@ -311,16 +307,14 @@ static void on_signal(uv_signal_t *uv_signal, int number)
 }
 
 struct loop_signal *loop_signal(struct loop *loop, int number,
-				void (*caught)(int number, void *data),
-				void *data)
+				void (*caught)(int number, void *data), void *data)
 {
 	struct loop_signal *signal = xcalloc(1, sizeof(*signal));
 
 	signal->caught = caught;
 	signal->data = data;
 	check(uv_signal_init(&loop->uv, &signal->signal), "signal");
-	check(uv_signal_start(&signal->signal, on_signal, number),
-	      "cannot catch a signal");
+	check(uv_signal_start(&signal->signal, on_signal, number), "cannot catch a signal");
 	return signal;
 }
 
@@ -346,8 +340,7 @@ static void on_worked(uv_work_t *uv_work, int status)
 	free(work);
 }
 
-void loop_work(struct loop *loop, void (*work)(void *data),
-	       void (*done)(void *data), void *data)
+void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *data), void *data)
 {
 	struct loop_work *kept = xcalloc(1, sizeof(*kept));
 	sigset_t child, before;

@@ -47,8 +47,7 @@ uint64_t loop_now_ns(void);
  * error counts as readable or writable. fd may be closed after the stop.
  */
 struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
-			      void (*ready)(int fd, int events, void *data),
-			      void *data);
+			      void (*ready)(int fd, int events, void *data), void *data);
 void loop_watch_stop(struct loop_watch *watch);
 
 /* Calls once after delay seconds, or every period seconds if period > 0. */
@@ -57,15 +56,13 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 void loop_timer_stop(struct loop_timer *timer);
 
 struct loop_signal *loop_signal(struct loop *loop, int number,
-				void (*caught)(int number, void *data),
-				void *data);
+				void (*caught)(int number, void *data), void *data);
 void loop_signal_stop(struct loop_signal *signal);
 
 /*
  * Calls work on another thread, and done on the loop's when that has ended.
  * The loop does not end before. No more than some of these run at a time.
  */
-void loop_work(struct loop *loop, void (*work)(void *data),
-	       void (*done)(void *data), void *data);
+void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *data), void *data);
 
 #endif

@@ -112,8 +112,8 @@ size_t map_count(const struct map *map)
 	return HASH_COUNT(map->entries);
 }
 
-void map_each(const struct map *map,
-	      void (*each)(uint64_t key, void *value, void *data), void *data)
+void map_each(const struct map *map, void (*each)(uint64_t key, void *value, void *data),
+	      void *data)
 {
 	struct entry *entry;
 	struct entry *next;
@@ -151,8 +151,7 @@ void strmap_free(struct strmap *map)
 	free(map);
 }
 
-static struct string_entry *find_string_entry(const struct strmap *map,
-					      const char *key)
+static struct string_entry *find_string_entry(const struct strmap *map, const char *key)
 {
 	struct string_entry *entry;
 
@@ -182,8 +181,7 @@ void strmap_put(struct strmap *map, const char *key, void *value)
 	HASH_ADD(hh, map->entries, key[0], length, entry);
 }
 
-void strmap_each(const struct strmap *map,
-		 void (*each)(const char *key, void *value, void *data),
+void strmap_each(const struct strmap *map, void (*each)(const char *key, void *value, void *data),
 		 void *data)
 {
 	const struct string_entry *entry;

@@ -25,8 +25,8 @@ void map_put(struct map *map, uint64_t key, void *value);
 void map_remove(struct map *map, uint64_t key);
 size_t map_count(const struct map *map);
 /* Calls each(key, value, data) for all, in order of insertion. */
-void map_each(const struct map *map,
-	      void (*each)(uint64_t key, void *value, void *data), void *data);
+void map_each(const struct map *map, void (*each)(uint64_t key, void *value, void *data),
+	      void *data);
 
 struct strmap *strmap_new(void (*free_value)(void *));
 void strmap_free(struct strmap *map);
@@ -34,8 +34,7 @@ void *strmap_find(const struct strmap *map, const char *key);
 /* Copies the key. */
 void strmap_put(struct strmap *map, const char *key, void *value);
 /* Calls each(key, value, data) for all, in order of insertion. */
-void strmap_each(const struct strmap *map,
-		 void (*each)(const char *key, void *value, void *data),
+void strmap_each(const struct strmap *map, void (*each)(const char *key, void *value, void *data),
 		 void *data);
 size_t strmap_count(const struct strmap *map);
 

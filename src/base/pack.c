@@ -60,8 +60,8 @@ struct pack *pack_new(const void *note, size_t note_length)
 	pack->header.os = 255; /* unknown */
 	pack->stream.zalloc = allocate;
 	pack->stream.zfree = release;
-	status = deflateInit2(&pack->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW,
-			      MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+	status = deflateInit2(&pack->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+			      Z_DEFAULT_STRATEGY);
 	assert(status == Z_OK);
 	status = deflateSetHeader(&pack->stream, &pack->header);
 	assert(status == Z_OK);
@@ -85,13 +85,11 @@ static void run(struct pack *pack, struct buffer *out, int flush)
 		pack->stream.next_out = bytes;
 		pack->stream.avail_out = sizeof(bytes);
 		deflate(&pack->stream, flush);
-		buffer_append(out, bytes,
-			      sizeof(bytes) - pack->stream.avail_out);
+		buffer_append(out, bytes, sizeof(bytes) - pack->stream.avail_out);
 	} while (pack->stream.avail_out == 0);
 }
 
-void pack_add(struct pack *pack, struct buffer *out, const void *bytes,
-	      size_t length)
+void pack_add(struct pack *pack, struct buffer *out, const void *bytes, size_t length)
 {
 	const unsigned char *next = bytes;
 
@@ -120,19 +118,16 @@ bool pack_is_packed(const void *bytes, size_t length)
 {
 	static const unsigned char magic[] = { 0x1f, 0x8b, 8 };
 
-	return length >= sizeof(magic) &&
-	       memcmp(bytes, magic, sizeof(magic)) == 0;
+	return length >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
-const unsigned char *pack_find_note(const void *bytes, size_t length,
-				    size_t note_length)
+const unsigned char *pack_find_note(const void *bytes, size_t length, size_t note_length)
 {
 	const unsigned char *header = bytes;
 
-	if (length < PACK_NOTE_OFFSET + note_length ||
-	    !pack_is_packed(bytes, length) || !(header[3] & FLAG_EXTRA) ||
-	    header[EXTRA_OFFSET] != 'p' || header[EXTRA_OFFSET + 1] != 't' ||
-	    header[EXTRA_OFFSET + 2] != (note_length & 0xff) ||
+	if (length < PACK_NOTE_OFFSET + note_length || !pack_is_packed(bytes, length) ||
+	    !(header[3] & FLAG_EXTRA) || header[EXTRA_OFFSET] != 'p' ||
+	    header[EXTRA_OFFSET + 1] != 't' || header[EXTRA_OFFSET + 2] != (note_length & 0xff) ||
 	    header[EXTRA_OFFSET + 3] != note_length >> 8)
 		return NULL;
 	return header + PACK_NOTE_OFFSET;
@@ -160,8 +155,7 @@ void unpack_free(struct unpack *unpack)
 }
 
 /* One chunk of output; zlib's status, or -1 and a clause. */
-static int unpack_chunk(z_stream *stream, struct buffer *out,
-			struct error *error)
+static int unpack_chunk(z_stream *stream, struct buffer *out, struct error *error)
 {
 	unsigned char bytes[CHUNK];
 	size_t count;
@@ -177,15 +171,14 @@ static int unpack_chunk(z_stream *stream, struct buffer *out,
 		return -1;
 	}
 	if (count > 0 && buffer_append(out, bytes, count) < 0) {
-		error_set(error, "it unpacks to more than %zu MB",
-			  out->maximum >> 20);
+		error_set(error, "it unpacks to more than %zu MB", out->maximum >> 20);
 		return -1;
 	}
 	return status;
 }
 
-int unpack_add(struct unpack *unpack, const void *bytes, size_t length,
-	       size_t *used, struct buffer *out, struct error *error)
+int unpack_add(struct unpack *unpack, const void *bytes, size_t length, size_t *used,
+	       struct buffer *out, struct error *error)
 {
 	z_stream *stream = &unpack->stream;
 	size_t part = length < INT_MAX ? length : INT_MAX;
@@ -197,8 +190,7 @@ int unpack_add(struct unpack *unpack, const void *bytes, size_t length,
 		status = unpack_chunk(stream, out, error);
 		if (status < 0)
 			return -1;
-	} while (status == Z_OK &&
-		 (stream->avail_in > 0 || stream->avail_out == 0));
+	} while (status == Z_OK && (stream->avail_in > 0 || stream->avail_out == 0));
 	*used = part - stream->avail_in;
 	return status == Z_STREAM_END ? UNPACK_END : UNPACK_MORE;
 }

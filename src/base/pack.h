@@ -26,8 +26,7 @@ struct pack;
 struct pack *pack_new(const void *note, size_t note_length);
 void pack_free(struct pack *pack);
 /* Appends to out what of the member is ready. */
-void pack_add(struct pack *pack, struct buffer *out, const void *bytes,
-	      size_t length);
+void pack_add(struct pack *pack, struct buffer *out, const void *bytes, size_t length);
 /* The same until all that was added can be unpacked. */
 void pack_flush(struct pack *pack, struct buffer *out);
 /* The same until the member's end; nothing is added behind it. */
@@ -39,8 +38,7 @@ bool pack_is_packed(const void *bytes, size_t length);
  * Lends the note of so many bytes of the member that bytes begin with; NULL:
  * it has none.
  */
-const unsigned char *pack_find_note(const void *bytes, size_t length,
-				    size_t note_length);
+const unsigned char *pack_find_note(const void *bytes, size_t length, size_t note_length);
 
 enum unpack_result {
 	UNPACK_MORE, /* all bytes are used; the member has more */
@@ -56,7 +54,7 @@ void unpack_free(struct unpack *unpack);
  * many of them the member has. -1 and a sentence's clause: they are broken, or
  * out's maximum is reached.
  */
-int unpack_add(struct unpack *unpack, const void *bytes, size_t length,
-	       size_t *used, struct buffer *out, struct error *error);
+int unpack_add(struct unpack *unpack, const void *bytes, size_t length, size_t *used,
+	       struct buffer *out, struct error *error);
 
 #endif

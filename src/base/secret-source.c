@@ -78,8 +78,7 @@ static void copy(struct scan *scan, size_t length)
 	scan->at += length;
 }
 
-static void name_level(struct scan *scan, const char *name, size_t length,
-		       bool is_key)
+static void name_level(struct scan *scan, const char *name, size_t length, bool is_key)
 {
 	struct level *level = top(scan);
 
@@ -101,8 +100,7 @@ static void take_name(struct scan *scan, size_t length)
 	else if (level->state == STATE_NAMED)
 		level->state = STATE_PLAIN;
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
-		if (level->state == STATE_COMPARED &&
-		    strlen(ends[i]) == length &&
+		if (level->state == STATE_COMPARED && strlen(ends[i]) == length &&
 		    strncmp(scan->at, ends[i], length) == 0)
 			level->state = STATE_PLAIN;
 	scan->pair = PAIR_NONE;
@@ -135,8 +133,7 @@ static size_t content_length(const char *text, char quote, size_t quotes)
 
 	for (i = 0; text[i] != '\0'; i++) {
 		if (text[i] == quote &&
-		    (quotes == 1 ||
-		     (text[i + 1] == quote && text[i + 2] == quote)))
+		    (quotes == 1 || (text[i + 1] == quote && text[i + 2] == quote)))
 			return i;
 		if (quotes == 1 && text[i] == '\n')
 			return i;
@@ -182,8 +179,7 @@ static void take_string(struct scan *scan, size_t prefix)
 	bool names = is_key(text, length);
 
 	copy(scan, before);
-	if (length > 0 && (is_masked(scan) ||
-			   (scan->pair == PAIR_COMMA && !names)))
+	if (length > 0 && (is_masked(scan) || (scan->pair == PAIR_COMMA && !names)))
 		mask_content(scan->out, text, length);
 	else
 		mask_text(scan->out, text, length);
@@ -203,8 +199,7 @@ static void open_bracket(struct scan *scan)
 	if (scan->depth + 1 == LEVELS_MAXIMUM)
 		scan->more++;
 	else
-		scan->levels[++scan->depth] =
-			(struct level){ .bracket = *scan->at };
+		scan->levels[++scan->depth] = (struct level){ .bracket = *scan->at };
 	copy(scan, 1);
 }
 
@@ -227,8 +222,8 @@ static void close_bracket(struct scan *scan)
 	/* (user, password) = ... */
 	level->was_named |= inner.bracket == '(' && inner.was_named;
 	/* config["password"] = ... */
-	if (inner.bracket == '[' && inner.state == STATE_NAMED &&
-	    inner.is_key && level->state <= STATE_NAMED) {
+	if (inner.bracket == '[' && inner.state == STATE_NAMED && inner.is_key &&
+	    level->state <= STATE_NAMED) {
 		level->state = STATE_NAMED;
 		level->is_exact = inner.is_exact;
 	}
@@ -264,8 +259,7 @@ static void take_colon(struct scan *scan)
 		level->state = STATE_ASSIGNED;
 	else if (level->state == STATE_NAMED && level->bracket != '[')
 		level->state = STATE_ANNOTATED;
-	else if (level->state < STATE_ANNOTATED ||
-		 level->state == STATE_COMPARED)
+	else if (level->state < STATE_ANNOTATED || level->state == STATE_COMPARED)
 		level->state = STATE_PLAIN;
 	scan->is_value = level->state == STATE_ASSIGNED;
 }
@@ -274,13 +268,11 @@ static void take_assignment(struct scan *scan)
 {
 	struct level *level = top(scan);
 
-	bool is_named = level->state == STATE_NAMED ||
-			level->state == STATE_ANNOTATED;
+	bool is_named = level->state == STATE_NAMED || level->state == STATE_ANNOTATED;
 
 	if (is_named && (scan->depth > 0 || !level->is_tuple))
 		level->state = STATE_ASSIGNED;
-	else if (scan->depth == 0 && level->was_named &&
-		 level->state < STATE_ASSIGNED)
+	else if (scan->depth == 0 && level->was_named && level->state < STATE_ASSIGNED)
 		level->state = STATE_UNPACKED;
 	scan->is_value = level->state == STATE_ASSIGNED;
 }
@@ -318,20 +310,15 @@ static const struct {
 	const char *text;
 	void (*take)(struct scan *scan);
 } operators[] = {
-	{ "**=", take_assignment }, { "//=", take_assignment },
-	{ ">>=", take_assignment }, { "<<=", take_assignment },
-	{ "==", take_comparison },  { "!=", take_comparison },
-	{ "<=", take_other },	    { ">=", take_other },
-	{ "->", take_other },	    { ":=", take_assignment },
-	{ "+=", take_assignment },  { "-=", take_assignment },
-	{ "*=", take_assignment },  { "/=", take_assignment },
-	{ "%=", take_assignment },  { "&=", take_assignment },
-	{ "|=", take_assignment },  { "^=", take_assignment },
-	{ "@=", take_assignment },  { "=", take_assignment },
-	{ ":", take_colon },	    { ",", take_comma },
-	{ ";", end_statement },	    { "\n", end_statement },
-	{ ".", take_dot },	    { "-", take_sign },
-	{ "+", take_sign },
+	{ "**=", take_assignment }, { "//=", take_assignment }, { ">>=", take_assignment },
+	{ "<<=", take_assignment }, { "==", take_comparison },	{ "!=", take_comparison },
+	{ "<=", take_other },	    { ">=", take_other },	{ "->", take_other },
+	{ ":=", take_assignment },  { "+=", take_assignment },	{ "-=", take_assignment },
+	{ "*=", take_assignment },  { "/=", take_assignment },	{ "%=", take_assignment },
+	{ "&=", take_assignment },  { "|=", take_assignment },	{ "^=", take_assignment },
+	{ "@=", take_assignment },  { "=", take_assignment },	{ ":", take_colon },
+	{ ",", take_comma },	    { ";", end_statement },	{ "\n", end_statement },
+	{ ".", take_dot },	    { "-", take_sign },		{ "+", take_sign },
 };
 
 static void take_operator(struct scan *scan)

@@ -41,8 +41,7 @@ bool secret_is_named(const char *name, size_t length)
 	for (size_t i = 0; i < ARRAY_LENGTH(endings); i++) {
 		size_t size = strlen(endings[i]);
 
-		if (size <= length &&
-		    strncasecmp(name + length - size, endings[i], size) == 0)
+		if (size <= length && strncasecmp(name + length - size, endings[i], size) == 0)
 			return true;
 	}
 	return false;
@@ -50,8 +49,8 @@ bool secret_is_named(const char *name, size_t length)
 
 static bool is_name(char character)
 {
-	return isalnum((unsigned char)character) || character == '_' ||
-	       character == '-' || character == '.';
+	return isalnum((unsigned char)character) || character == '_' || character == '-' ||
+	       character == '.';
 }
 
 static size_t blanks(const char *text)
@@ -75,8 +74,7 @@ static size_t separator(const char *name, size_t length)
 	is_quoted = *at == '"' || *at == '\'';
 	at += is_quoted;
 	at += blanks(at);
-	if (*at != '=' &&
-	    !(*at == ':' && (is_quoted || secret_is_named(name, length))))
+	if (*at != '=' && !(*at == ':' && (is_quoted || secret_is_named(name, length))))
 		return 0;
 	at++;
 	at += blanks(at);
@@ -89,8 +87,7 @@ static size_t scheme_length(const char *text)
 	for (size_t i = 0; i < ARRAY_LENGTH(schemes); i++) {
 		size_t size = strlen(schemes[i]);
 
-		if (strncasecmp(text, schemes[i], size) == 0 &&
-		    blanks(text + size) > 0)
+		if (strncasecmp(text, schemes[i], size) == 0 && blanks(text + size) > 0)
 			return size + blanks(text + size);
 	}
 	return 0;
@@ -106,8 +103,7 @@ static size_t value_length(const char *value)
 		length = scheme_length(value);
 		return length + strcspn(value + length, " \t\n,;)}]&");
 	}
-	for (length = 1; value[length] != '\0' && value[length] != '\n' &&
-			 value[length] != quote;
+	for (length = 1; value[length] != '\0' && value[length] != '\n' && value[length] != quote;
 	     length++)
 		length += value[length] == '\\' && value[length + 1] != '\0';
 	return length + (value[length] == quote);

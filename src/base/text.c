@@ -216,9 +216,8 @@ void text_put_codepoint(struct buffer *out, int32_t codepoint)
 bool text_is_printable(int32_t codepoint)
 {
 	static const utf8proc_category_t hidden[] = {
-		UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF,
-		UTF8PROC_CATEGORY_CS, UTF8PROC_CATEGORY_CO,
-		UTF8PROC_CATEGORY_CN, UTF8PROC_CATEGORY_ZL,
+		UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_CS,
+		UTF8PROC_CATEGORY_CO, UTF8PROC_CATEGORY_CN, UTF8PROC_CATEGORY_ZL,
 		UTF8PROC_CATEGORY_ZP, UTF8PROC_CATEGORY_ZS,
 	};
 
@@ -394,8 +393,7 @@ void text_count(struct buffer *out, uint64_t count)
 
 void text_size(struct buffer *out, uint64_t bytes)
 {
-	static const char *const units[] = { "B",  "KB", "MB", "GB",
-					     "TB", "PB", "EB" };
+	static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
 	double size = (double)bytes;
 	size_t unit = 0;
 
@@ -404,8 +402,7 @@ void text_size(struct buffer *out, uint64_t bytes)
 		size /= 1024;
 		unit++;
 	}
-	buffer_printf(out, "%.*f %s", unit > 0 && size < 9.95 ? 1 : 0, size,
-		      units[unit]);
+	buffer_printf(out, "%.*f %s", unit > 0 && size < 9.95 ? 1 : 0, size, units[unit]);
 }
 
 int32_t text_codepoint_lower(int32_t codepoint)
@@ -419,11 +416,9 @@ void text_lower(struct buffer *out, const char *string)
 		unsigned char byte = (unsigned char)*string;
 
 		if (byte >= 0x80)
-			text_put_codepoint(
-				out, utf8proc_tolower(text_next(&string)));
+			text_put_codepoint(out, utf8proc_tolower(text_next(&string)));
 		else
-			buffer_append_char(
-				out, (char)tolower((unsigned char)*string++));
+			buffer_append_char(out, (char)tolower((unsigned char)*string++));
 	}
 }
 
@@ -486,8 +481,7 @@ void text_duration(struct buffer *out, double seconds)
 	else if (age < 1)
 		buffer_printf(out, "%d s", (int)(age + 0.5));
 	else
-		buffer_printf(out, "%d %s", (int)(age / unit->seconds),
-			      unit->word);
+		buffer_printf(out, "%d %s", (int)(age / unit->seconds), unit->word);
 }
 
 void text_clock(struct buffer *out, double seconds)
@@ -495,8 +489,7 @@ void text_clock(struct buffer *out, double seconds)
 	long whole = (long)bound_age(seconds);
 
 	if (whole >= 3600)
-		buffer_printf(out, "%ld:%02ld:%02ld", whole / 3600,
-			      whole / 60 % 60, whole % 60);
+		buffer_printf(out, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
 	else
 		buffer_printf(out, "%ld:%02ld", whole / 60, whole % 60);
 }

@@ -25,24 +25,20 @@ static int ask(const struct asking *asking, struct command_context *context,
 			continue;
 		arguments = json_object();
 		json_object_update(arguments, asking->arguments);
-		json_object_set_new(arguments, "pid",
-				    json_integer(rank->process.pid));
-		pending_add(pending, context->engine, rank->process.rank,
-			    asking->request, arguments);
+		json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+		pending_add(pending, context->engine, rank->process.rank, asking->request,
+			    arguments);
 	}
 	if (pending->count > 0)
 		return 0;
 	context->status = STATUS_USAGE;
-	return error_set(error, "%s: there is no rank to act on",
-			 asking->command);
+	return error_set(error, "%s: there is no rank to act on", asking->command);
 }
 
-static void append_json(const struct asking *asking,
-			struct command_context *context,
+static void append_json(const struct asking *asking, struct command_context *context,
 			const struct pending_answer *answer)
 {
-	const struct rank *rank =
-		session_find_rank(&context->engine->session, answer->rank);
+	const struct rank *rank = session_find_rank(&context->engine->session, answer->rank);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "rank", json_integer(answer->rank));
@@ -60,13 +56,11 @@ static int status_of(const struct command_context *context, size_t count)
 {
 	if (count == 0)
 		return STATUS_NOTHING;
-	return context->engine->settings.script ? STATUS_FINDING
-						: STATUS_PARTIAL;
+	return context->engine->settings.script ? STATUS_FINDING : STATUS_PARTIAL;
 }
 
 /* -1 and the sentences when all of them failed. */
-static int take_answers(const struct asking *asking,
-			struct command_context *context,
+static int take_answers(const struct asking *asking, struct command_context *context,
 			struct pending *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
@@ -79,8 +73,7 @@ static int take_answers(const struct asking *asking,
 		buffer_reset(&out);
 		json_object_update_missing(answer.body, pending->arguments);
 		if (error_is_set(&answer.error)) {
-			failures_add(&failures, answer.rank,
-				     answer.error.message);
+			failures_add(&failures, answer.rank, answer.error.message);
 		} else if (context->is_json) {
 			append_json(asking, context, &answer);
 			count++;
@@ -106,16 +99,14 @@ static int take_answers(const struct asking *asking,
 	return count > 0 ? 0 : -1;
 }
 
-int asking_run(const struct asking *asking, struct command_context *context,
-	       struct error *error)
+int asking_run(const struct asking *asking, struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct pending *pending;
 	int result;
 
 	if (engine->replay)
-		return error_set(error, "%s: a recording has no processes",
-				 asking->command);
+		return error_set(error, "%s: a recording has no processes", asking->command);
 	if ((!context->screen && gather_ranks(context, error) < 0) ||
 	    gather_named(context, error) < 0)
 		return -1;

@@ -12,7 +12,7 @@ struct command_context;
 struct error;
 
 struct asking {
-	const char *command;   /* as it is said, and what failed is told of */
+	const char *command; /* as it is said, and what failed is told of */
 	const char *request;
 	json_t *arguments; /* besides the pid; borrowed, NULL: none */
 	/*
@@ -28,7 +28,6 @@ struct asking {
  * Asks the context's ranks. A shell waits and writes what they say, a screen
  * is told later. -1 and a sentence when none could do it.
  */
-int asking_run(const struct asking *asking, struct command_context *context,
-	       struct error *error);
+int asking_run(const struct asking *asking, struct command_context *context, struct error *error);
 
 #endif

@@ -18,8 +18,7 @@
  * One that has not answered yet is told when it has. A rank without a debugger
  * is attached to for it, but not for nothing.
  */
-static bool is_reachable(const struct rank *rank,
-			 const struct breakpoints *list)
+static bool is_reachable(const struct rank *rank, const struct breakpoints *list)
 {
 	if (outside_is_free(rank))
 		return breakpoints_are_for(list, rank->process.rank);
@@ -30,12 +29,10 @@ static bool is_reachable(const struct rank *rank,
 /* Of a job that we started: it cannot be read yet, and will be. */
 static bool is_starting(const struct engine *engine, const struct rank *rank)
 {
-	return engine_awaits_ranks(engine) &&
-	       rank->process.state == PROCESS_UNREADABLE;
+	return engine_awaits_ranks(engine) && rank->process.state == PROCESS_UNREADABLE;
 }
 
-static void ask(struct engine *engine, struct pending *pending,
-		const struct rank *rank)
+static void ask(struct engine *engine, struct pending *pending, const struct rank *rank)
 {
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
 	json_t *arguments = json_object();
@@ -43,8 +40,7 @@ static void ask(struct engine *engine, struct pending *pending,
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_object_set_new(arguments, "breakpoints",
 			    breakpoints_to_json(list, rank->process.rank));
-	pending_add(pending, engine, rank->process.rank, "setBreakpoints",
-		    arguments);
+	pending_add(pending, engine, rank->process.rank, "setBreakpoints", arguments);
 }
 
 /* Ranks of a job that we started get theirs from the node, as they come. */
@@ -53,13 +49,11 @@ static void tell_job(struct engine *engine)
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
 	json_t *arguments;
 
-	if (engine->job_breakpoints == list->revision ||
-	    !launching_is_alive(&engine->session))
+	if (engine->job_breakpoints == list->revision || !launching_is_alive(&engine->session))
 		return;
 	engine->job_breakpoints = list->revision;
 	arguments = json_object();
-	json_object_set_new(arguments, "breakpoints",
-			    breakpoints_all_to_json(list));
+	json_object_set_new(arguments, "breakpoints", breakpoints_all_to_json(list));
 	engine_send(engine, "jobBreakpoints", arguments);
 }
 
@@ -77,16 +71,15 @@ void breaking_ask(struct engine *engine, struct pending *pending)
 			continue;
 		rank->breakpoints_sent = list->revision;
 		/* It may be about to be left, and is attached to anew then. */
-		rank->is_attached_for_them =
-			outside_is(rank) || outside_is_free(rank);
+		rank->is_attached_for_them = outside_is(rank) || outside_is_free(rank);
 		ask(engine, pending, rank);
 	}
 }
 
 const char *breaking_command(const struct engine *engine, int id)
 {
-	const struct session_breakpoint *item = breakpoints_find(
-		&engine->session.choice.breakpoints, id);
+	const struct session_breakpoint *item =
+		breakpoints_find(&engine->session.choice.breakpoints, id);
 
 	return item && item->breakpoint.watch ? "watch" : "break";
 }
@@ -111,8 +104,7 @@ static bool is_to_come(const json_t *binding)
 {
 	const char *message = json_get_string(binding, "message", "");
 
-	return json_get_boolean(binding, "pending", false) ||
-	       strncmp(message, "pending", 7) == 0;
+	return json_get_boolean(binding, "pending", false) || strncmp(message, "pending", 7) == 0;
 }
 
 static bool was_said(const struct breakpoints *list, int id, bool is_refused)
@@ -122,14 +114,13 @@ static bool was_said(const struct breakpoints *list, int id, bool is_refused)
 	return is_refused && item && item->refusal && !item->is_untold;
 }
 
-static void check(struct engine *engine, const struct rank *rank,
-		  const json_t *body, struct failures *failures)
+static void check(struct engine *engine, const struct rank *rank, const json_t *body,
+		  struct failures *failures)
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 	/* A pdb that runs has it where it stops next: nothing is wrong. */
-	bool may_come = rank->debugger.state != DEBUGGER_STOPPED &&
-			!outside_is(rank);
+	bool may_come = rank->debugger.state != DEBUGGER_STOPPED && !outside_is(rank);
 
 	for (size_t i = 0; i < json_array_size(bindings); i++) {
 		const json_t *binding = json_array_get(bindings, i);
@@ -139,28 +130,23 @@ static void check(struct engine *engine, const struct rank *rank,
 		bool is_refused = json_get_boolean(binding, "refused", false);
 
 		/* It stopped since, and has it, or had it for once. */
-		if (is_to_come(binding) || (may_come && !is_refused) ||
-		    !message)
+		if (is_to_come(binding) || (may_come && !is_refused) || !message)
 			continue;
 		if (is_refused)
-			breakpoints_refused(list, rank->process.rank, id,
-					    message);
+			breakpoints_refused(list, rank->process.rank, id, message);
 		if (id == list->last_id && !was_said(list, id, is_refused))
 			failures_add(failures, rank->process.rank, message);
 	}
 }
 
 /* The newest breakpoint is not this rank's, and the others failed before. */
-static bool was_told(const struct engine *engine, const struct rank *rank,
-		     const char *sentence)
+static bool was_told(const struct engine *engine, const struct rank *rank, const char *sentence)
 {
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
-	const struct session_breakpoint *newest =
-		breakpoints_find(list, list->last_id);
+	const struct session_breakpoint *newest = breakpoints_find(list, list->last_id);
 
-	return rank && rank->breakpoints_error &&
-	       strcmp(rank->breakpoints_error, sentence) == 0 && newest &&
-	       !breakpoint_is_for(newest, rank->process.rank);
+	return rank && rank->breakpoints_error && strcmp(rank->breakpoints_error, sentence) == 0 &&
+	       newest && !breakpoint_is_for(newest, rank->process.rank);
 }
 
 void breaking_say(struct engine *engine)
@@ -173,8 +159,7 @@ void breaking_say(struct engine *engine)
 		struct session_breakpoint *item = &list->items[i];
 		int rank = -1;
 
-		while (item->is_untold &&
-		       (rank = rankset_next(&item->refused_by, rank)) >= 0)
+		while (item->is_untold && (rank = rankset_next(&item->refused_by, rank)) >= 0)
 			failures_add(&failures, rank, item->refusal);
 		item->is_untold = false;
 	}
@@ -190,11 +175,9 @@ static bool runs_user_code(const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
-		const struct frame *frame = place_find(&rank->process,
-						       rank_last_stack(rank));
+		const struct frame *frame = place_find(&rank->process, rank_last_stack(rank));
 
-		if (rank->sample_count > 1 && frame &&
-		    place_is_user(&rank->process, frame))
+		if (rank->sample_count > 1 && frame && place_is_user(&rank->process, frame))
 			return true;
 	}
 	return false;
@@ -207,16 +190,13 @@ void breaking_say_pending(struct engine *engine)
 	for (size_t i = 0; i < list->count; i++) {
 		struct session_breakpoint *item = &list->items[i];
 		int id = item->breakpoint.id;
-		const char *why = item->is_pending_told
-					  ? NULL
-					  : breakpoints_pending(
-						    &engine->session, id);
+		const char *why =
+			item->is_pending_told ? NULL : breakpoints_pending(&engine->session, id);
 
 		if (!why || !runs_user_code(&engine->session))
 			continue;
 		item->is_pending_told = true;
-		engine_say(engine, false, "breakpoint %d is pending: %s", id,
-			   why);
+		engine_say(engine, false, "breakpoint %d is pending: %s", id, why);
 	}
 }
 
@@ -225,8 +205,7 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 {
 	struct rank *rank = session_find_rank(&engine->session, answer->rank);
 
-	if (error_is_set(&answer->error) &&
-	    !was_told(engine, rank, answer->error.message))
+	if (error_is_set(&answer->error) && !was_told(engine, rank, answer->error.message))
 		failures_add(failures, answer->rank, answer->error.message);
 	if (!rank)
 		return;
@@ -239,8 +218,7 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 		check(engine, rank, answer->body, failures);
 		if (debugger_is_ours(&rank->debugger))
 			debugger_add_answer(&rank->debugger,
-					    json_object_get(answer->body,
-							    "breakpoints"));
+					    json_object_get(answer->body, "breakpoints"));
 		return;
 	}
 	rank->breakpoints_error = xstrdup(answer->error.message);
@@ -293,8 +271,7 @@ void breaking_confirm(struct engine *engine, const struct pending *pending,
 		confirm(engine, pending->added);
 }
 
-void breaking_take(struct engine *engine, struct pending *pending,
-		   struct failures *failures)
+void breaking_take(struct engine *engine, struct pending *pending, struct failures *failures)
 {
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 	struct opinion opinion = { .is_refused = false };

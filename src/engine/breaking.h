@@ -28,8 +28,7 @@ void breaking_say_pending(struct engine *engine);
  * newest breakpoint; the older ones were told of before. One that was added
  * and can be set nowhere, ever, is taken from the list.
  */
-void breaking_take(struct engine *engine, struct pending *pending,
-		   struct failures *failures);
+void breaking_take(struct engine *engine, struct pending *pending, struct failures *failures);
 /* On a screen, afterwards: what stops the ranks at the one that was added. */
 void breaking_confirm(struct engine *engine, const struct pending *pending,
 		      const struct failures *failures);

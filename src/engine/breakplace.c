@@ -20,8 +20,7 @@ static bool is_meant(const char *path, const char *typed)
 	size_t length = strlen(path);
 	size_t typed_length = strlen(typed);
 
-	if (length < typed_length ||
-	    strcmp(path + length - typed_length, typed) != 0)
+	if (length < typed_length || strcmp(path + length - typed_length, typed) != 0)
 		return false;
 	return length == typed_length || path[length - typed_length - 1] == '/';
 }
@@ -34,8 +33,7 @@ static const char *find_in_stacks(const struct rank *rank, const char *typed)
 		for (size_t j = 0; stack && j < stack->frame_count; j++) {
 			const struct code *code = stack->frames[j].code;
 
-			if (code->type == FRAME_PYTHON &&
-			    is_meant(code->file, typed))
+			if (code->type == FRAME_PYTHON && is_meant(code->file, typed))
 				return code->file;
 		}
 	}
@@ -94,12 +92,10 @@ static bool is_file(const char *text)
 {
 	size_t length = strlen(text);
 
-	return strchr(text, '/') ||
-	       (length > 3 && strcmp(text + length - 3, ".py") == 0);
+	return strchr(text, '/') || (length > 3 && strcmp(text + length - 3, ".py") == 0);
 }
 
-int breakplace_read(struct breakpoint *breakpoint,
-		    const struct session *session, const char *text,
+int breakplace_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
 		    struct error *error)
 {
 	const char *colon = strrchr(text, ':');
@@ -114,8 +110,9 @@ int breakplace_read(struct breakpoint *breakpoint,
 					 "FILE:LINE",
 					 text);
 		if (is_file(text))
-			return error_set(error, "break FILE:LINE; %.80s has "
-						"no line",
+			return error_set(error,
+					 "break FILE:LINE; %.80s has "
+					 "no line",
 					 text);
 		if (text[0] == '-')
 			return error_set(error,
@@ -125,8 +122,7 @@ int breakplace_read(struct breakpoint *breakpoint,
 		breakpoint->function = xstrdup(text);
 		return 0;
 	}
-	if (arguments_integer(digits, "line", 1, INT_MAX, &breakpoint->line,
-			      error) < 0)
+	if (arguments_integer(digits, "line", 1, INT_MAX, &breakpoint->line, error) < 0)
 		return -1;
 	if (!colon) {
 		file = looked_at_file(session);
@@ -159,9 +155,8 @@ static int find_log(int argc, char **argv)
 	return found;
 }
 
-int breakplace_read_terms(struct breakpoint *breakpoint,
-			  const struct command_context *context, int argc,
-			  char **argv, struct error *error)
+int breakplace_read_terms(struct breakpoint *breakpoint, const struct command_context *context,
+			  int argc, char **argv, struct error *error)
 {
 	int end = find_log(argc, argv);
 
@@ -171,8 +166,7 @@ int breakplace_read_terms(struct breakpoint *breakpoint,
 		return 0;
 	if (strcmp(argv[2], "if") != 0 || end < 4)
 		return error_set(error,
-				 "'%.40s' does not fit: %s PLACE "
-				 BREAKPLACE_TERMS " [ranks SET]",
+				 "'%.40s' does not fit: %s PLACE " BREAKPLACE_TERMS " [ranks SET]",
 				 argv[2], argv[0]);
 	breakpoint->condition = command_tail(context, end, argv, 3);
 	return 0;

@@ -14,15 +14,13 @@ struct session;
 #define BREAKPLACE_TERMS "[if CONDITION] [log TEXT]"
 
 /* Fills path and line, or function; files are found as the ranks know them. */
-int breakplace_read(struct breakpoint *breakpoint,
-		    const struct session *session, const char *text,
+int breakplace_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
 		    struct error *error);
 /*
  * Fills condition and log from the words from argv[2] on. The condition is as
  * it was typed; the text goes to the end of the line, without its quotes.
  */
-int breakplace_read_terms(struct breakpoint *breakpoint,
-			  const struct command_context *context, int argc,
-			  char **argv, struct error *error);
+int breakplace_read_terms(struct breakpoint *breakpoint, const struct command_context *context,
+			  int argc, char **argv, struct error *error);
 
 #endif

@@ -42,8 +42,7 @@ void changes_free(struct changes *changes)
 
 static void add(struct changes *changes, double time)
 {
-	if (changes->count > 0 &&
-	    time - changes->times[changes->count - 1] < SAME_SECONDS)
+	if (changes->count > 0 && time - changes->times[changes->count - 1] < SAME_SECONDS)
 		return;
 	ARRAY_GROW(changes->times, changes->count, changes->capacity);
 	changes->times[changes->count++] = time;
@@ -63,8 +62,7 @@ static void follow(struct changes *changes, size_t chapter)
 	session_init(&session);
 	session_add_node(&session, "");
 	tape_cursor_go(cursor, chapter);
-	while (tape_cursor_time(cursor, &time, NULL) > 0 &&
-	       cursor->chapter == chapter &&
+	while (tape_cursor_time(cursor, &time, NULL) > 0 && cursor->chapter == chapter &&
 	       tape_cursor_next(cursor, &message, NULL) > 0) {
 		uint64_t step = session.step;
 
@@ -79,15 +77,12 @@ static void follow(struct changes *changes, size_t chapter)
 }
 
 /* In the chapter that was followed; -1: none. */
-static double find_here(const struct changes *changes, double time,
-			bool is_forward)
+static double find_here(const struct changes *changes, double time, bool is_forward)
 {
 	for (size_t i = 0; i < changes->count; i++) {
-		double at = is_forward ? changes->times[i]
-				       : changes->times[changes->count - 1 - i];
+		double at = is_forward ? changes->times[i] : changes->times[changes->count - 1 - i];
 
-		if (is_forward ? at > time + SAME_SECONDS
-			       : at < time - SAME_SECONDS)
+		if (is_forward ? at > time + SAME_SECONDS : at < time - SAME_SECONDS)
 			return at;
 	}
 	return -1;
@@ -99,8 +94,7 @@ double changes_find(struct changes *changes, double time, bool is_forward)
 	size_t chapter = tape_find_chapter(tape, time);
 
 	/* Going down, the index wraps around below the first. */
-	for (; chapter < tape->chapter_count;
-	     chapter += is_forward ? 1 : SIZE_MAX) {
+	for (; chapter < tape->chapter_count; chapter += is_forward ? 1 : SIZE_MAX) {
 		double found;
 
 		if (!(tape->chapters[chapter].is.flags & CHAPTER_CHANGES))

@@ -38,8 +38,7 @@ static double get_time(const unsigned char *at)
 	return time;
 }
 
-void chapter_to_note(const struct chapter *chapter,
-		     unsigned char note[CHAPTER_NOTE_LENGTH])
+void chapter_to_note(const struct chapter *chapter, unsigned char note[CHAPTER_NOTE_LENGTH])
 {
 	put(note, chapter->packed_length, 8);
 	put(note + 8, chapter->length, 8);
@@ -49,8 +48,7 @@ void chapter_to_note(const struct chapter *chapter,
 	put(note + 36, chapter->flags, 4);
 }
 
-bool chapter_from_note(struct chapter *chapter,
-		       const unsigned char note[CHAPTER_NOTE_LENGTH])
+bool chapter_from_note(struct chapter *chapter, const unsigned char note[CHAPTER_NOTE_LENGTH])
 {
 	*chapter = (struct chapter){
 		.packed_length = get(note, 8),
@@ -60,6 +58,5 @@ bool chapter_from_note(struct chapter *chapter,
 		.line_count = (uint32_t)get(note + 32, 4),
 		.flags = (uint32_t)get(note + 36, 4),
 	};
-	return chapter->first >= 0 && chapter->last >= chapter->first &&
-	       isfinite(chapter->last);
+	return chapter->first >= 0 && chapter->last >= chapter->first && isfinite(chapter->last);
 }

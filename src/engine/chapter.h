@@ -48,10 +48,8 @@ struct chapter {
 };
 
 /* Numbers are little-endian, times IEEE 754. */
-void chapter_to_note(const struct chapter *chapter,
-		     unsigned char note[CHAPTER_NOTE_LENGTH]);
+void chapter_to_note(const struct chapter *chapter, unsigned char note[CHAPTER_NOTE_LENGTH]);
 /* False: no chapter of ours was written so. */
-bool chapter_from_note(struct chapter *chapter,
-		       const unsigned char note[CHAPTER_NOTE_LENGTH]);
+bool chapter_from_note(struct chapter *chapter, const unsigned char note[CHAPTER_NOTE_LENGTH]);
 
 #endif

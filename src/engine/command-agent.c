@@ -23,8 +23,7 @@
 #include "engine/format.h"
 #include "engine/survey.h"
 
-#define CATCH_USAGE                                                            \
-	"on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
+#define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
 
 /* {"catch": null or {"lease", "types"}}, and what was asked for. */
 static bool is_caught(const json_t *body, const json_t **lease)
@@ -33,8 +32,7 @@ static bool is_caught(const json_t *body, const json_t **lease)
 	const json_t *owner = armed ? armed : body;
 
 	*lease = json_object_get(owner, "lease");
-	return armed ? json_is_object(armed)
-		     : json_is_true(json_object_get(body, "on"));
+	return armed ? json_is_object(armed) : json_is_true(json_object_get(body, "on"));
 }
 
 /* Of what was asked for nothing is left out, as text_duration does. */
@@ -47,9 +45,7 @@ static void say_lease(struct buffer *out, double seconds)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
 		if (seconds > 0 && fmod(seconds, units[i].seconds) == 0) {
-			buffer_printf(out, "%.0f %s",
-				      seconds / units[i].seconds,
-				      units[i].word);
+			buffer_printf(out, "%.0f %s", seconds / units[i].seconds, units[i].word);
 			return;
 		}
 	buffer_printf(out, "%.6g s", seconds);
@@ -64,8 +60,7 @@ static void say_caught(struct buffer *out, const json_t *body)
 					  "as ever");
 		return;
 	}
-	buffer_append_string(out,
-			     "an uncaught exception holds it");
+	buffer_append_string(out, "an uncaught exception holds it");
 	if (json_is_number(lease)) {
 		buffer_append_string(out, ", for ");
 		say_lease(out, json_number_value(lease));
@@ -80,9 +75,8 @@ static void add_caught(json_t *json, const json_t *body)
 
 	json_object_set_new(json, "catch", json_boolean(is_on));
 	json_object_set_new(json, "lease",
-			    is_on && json_is_number(lease)
-				    ? json_real(json_number_value(lease))
-				    : json_null());
+			    is_on && json_is_number(lease) ? json_real(json_number_value(lease))
+							   : json_null());
 }
 
 static void say_raised(struct buffer *out, const json_t *body)
@@ -99,8 +93,7 @@ static void say_raised(struct buffer *out, const json_t *body)
 	json_array_foreach(types, i, type)
 	{
 		buffer_append_string(out, i > 0 ? ", " : "");
-		text_escape(out, json_string_value(type),
-			    json_string_length(type));
+		text_escape(out, json_string_value(type), json_string_length(type));
 	}
 }
 
@@ -119,8 +112,7 @@ static json_t *make_types(int argc, char **argv, int first)
 }
 
 /* The words behind `raised`. */
-static int run_raised(struct command_context *context, int argc, char **argv,
-		      struct error *error)
+static int run_raised(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct asking asking = {
 		.command = "catch",
@@ -147,8 +139,7 @@ static int run_raised(struct command_context *context, int argc, char **argv,
 }
 
 /* -1 and a sentence for words that are none of catch's. */
-static int read_catch(json_t *arguments, int argc, char **argv,
-		      struct error *error)
+static int read_catch(json_t *arguments, int argc, char **argv, struct error *error)
 {
 	double lease;
 
@@ -156,18 +147,14 @@ static int read_catch(json_t *arguments, int argc, char **argv,
 		bool is_off = strcmp(argv[i], "off") == 0;
 
 		if (is_off || strcmp(argv[i], "on") == 0) {
-			json_object_set_new(arguments, "on",
-					    json_boolean(!is_off));
+			json_object_set_new(arguments, "on", json_boolean(!is_off));
 		} else if (strcmp(argv[i], "types") == 0 && i + 1 < argc) {
-			json_object_set_new(arguments, "types",
-					    make_types(argc, argv, i + 1));
+			json_object_set_new(arguments, "types", make_types(argc, argv, i + 1));
 			return 0;
 		} else if (strcmp(argv[i], "lease") == 0 && i + 1 < argc) {
-			if (arguments_duration(argv[++i], "lease", &lease,
-					       error) < 0)
+			if (arguments_duration(argv[++i], "lease", &lease, error) < 0)
 				return -1;
-			json_object_set_new(arguments, "lease",
-					    json_real(lease));
+			json_object_set_new(arguments, "lease", json_real(lease));
 		} else {
 			return error_set(error, "catch takes " CATCH_USAGE);
 		}
@@ -188,14 +175,12 @@ static void follow(struct command_context *context)
 		const struct rank *rank = session->ranks[i];
 
 		if (engine->settings.script && !rank_is_gone(rank) &&
-		    !debugger_is_ours(&rank->debugger) &&
-		    format_is_chosen(&context->ranks, rank))
+		    !debugger_is_ours(&rank->debugger) && format_is_chosen(&context->ranks, rank))
 			debuggers_connect_agent(engine, rank);
 	}
 }
 
-int command_catch(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_catch(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct asking asking = {
 		.command = "catch",
@@ -236,12 +221,10 @@ static bool is_path(const char *word)
 
 	if (strcspn(word, " \t\n()[]{}=;:'\"*,") < length)
 		return false;
-	return strchr(word, '/') ||
-	       (length > 3 && strcmp(word + length - 3, ".py") == 0);
+	return strchr(word, '/') || (length > 3 && strcmp(word + length - 3, ".py") == 0);
 }
 
-int command_execute(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_execute(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *path = find_file(argc, argv);
 	char *code = command_tail(context, argc, argv, 1);
@@ -254,9 +237,7 @@ int command_execute(struct command_context *context, int argc, char **argv,
 		result = error_set(error, "there is no file %s", argv[1]);
 	else
 		result = survey_begin(context, "execute", path ? path : code,
-				      path ? ANSWERS_EXECUTE_FILE
-					   : ANSWERS_EXECUTE,
-				      error);
+				      path ? ANSWERS_EXECUTE_FILE : ANSWERS_EXECUTE, error);
 	free(path);
 	free(code);
 	if (result < 0 || context->screen)

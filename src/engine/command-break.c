@@ -42,8 +42,7 @@ static int list(struct command_context *context, bool is_of_watches)
 		}
 		count++;
 		if (json) {
-			json_array_append_new(
-				json, format_json_breakpoint(&summary));
+			json_array_append_new(json, format_json_breakpoint(&summary));
 		} else {
 			format_text_breakpoint(context->out, &summary, true);
 			buffer_append_char(context->out, '\n');
@@ -51,22 +50,18 @@ static int list(struct command_context *context, bool is_of_watches)
 		breakpoint_summary_clear(&summary);
 	}
 	if (json)
-		format_document(context->out,
-				json_pack("{s:o}", "breakpoints", json));
+		format_document(context->out, json_pack("{s:o}", "breakpoints", json));
 	else if (count == 0)
-		buffer_append_string(context->out,
-				     is_of_watches
-					     ? "nothing is watched; watch EXPR "
-					       "stops where it changes\n"
-					     : "there is no breakpoint; break "
-					       "FILE:LINE or break FUNCTION "
-					       "sets one\n");
+		buffer_append_string(context->out, is_of_watches ? "nothing is watched; watch EXPR "
+								   "stops where it changes\n"
+								 : "there is no breakpoint; break "
+								   "FILE:LINE or break FUNCTION "
+								   "sets one\n");
 	return 0;
 }
 
 /* Why it is not set is said once: here, or by what follows. */
-static void say_summary(struct command_context *context, int id,
-			bool has_reason)
+static void say_summary(struct command_context *context, int id, bool has_reason)
 {
 	struct breakpoint_summary summary;
 	struct buffer out = BUFFER_INIT;
@@ -103,8 +98,7 @@ static bool is_set_somewhere(const struct session *session, int id)
  * A shell waits until the debuggers have it; id 0: nothing is said of it.
  * added: it was not there before, and goes where it can be set nowhere.
  */
-static int tell_of(struct command_context *context, int id, int added,
-		   struct error *error)
+static int tell_of(struct command_context *context, int id, int added, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct breakpoints *list = list_of(context);
@@ -151,19 +145,16 @@ static int tell(struct command_context *context, int id, struct error *error)
 	return tell_of(context, id, 0, error);
 }
 
-static void choose_ranks(struct session_breakpoint *added,
-			 const struct command_context *context)
+static void choose_ranks(struct session_breakpoint *added, const struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 
-	added->is_everywhere =
-		!context->ranks_text && session->choice.is_focus_all;
+	added->is_everywhere = !context->ranks_text && session->choice.is_focus_all;
 	if (!added->is_everywhere)
 		rankset_copy(&added->ranks, &context->ranks);
 }
 
-static int check_live(const struct command_context *context,
-		      struct error *error)
+static int check_live(const struct command_context *context, struct error *error)
 {
 	if (context->engine->session.is_replay)
 		return error_set(error, "this is a recording; breakpoints are "
@@ -184,8 +175,8 @@ static int look(struct command_context *context, struct error *error)
 	return 0;
 }
 
-static int set_breakpoint(struct command_context *context, int argc,
-			  char **argv, bool is_temporary, struct error *error)
+static int set_breakpoint(struct command_context *context, int argc, char **argv, bool is_temporary,
+			  struct error *error)
 {
 	struct breakpoints *list = list_of(context);
 	struct session_breakpoint *added;
@@ -199,31 +190,26 @@ static int set_breakpoint(struct command_context *context, int argc,
 	id = added->breakpoint.id;
 	added->breakpoint.is_temporary = is_temporary;
 	choose_ranks(added, context);
-	if (breakplace_read(&added->breakpoint, &context->engine->session,
-			    argv[1], error) == 0 &&
-	    breakplace_read_terms(&added->breakpoint, context, argc, argv,
-				  error) == 0) {
+	if (breakplace_read(&added->breakpoint, &context->engine->session, argv[1], error) == 0 &&
+	    breakplace_read_terms(&added->breakpoint, context, argc, argv, error) == 0) {
 		int result = tell_of(context, id, id, error);
 
 		if (result == 0)
-			gather_undone(context, "the breakpoint is removed",
-				      "b", "it");
+			gather_undone(context, "the breakpoint is removed", "b", "it");
 		return result;
 	}
 	breakpoints_give_back(list, id);
 	return -1;
 }
 
-int command_break(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_break(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
 		return list(context, false);
 	return set_breakpoint(context, argc, argv, false, error);
 }
 
-int command_tbreak(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_tbreak(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
 		return error_set(error, "tbreak needs a place: tbreak "
@@ -232,15 +218,14 @@ int command_tbreak(struct command_context *context, int argc, char **argv,
 }
 
 /* The frame looked at, in all ranks that have it at the same depth. */
-static void choose_frame(struct session_breakpoint *added,
-			 struct control *control, const struct session *session)
+static void choose_frame(struct session_breakpoint *added, struct control *control,
+			 const struct session *session)
 {
 	int number = -1;
 	int depth = -1;
 
 	while ((number = rankset_next(&control->chosen, number)) >= 0) {
-		int own = control_step_depth(
-			control, session, session_find_rank(session, number));
+		int own = control_step_depth(control, session, session_find_rank(session, number));
 
 		if (rankset_contains(&control->elsewhere, number))
 			continue;
@@ -252,8 +237,8 @@ static void choose_frame(struct session_breakpoint *added,
 	added->breakpoint.depth = depth < 0 ? 0 : depth;
 }
 
-static int watch(struct command_context *context, struct control *control,
-		 char *owned_expression, struct error *error)
+static int watch(struct command_context *context, struct control *control, char *owned_expression,
+		 struct error *error)
 {
 	struct breakpoints *list = list_of(context);
 	struct session_breakpoint *added = breakpoints_add(list, error);
@@ -264,30 +249,25 @@ static int watch(struct command_context *context, struct control *control,
 	}
 	added->breakpoint.watch = owned_expression;
 	choose_frame(added, control, &context->engine->session);
-	return tell_of(context, added->breakpoint.id, added->breakpoint.id,
-		       error);
+	return tell_of(context, added->breakpoint.id, added->breakpoint.id, error);
 }
 
-int command_watch(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_watch(struct command_context *context, int argc, char **argv, struct error *error)
 {
-	struct control control = { .command = "watch",
-				   .need = CONTROL_STOPPED };
+	struct control control = { .command = "watch", .need = CONTROL_STOPPED };
 	int result;
 
 	if (argc < 2)
 		return list(context, true);
 	result = control_choose(&control, context, error);
 	if (result == 0)
-		result = watch(context, &control,
-			       command_tail(context, argc, argv, 1), error);
+		result = watch(context, &control, command_tail(context, argc, argv, 1), error);
 	control_clear(&control);
 	return result;
 }
 
 /* Lends the breakpoint that argv[1] names; NULL and a sentence. */
-static struct session_breakpoint *named(struct command_context *context,
-					int argc, char **argv,
+static struct session_breakpoint *named(struct command_context *context, int argc, char **argv,
 					struct error *error)
 {
 	struct session_breakpoint *found;
@@ -302,13 +282,11 @@ static struct session_breakpoint *named(struct command_context *context,
 			  argv[0]);
 		return NULL;
 	}
-	if (arguments_integer(argv[1], "breakpoint", 1, INT_MAX, &id, error) <
-	    0)
+	if (arguments_integer(argv[1], "breakpoint", 1, INT_MAX, &id, error) < 0)
 		return NULL;
 	found = breakpoints_find(list_of(context), id);
 	if (!found)
-		error_set(error, "there is no breakpoint %d; break lists them",
-			  id);
+		error_set(error, "there is no breakpoint %d; break lists them", id);
 	return found;
 }
 
@@ -318,8 +296,7 @@ static void say_cleared(struct command_context *context, int id)
 	struct breakpoint_summary summary;
 	struct buffer out = BUFFER_INIT;
 
-	if (!context->screen ||
-	    !breakpoint_summary_find(&summary, &context->engine->session, id))
+	if (!context->screen || !breakpoint_summary_find(&summary, &context->engine->session, id))
 		return;
 	summary.message = NULL;
 	format_text_breakpoint(&out, &summary, false);
@@ -336,17 +313,15 @@ static int clear_all(struct command_context *context, struct error *error)
 	while (list->count > 0)
 		breakpoints_remove(list, list->items[0].breakpoint.id);
 	if (context->screen)
-		engine_say(context->engine, false, "cleared %zu breakpoint%s",
-			   count, count == 1 ? "" : "s");
+		engine_say(context->engine, false, "cleared %zu breakpoint%s", count,
+			   count == 1 ? "" : "s");
 	/* A script's answers are stops; a shell has one value of each command. */
 	else if (context->is_json && !context->engine->settings.script)
-		format_document(context->out,
-				json_pack("{s:[]}", "breakpoints"));
+		format_document(context->out, json_pack("{s:[]}", "breakpoints"));
 	return tell(context, 0, error);
 }
 
-int command_clear(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_clear(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
@@ -367,8 +342,8 @@ int command_clear(struct command_context *context, int argc, char **argv,
 	return tell(context, 0, error);
 }
 
-static int set_disabled(struct command_context *context, int argc, char **argv,
-			bool is_disabled, struct error *error)
+static int set_disabled(struct command_context *context, int argc, char **argv, bool is_disabled,
+			struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 1,
@@ -386,20 +361,17 @@ static int set_disabled(struct command_context *context, int argc, char **argv,
 	return tell(context, found->breakpoint.id, error);
 }
 
-int command_enable(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_enable(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return set_disabled(context, argc, argv, false, error);
 }
 
-int command_disable(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_disable(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return set_disabled(context, argc, argv, true, error);
 }
 
-int command_ignore(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_ignore(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 2,
@@ -417,15 +389,13 @@ int command_ignore(struct command_context *context, int argc, char **argv,
 	return tell(context, found->breakpoint.id, error);
 }
 
-int command_condition(struct command_context *context, int argc, char **argv,
-		      struct error *error)
+int command_condition(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session_breakpoint *found = named(context, argc, argv, error);
 
 	if (!found)
 		return -1;
 	free(found->breakpoint.condition);
-	found->breakpoint.condition =
-		argc > 2 ? command_tail(context, argc, argv, 2) : NULL;
+	found->breakpoint.condition = argc > 2 ? command_tail(context, argc, argv, 2) : NULL;
 	return tell(context, found->breakpoint.id, error);
 }

@@ -20,12 +20,10 @@
 #include "engine/survey.h"
 #include "model/paramdiff.h"
 
-#define COMPARE_USAGE                                                          \
-	"[--tolerance X] [--difference] [--sample] EXPR [ranks SET]"
+#define COMPARE_USAGE "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]"
 
 /* What was not compared may differ; of one rank alone nothing is to be. */
-static void judge(struct command_context *context,
-		  const struct answers *answers,
+static void judge(struct command_context *context, const struct answers *answers,
 		  const struct answer_classes *classes)
 {
 	const struct paramdiff *parts = answers->parts;
@@ -40,10 +38,9 @@ static void judge(struct command_context *context,
 	}
 	if (classes->value_count == 0)
 		context->status = STATUS_NOTHING;
-	gather_finding(context,
-		       (known > 1 && !answer_classes_are_shards(classes)) ||
-			       answer_classes_have_nan(classes) ||
-			       (parts && paramdiff_is_finding(parts)));
+	gather_finding(context, (known > 1 && !answer_classes_are_shards(classes)) ||
+					answer_classes_have_nan(classes) ||
+					(parts && paramdiff_is_finding(parts)));
 }
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */
@@ -58,16 +55,14 @@ static void append_answers(struct command_context *context)
 	if (answers->kind == ANSWERS_COMPARE)
 		judge(context, answers, &classes);
 	if (context->is_json)
-		format_document(context->out,
-				format_json_answers(answers, &classes));
+		format_document(context->out, format_json_answers(answers, &classes));
 	else
 		format_text_answers(context->out, answers, &classes);
 	answer_classes_clear(&classes);
 }
 
 /* The letters of a name, as pdb tells where its command's name ends. */
-#define NAME_LETTERS                                                           \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 /* "quit()" and "q=1" are that command, too. */
 static bool begins_with_quit(const char *line)
@@ -78,8 +73,7 @@ static bool begins_with_quit(const char *line)
 	line += strspn(line, " \t");
 	length = strspn(line, NAME_LETTERS);
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-		if (strlen(words[i]) == length &&
-		    strncmp(words[i], line, length) == 0)
+		if (strlen(words[i]) == length && strncmp(words[i], line, length) == 0)
 			return true;
 	return false;
 }
@@ -95,8 +89,8 @@ static bool is_quit(const char *line)
 }
 
 /* What ends programs is asked about, however it is said; as command_confirm. */
-static int confirm(struct command_context *context, const char *name,
-		   const char *line, struct error *error)
+static int confirm(struct command_context *context, const char *name, const char *line,
+		   struct error *error)
 {
 	struct control control = { .command = name, .need = CONTROL_STOPPED };
 	int result = 1;
@@ -123,8 +117,7 @@ struct options {
 static int check_tail(int argc, char **argv, struct error *error)
 {
 	for (int i = 2; i < argc; i++)
-		if (strcmp(argv[i], "--difference") == 0 ||
-		    strcmp(argv[i], "--sample") == 0 ||
+		if (strcmp(argv[i], "--difference") == 0 || strcmp(argv[i], "--sample") == 0 ||
 		    strcmp(argv[i], "--tolerance") == 0)
 			return error_set(error,
 					 "%s stands in front of the "
@@ -133,8 +126,7 @@ static int check_tail(int argc, char **argv, struct error *error)
 	return 0;
 }
 
-static int take_tolerance(struct options *options, const char *text,
-			  struct error *error)
+static int take_tolerance(struct options *options, const char *text, struct error *error)
 {
 	struct settings settings = { .tolerance = 0 };
 
@@ -147,8 +139,7 @@ static int take_tolerance(struct options *options, const char *text,
 	return 0;
 }
 
-static int take_options(struct options *options, int argc, char **argv,
-			struct error *error)
+static int take_options(struct options *options, int argc, char **argv, struct error *error)
 {
 	int at = 1;
 
@@ -171,8 +162,7 @@ static int take_options(struct options *options, int argc, char **argv,
 
 /* Whether classes are within the tolerance, or how they differ, takes a look
  * at their elements. */
-static void compare_elements(struct engine *engine,
-			     const struct options *options)
+static void compare_elements(struct engine *engine, const struct options *options)
 {
 	if (!options->wants_difference && !(options->tolerance > 0))
 		return;
@@ -180,8 +170,7 @@ static void compare_elements(struct engine *engine,
 	differing_wait(engine);
 }
 
-int command_compare(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_compare(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct options options = { .tolerance = engine->settings.tolerance };
@@ -193,11 +182,9 @@ int command_compare(struct command_context *context, int argc, char **argv,
 	engine->survey.wants_sample = options.wants_sample;
 	question = command_tail(context, argc, argv, options.first);
 	result = question[0] == '\0'
-			 ? error_set(error,
-				     "compare needs an expression of the "
-				     "program: compare loss.item()")
-			 : survey_begin(context, argv[0], question,
-					ANSWERS_COMPARE, error);
+			 ? error_set(error, "compare needs an expression of the "
+					    "program: compare loss.item()")
+			 : survey_begin(context, argv[0], question, ANSWERS_COMPARE, error);
 	free(question);
 	if (result < 0)
 		return -1;
@@ -211,8 +198,7 @@ int command_compare(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int command_broadcast(struct command_context *context, int argc, char **argv,
-		      struct error *error)
+int command_broadcast(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *line = command_tail(context, argc, argv, 1);
 	int result;
@@ -224,8 +210,7 @@ int command_broadcast(struct command_context *context, int argc, char **argv,
 	else
 		result = confirm(context, argv[0], line, error);
 	if (result > 0)
-		result = survey_begin(context, argv[0], line,
-				      ANSWERS_BROADCAST, error);
+		result = survey_begin(context, argv[0], line, ANSWERS_BROADCAST, error);
 	free(line);
 	/* A screen shows them as they come. */
 	if (result < 0 || context->screen)

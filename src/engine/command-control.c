@@ -28,8 +28,8 @@
 /* How a command that lets ranks run is asked for. */
 struct motion {
 	const char *request;
-	int line;    /* 0: none is named */
-	bool is_far; /* it may go beyond the line */
+	int line;      /* 0: none is named */
+	bool is_far;   /* it may go beyond the line */
 	bool is_asked; /* about peers that it would wait for */
 	bool is_free;  /* nothing is to stop them: not a pause, either */
 };
@@ -41,8 +41,8 @@ static void forget_frame(struct session *session, const struct rankset *moved,
 			 const struct motion *motion)
 {
 	const struct rank *rank = session_looked_at(session);
-	bool is_refused = rank && rank->debugger.is_post_mortem &&
-			  strcmp(motion->request, "continue") != 0;
+	bool is_refused =
+		rank && rank->debugger.is_post_mortem && strcmp(motion->request, "continue") != 0;
 
 	if (!rank || is_refused || !rankset_contains(moved, rank->process.rank))
 		return;
@@ -54,8 +54,7 @@ static void forget_frame(struct session *session, const struct rankset *moved,
  * What is not said is as the node has it by itself: the thread at the prompt,
  * all threads of Python together.
  */
-static void add_thread(json_t *arguments, const struct engine *engine,
-		       const struct rank *rank)
+static void add_thread(json_t *arguments, const struct engine *engine, const struct rank *rank)
 {
 	pid_t tid = control_tid(&engine->session, rank);
 
@@ -65,9 +64,8 @@ static void add_thread(json_t *arguments, const struct engine *engine,
 		json_object_set_new(arguments, "threads", json_string("one"));
 }
 
-static void ask_motion(struct control *control, struct pending *pending,
-		       struct engine *engine, int rank,
-		       const struct motion *motion)
+static void ask_motion(struct control *control, struct pending *pending, struct engine *engine,
+		       int rank, const struct motion *motion)
 {
 	const struct session *session = &engine->session;
 	struct rank *found = session_find_rank(session, rank);
@@ -81,12 +79,10 @@ static void ask_motion(struct control *control, struct pending *pending,
 		return;
 	}
 	json_object_set_new(arguments, "depth",
-			    json_integer(control_step_depth(control, session,
-						     found)));
+			    json_integer(control_step_depth(control, session, found)));
 	add_thread(arguments, engine, found);
 	if (motion->line > 0)
-		json_object_set_new(arguments, "line",
-				    json_integer(motion->line));
+		json_object_set_new(arguments, "line", json_integer(motion->line));
 	pending_add(pending, engine, rank, motion->request, arguments);
 }
 
@@ -94,14 +90,13 @@ static void ask_motion(struct control *control, struct pending *pending,
 static void read_source(struct engine *engine, const struct rank *rank)
 {
 	const struct session *session = &engine->session;
-	const struct code *code = session_find_code(
-		session, rank->node, rank->process.pid,
-		control_tid(session, rank), control_depth(session, rank));
+	const struct code *code =
+		session_find_code(session, rank->node, rank->process.pid,
+				  control_tid(session, rank), control_depth(session, rank));
 	json_t *arguments;
 	int64_t seq;
 
-	if (!code || session_find_source(session, rank->node,
-					 rank->process.pid, code->file))
+	if (!code || session_find_source(session, rank->node, rank->process.pid, code->file))
 		return;
 	arguments = json_pack("{s:i}", "pid", (int)rank->process.pid);
 	json_set_text(arguments, "path", code->file);
@@ -110,21 +105,18 @@ static void read_source(struct engine *engine, const struct rank *rank)
 	json_decref(engine_take_answer(engine, seq, NULL));
 }
 
-static bool are_all(const struct control *control,
-		    const struct session *session)
+static bool are_all(const struct control *control, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (held_is(session->ranks[i]) &&
-		    !rankset_contains(&control->chosen,
-				      session->ranks[i]->process.rank))
+		    !rankset_contains(&control->chosen, session->ranks[i]->process.rank))
 			return false;
 	}
 	return true;
 }
 
 /* 1: go ahead; else as control_confirm(). */
-static int confirm_collective(const struct control *control,
-			      struct command_context *context,
+static int confirm_collective(const struct control *control, struct command_context *context,
 			      const struct motion *motion, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -134,18 +126,14 @@ static int confirm_collective(const struct control *control,
 
 	if (!motion->is_asked || are_all(control, session))
 		return 1;
-	while (!context->screen &&
-	       (rank = rankset_next(&control->chosen, rank)) >= 0)
+	while (!context->screen && (rank = rankset_next(&control->chosen, rank)) >= 0)
 		read_source(engine, session_find_rank(session, rank));
-	question = control_collective_question(control, session,
-					       motion->is_far);
-	return question ? control_confirm(control, context, question, error)
-			: 1;
+	question = control_collective_question(control, session, motion->is_far);
+	return question ? control_confirm(control, context, question, error) : 1;
 }
 
 /* They would drift apart: who has stopped would be a step ahead. */
-static bool is_any_moving(const struct control *control,
-			  const struct command_context *context)
+static bool is_any_moving(const struct control *control, const struct command_context *context)
 {
 	int rank = -1;
 
@@ -159,8 +147,8 @@ static bool is_any_moving(const struct control *control,
 	return false;
 }
 
-static int move(struct command_context *context, const char *name,
-		const struct motion *motion, struct error *error)
+static int move(struct command_context *context, const char *name, const struct motion *motion,
+		struct error *error)
 {
 	struct control control = { .command = name,
 				   .need = CONTROL_STOPPED,
@@ -180,8 +168,7 @@ static int move(struct command_context *context, const char *name,
 	if (result > 0) {
 		pending = pending_new(name);
 		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-			ask_motion(&control, pending, context->engine, rank,
-				   motion);
+			ask_motion(&control, pending, context->engine, rank, motion);
 		forget_frame(session, &control.chosen, motion);
 		result = control_finish(&control, context, pending, error);
 	}
@@ -189,17 +176,15 @@ static int move(struct command_context *context, const char *name,
 	return result;
 }
 
-static int move_without_line(struct command_context *context, int argc,
-			     char **argv, const char *name,
-			     const struct motion *motion, struct error *error)
+static int move_without_line(struct command_context *context, int argc, char **argv,
+			     const char *name, const struct motion *motion, struct error *error)
 {
 	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
 		return -1;
 	return move(context, name, motion, error);
 }
 
-int command_next(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_next(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "next",
@@ -209,8 +194,7 @@ int command_next(struct command_context *context, int argc, char **argv,
 	return move_without_line(context, argc, argv, "next", &motion, error);
 }
 
-int command_step(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_step(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepIn",
@@ -220,8 +204,7 @@ int command_step(struct command_context *context, int argc, char **argv,
 	return move_without_line(context, argc, argv, "step", &motion, error);
 }
 
-int command_continue(struct command_context *context, int argc, char **argv,
-		     struct error *error)
+int command_continue(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "continue",
@@ -230,12 +213,10 @@ int command_continue(struct command_context *context, int argc, char **argv,
 		.is_free = true,
 	};
 
-	return move_without_line(context, argc, argv, "continue", &motion,
-				 error);
+	return move_without_line(context, argc, argv, "continue", &motion, error);
 }
 
-int command_finish(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_finish(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepOut",
@@ -246,8 +227,7 @@ int command_finish(struct command_context *context, int argc, char **argv,
 	return move_without_line(context, argc, argv, "finish", &motion, error);
 }
 
-int command_until(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_until(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
@@ -260,15 +240,13 @@ int command_until(struct command_context *context, int argc, char **argv,
 	};
 	int count = arguments_parse(&arguments, argc, argv, error);
 
-	if (count < 0 ||
-	    (count > 0 && arguments_integer(argv[1], "line", 1, LINE_MAXIMUM,
-					    &motion.line, error) < 0))
+	if (count < 0 || (count > 0 && arguments_integer(argv[1], "line", 1, LINE_MAXIMUM,
+							 &motion.line, error) < 0))
 		return -1;
 	return move(context, "until", &motion, error);
 }
 
-int command_jump(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_jump(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 1,
@@ -278,15 +256,14 @@ int command_jump(struct command_context *context, int argc, char **argv,
 	struct motion motion = { .request = "jump" };
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    arguments_integer(argv[1], "line", 1, LINE_MAXIMUM, &motion.line,
-			      error) < 0)
+	    arguments_integer(argv[1], "line", 1, LINE_MAXIMUM, &motion.line, error) < 0)
 		return -1;
 	return move(context, "jump", &motion, error);
 }
 
 /* One request with the pid alone to each of the ranks. */
-static int ask_each(struct control *control, struct command_context *context,
-		    const char *request, bool is_forced, struct error *error)
+static int ask_each(struct control *control, struct command_context *context, const char *request,
+		    bool is_forced, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct pending *pending = pending_new(control->command);
@@ -298,8 +275,7 @@ static int ask_each(struct control *control, struct command_context *context,
 
 		if (strcmp(request, "pause") == 0)
 			found->is_pausing = true;
-		json_object_set_new(arguments, "pid",
-				    json_integer(found->process.pid));
+		json_object_set_new(arguments, "pid", json_integer(found->process.pid));
 		if (is_forced)
 			json_object_set_new(arguments, "force", json_true());
 		if (control->need == CONTROL_RUNNING)
@@ -309,11 +285,9 @@ static int ask_each(struct control *control, struct command_context *context,
 	return control_finish(control, context, pending, error);
 }
 
-int command_pause(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_pause(struct command_context *context, int argc, char **argv, struct error *error)
 {
-	struct control control = { .command = "pause",
-				   .need = CONTROL_RUNNING };
+	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
 	int result = arguments_parse(&no_arguments, argc, argv, error);
 
 	if (result >= 0)
@@ -332,16 +306,14 @@ static bool is_any_on_its_way(const struct session *session)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!rank_is_gone(rank) &&
-		    rank->debugger.state == DEBUGGER_RUNNING)
+		if (!rank_is_gone(rank) && rank->debugger.state == DEBUGGER_RUNNING)
 			return true;
 	}
 	return false;
 }
 
 /* Running ranks may wait for stopped ones, in the focus or not. */
-int command_release(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_release(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const struct motion motion = { .request = "continue" };
 
@@ -349,19 +321,16 @@ int command_release(struct command_context *context, int argc, char **argv,
 		return -1;
 	if (!context->ranks_text)
 		context->ranks_text = "all";
-	if (!context->engine->session.is_replay &&
-	    !is_any_on_its_way(&context->engine->session))
+	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
 		return error_set(error, "release: no rank is on its way to a "
 					"stop, so none waits for stopped ranks; "
 					"continue resumes them");
 	return move(context, "release", &motion, error);
 }
 
-int command_terminate(struct command_context *context, int argc, char **argv,
-		      struct error *error)
+int command_terminate(struct command_context *context, int argc, char **argv, struct error *error)
 {
-	struct control control = { .command = "terminate",
-				   .need = CONTROL_STOPPED };
+	struct control control = { .command = "terminate", .need = CONTROL_STOPPED };
 	int result = arguments_parse(&no_arguments, argc, argv, error);
 
 	if (result >= 0)
@@ -374,8 +343,7 @@ int command_terminate(struct command_context *context, int argc, char **argv,
 	return result;
 }
 
-int command_detach(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_detach(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct control control = { .command = "detach", .need = CONTROL_OURS };
 	int result = arguments_parse(&no_arguments, argc, argv, error);
@@ -384,21 +352,16 @@ int command_detach(struct command_context *context, int argc, char **argv,
 	if (result >= 0)
 		result = control_choose(&control, context, error);
 	if (result == 0) {
-		question = control_leave_question(&context->engine->session,
-						  &control.chosen);
-		result = question ? control_confirm(&control, context, question,
-						    error)
-				  : 1;
+		question = control_leave_question(&context->engine->session, &control.chosen);
+		result = question ? control_confirm(&control, context, question, error) : 1;
 	}
 	if (result > 0)
-		result = ask_each(&control, context, "detach",
-				  context->is_confirmed, error);
+		result = ask_each(&control, context, "detach", context->is_confirmed, error);
 	control_clear(&control);
 	return result;
 }
 
-static int connect_target(struct command_context *context, const char *target,
-			  struct error *error)
+static int connect_target(struct command_context *context, const char *target, struct error *error)
 {
 	struct control control = { .command = "connect" };
 	struct pending *pending = pending_new("connect");
@@ -410,20 +373,18 @@ static int connect_target(struct command_context *context, const char *target,
 	return control_finish(&control, context, pending, error);
 }
 
-static int ask_to_connect(const struct control *control,
-			  struct command_context *context, struct error *error)
+static int ask_to_connect(const struct control *control, struct command_context *context,
+			  struct error *error)
 {
 	struct pending *pending = pending_new("connect");
 	int rank = -1;
 
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
-		const struct rank *found =
-			session_find_rank(&context->engine->session, rank);
+		const struct rank *found = session_find_rank(&context->engine->session, rank);
 		json_t *arguments = json_object();
 
 		json_set_text(arguments, "target", found->debugger.target);
-		pending_add(pending, context->engine, rank, "connect",
-			    arguments);
+		pending_add(pending, context->engine, rank, "connect", arguments);
 	}
 	return control_finish(control, context, pending, error);
 }
@@ -431,14 +392,12 @@ static int ask_to_connect(const struct control *control,
 /* A person is told the cost first; a script says what it wants. */
 static int connect_ranks(struct command_context *context, struct error *error)
 {
-	struct control control = { .command = "connect",
-				   .need = CONTROL_WAITING };
+	struct control control = { .command = "connect", .need = CONTROL_WAITING };
 	int result = control_choose(&control, context, error);
 	char *question = NULL;
 
 	if (result == 0 && context->screen)
-		question = control_connect_question(&context->engine->session,
-						    &control.chosen);
+		question = control_connect_question(&context->engine->session, &control.chosen);
 	if (question)
 		result = control_confirm(&control, context, question, error);
 	if (result > 0 || (result == 0 && !question))
@@ -461,8 +420,7 @@ static int await(struct command_context *context, struct error *error)
 	return result;
 }
 
-int command_connect(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_connect(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
@@ -478,7 +436,7 @@ int command_connect(struct command_context *context, int argc, char **argv,
 					"job that runs can be connected to");
 	if (count > 0 && !context->screen && gather_ranks(context, NULL) < 0)
 		context->status = STATUS_DONE;
-	result = count > 0 ? connect_target(context, argv[1], error)
-			   : connect_ranks(context, error);
+	result =
+		count > 0 ? connect_target(context, argv[1], error) : connect_ranks(context, error);
 	return result == 0 && !context->screen ? await(context, error) : result;
 }

@@ -45,8 +45,8 @@ static void keep_largest_class(struct side *side, const struct session *session)
 	rankset_clear(&largest);
 }
 
-static int choose_set(struct command_context *context, struct side *side,
-		      const char *text, struct error *error)
+static int choose_set(struct command_context *context, struct side *side, const char *text,
+		      struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct buffer names = BUFFER_INIT;
@@ -71,8 +71,8 @@ static int choose_set(struct command_context *context, struct side *side,
 	return 0;
 }
 
-static int choose(struct command_context *context, struct side *side,
-		  const char *text, struct error *error)
+static int choose(struct command_context *context, struct side *side, const char *text,
+		  struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	const struct rank *rank;
@@ -89,8 +89,7 @@ static int choose(struct command_context *context, struct side *side,
 	context->status = side->stack ? status : STATUS_PARTIAL;
 	if (side->stack)
 		return 0;
-	error_set(error, "%s",
-		  rank->error ? rank->error : "its main thread has no stack");
+	error_set(error, "%s", rank->error ? rank->error : "its main thread has no stack");
 	format_clause(error->message);
 	return error_prefix(error, "rank %d", rank->process.rank);
 }
@@ -104,8 +103,7 @@ static bool is_different(const struct stackdiff *diff)
 	return false;
 }
 
-static void append_sides(struct buffer *out, const struct side *a,
-			 const struct side *b)
+static void append_sides(struct buffer *out, const struct side *a, const struct side *b)
 {
 	buffer_append_string(out, "-  ");
 	rankset_append_counted(out, &a->ranks);
@@ -114,8 +112,7 @@ static void append_sides(struct buffer *out, const struct side *a,
 	buffer_append_string(out, "\n\n");
 }
 
-static void append_diff(struct command_context *context, const struct side *a,
-			const struct side *b)
+static void append_diff(struct command_context *context, const struct side *a, const struct side *b)
 {
 	struct stackdiff diff;
 
@@ -125,22 +122,18 @@ static void append_diff(struct command_context *context, const struct side *a,
 
 		json_object_set_new(json, "a", format_json_set(&a->ranks));
 		json_object_set_new(json, "b", format_json_set(&b->ranks));
-		json_object_set_new(
-			json, "rows",
-			format_json_rows(&diff, a->process, b->process));
+		json_object_set_new(json, "rows", format_json_rows(&diff, a->process, b->process));
 		format_document(context->out, json);
 	} else {
 		append_sides(context->out, a, b);
 		format_text_diff(context->out, &diff);
 	}
 	/* Ranks of one side that differ are a difference, too. */
-	gather_finding(context,
-		       is_different(&diff) || a->is_part || b->is_part);
+	gather_finding(context, is_different(&diff) || a->is_part || b->is_part);
 	stackdiff_clear(&diff);
 }
 
-int command_diff(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_diff(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 2,
@@ -152,12 +145,9 @@ int command_diff(struct command_context *context, int argc, char **argv,
 	int result = -1;
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    gather(context,
-		   fmax(gather_seconds(argv[1]), gather_seconds(argv[2])),
-		   error) < 0)
+	    gather(context, fmax(gather_seconds(argv[1]), gather_seconds(argv[2])), error) < 0)
 		return -1;
-	if (choose(context, &a, argv[1], error) == 0 &&
-	    choose(context, &b, argv[2], error) == 0) {
+	if (choose(context, &a, argv[1], error) == 0 && choose(context, &b, argv[2], error) == 0) {
 		append_diff(context, &a, &b);
 		result = 0;
 	}

@@ -45,8 +45,7 @@ static json_t *shown_pid(const json_t *rank)
 {
 	int64_t pid = json_get_integer(rank, "pid", 0);
 
-	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid)
-						      : json_null();
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid) : json_null();
 }
 
 /* The node knows the number no more of one that has gone. */
@@ -60,8 +59,7 @@ static int rank_number(const struct session *session, const json_t *rank)
 	return (int)json_get_integer(rank, "rank", -1);
 }
 
-static json_t *rank_to_json(const struct session *session, const json_t *rank,
-			    bool *is_finding)
+static json_t *rank_to_json(const struct session *session, const json_t *rank, bool *is_finding)
 {
 	json_t *json = json_object();
 	json_t *ways = json_array();
@@ -71,18 +69,15 @@ static json_t *rank_to_json(const struct session *session, const json_t *rank,
 	json_array_foreach(json_object_get(rank, "ways"), i, way)
 	{
 		if (i < WAYS_MAXIMUM)
-			json_array_append_new(ways,
-					      way_to_json(way, is_finding));
+			json_array_append_new(ways, way_to_json(way, is_finding));
 	}
-	json_object_set_new(json, "rank",
-			    json_integer(rank_number(session, rank)));
+	json_object_set_new(json, "rank", json_integer(rank_number(session, rank)));
 	json_object_set_new(json, "pid", shown_pid(rank));
 	json_object_set_new(json, "ways", ways);
 	return json;
 }
 
-static json_t *answer_to_json(const struct session *session,
-			      const json_t *answer, bool *is_finding)
+static json_t *answer_to_json(const struct session *session, const json_t *answer, bool *is_finding)
 {
 	json_t *json = json_object();
 	json_t *ranks = json_array();
@@ -100,12 +95,9 @@ static json_t *answer_to_json(const struct session *session,
 /* The same answer: one fault closes many ways. */
 static bool is_same(const json_t *a, const json_t *b)
 {
-	return json_get_boolean(a, "ok", false) ==
-		       json_get_boolean(b, "ok", false) &&
-	       strcmp(json_get_string(a, "why", ""),
-		      json_get_string(b, "why", "")) == 0 &&
-	       strcmp(json_get_string(a, "fix", ""),
-		      json_get_string(b, "fix", "")) == 0;
+	return json_get_boolean(a, "ok", false) == json_get_boolean(b, "ok", false) &&
+	       strcmp(json_get_string(a, "why", ""), json_get_string(b, "why", "")) == 0 &&
+	       strcmp(json_get_string(a, "fix", ""), json_get_string(b, "fix", "")) == 0;
 }
 
 /* Ways in a row that have the same answer; returns the number of the next. */
@@ -116,15 +108,11 @@ static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 	const char *fix = json_get_string(way, "fix", "");
 	size_t next = first;
 
-	buffer_append_string(out, json_get_boolean(way, "ok", false)
-					  ? "  yes  "
-					  : "  no   ");
-	while (next < json_array_size(ways) &&
-	       is_same(json_array_get(ways, next), way)) {
+	buffer_append_string(out, json_get_boolean(way, "ok", false) ? "  yes  " : "  no   ");
+	while (next < json_array_size(ways) && is_same(json_array_get(ways, next), way)) {
 		if (next > first)
 			buffer_append_string(out, ", ");
-		format_text(out, json_get_string(json_array_get(ways, next++),
-						 "way", "?"));
+		format_text(out, json_get_string(json_array_get(ways, next++), "way", "?"));
 	}
 	if (why[0] != '\0') {
 		buffer_append_string(out, ": ");
@@ -143,8 +131,7 @@ static void append_heading(struct buffer *out, const json_t *rank)
 {
 	int pid = (int)json_get_integer(rank, "pid", 0);
 
-	buffer_printf(out, "rank %d",
-		      (int)json_get_integer(rank, "rank", -1));
+	buffer_printf(out, "rank %d", (int)json_get_integer(rank, "rank", -1));
 	if (pid > 0)
 		buffer_printf(out, "  pid %d\n", pid);
 	else
@@ -152,8 +139,7 @@ static void append_heading(struct buffer *out, const json_t *rank)
 }
 
 /* Ranks in a row that have the same answers; returns the next. */
-static size_t append_ranks(struct buffer *out, const json_t *ranks,
-			   size_t first)
+static size_t append_ranks(struct buffer *out, const json_t *ranks, size_t first)
 {
 	const json_t *rank = json_array_get(ranks, first);
 	const json_t *ways = json_object_get(rank, "ways");
@@ -162,11 +148,8 @@ static size_t append_ranks(struct buffer *out, const json_t *ranks,
 	size_t way = 0;
 
 	while (next < json_array_size(ranks) &&
-	       json_equal(json_object_get(json_array_get(ranks, next), "ways"),
-			  ways))
-		rankset_add(&set,
-			    (int)json_get_integer(json_array_get(ranks, next++),
-						  "rank", -1));
+	       json_equal(json_object_get(json_array_get(ranks, next), "ways"), ways))
+		rankset_add(&set, (int)json_get_integer(json_array_get(ranks, next++), "rank", -1));
 	if (next == first + 1) {
 		append_heading(out, rank);
 	} else {
@@ -196,8 +179,7 @@ static json_t *known_answers(const struct engine *engine)
 	json_t *ranks = json_array();
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		json_t *known = (json_t *)evidence_ways(&engine->evidence,
-							session->ranks[i]);
+		json_t *known = (json_t *)evidence_ways(&engine->evidence, session->ranks[i]);
 
 		if (known)
 			json_array_append(ranks, known);
@@ -248,8 +230,7 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	return context->out->length > 0 ? 0 : -1;
 }
 
-int command_doctor(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_doctor(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	bool is_finding = false;
@@ -265,8 +246,7 @@ int command_doctor(struct command_context *context, int argc, char **argv,
 					"could be examined");
 	if (gather_ranks(context, error) < 0) {
 		if (context->is_json)
-			format_document(context->out,
-					json_pack("{s:[]}", "ranks"));
+			format_document(context->out, json_pack("{s:[]}", "ranks"));
 		return -1;
 	}
 	answer = ask(context, error);
@@ -274,8 +254,7 @@ int command_doctor(struct command_context *context, int argc, char **argv,
 		context->status = STATUS_NOTHING;
 		return -1;
 	}
-	document = answer_to_json(&context->engine->session, answer,
-				  &is_finding);
+	document = answer_to_json(&context->engine->session, answer, &is_finding);
 	json_decref(answer);
 	gather_finding(context, is_finding);
 	if (context->is_json) {

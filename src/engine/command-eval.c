@@ -16,8 +16,7 @@
 #include "engine/survey.h"
 
 /* What raised is a finding; who was not reached makes the answer partial. */
-static void judge(struct command_context *context,
-		  const struct answer_classes *classes)
+static void judge(struct command_context *context, const struct answer_classes *classes)
 {
 	bool is_raised = false;
 
@@ -31,10 +30,8 @@ static void judge(struct command_context *context,
 }
 
 /* -1 and the reasons where no rank has run it. */
-static int check_reached(struct command_context *context,
-			 const struct answers *answers,
-			 const struct answer_classes *classes,
-			 struct error *error)
+static int check_reached(struct command_context *context, const struct answers *answers,
+			 const struct answer_classes *classes, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -50,8 +47,7 @@ static int check_reached(struct command_context *context,
 	}
 	if (failures.count == classes->count) {
 		failures_append(&out, &failures);
-		error_set(error, "%s: %s",
-			  answers->kind == ANSWERS_EVAL ? "eval" : "execute",
+		error_set(error, "%s: %s", answers->kind == ANSWERS_EVAL ? "eval" : "execute",
 			  out.data);
 		context->status = STATUS_NOTHING;
 	}
@@ -60,8 +56,7 @@ static int check_reached(struct command_context *context,
 	return context->status == STATUS_NOTHING ? -1 : 0;
 }
 
-int command_append_evaluated(struct command_context *context,
-			     struct error *error)
+int command_append_evaluated(struct command_context *context, struct error *error)
 {
 	const struct answers *answers = survey_answers(context->engine);
 	struct answer_classes classes;
@@ -72,16 +67,14 @@ int command_append_evaluated(struct command_context *context,
 	if (result == 0)
 		judge(context, &classes);
 	if (context->is_json)
-		format_document(context->out,
-				format_json_answers(answers, &classes));
+		format_document(context->out, format_json_answers(answers, &classes));
 	else if (result == 0)
 		format_text_answers(context->out, answers, &classes);
 	answer_classes_clear(&classes);
 	return result;
 }
 
-int command_eval(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_eval(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *code = command_tail(context, argc, argv, 1);
 	int result;
@@ -90,8 +83,7 @@ int command_eval(struct command_context *context, int argc, char **argv,
 		result = error_set(error, "eval needs code of the program: "
 					  "eval len(batch)");
 	else
-		result = survey_begin(context, "eval", code, ANSWERS_EVAL,
-				      error);
+		result = survey_begin(context, "eval", code, ANSWERS_EVAL, error);
 	free(code);
 	/* A screen shows the answers as they come. */
 	if (result < 0 || context->screen)

@@ -37,18 +37,16 @@ static int check_flags(int argc, char **argv, struct error *error)
 					 "not exist yet; leave out %s",
 					 argv[0], argv[i], argv[i]);
 		if (strcmp(argv[i], "-a") == 0 || strchr(argv[i], ':'))
-			return error_set(
-				error,
-				"%s opens a socket of the user's own and no "
-				"port; leave out %.80s, or start the program "
-				"with PROBETUI_ADDRESS and a token",
-				argv[0], argv[i]);
+			return error_set(error,
+					 "%s opens a socket of the user's own and no "
+					 "port; leave out %.80s, or start the program "
+					 "with PROBETUI_ADDRESS and a token",
+					 argv[0], argv[i]);
 	}
 	return 0;
 }
 
-int command_inject(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_inject(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "[PID]" };
 	struct asking asking = {
@@ -60,12 +58,9 @@ int command_inject(struct command_context *context, int argc, char **argv,
 	json_t *arguments;
 	int result;
 
-	if (check_flags(argc, argv, error) < 0 ||
-	    arguments_parse(&none, argc, argv, error) < 0)
+	if (check_flags(argc, argv, error) < 0 || arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
-	arguments = json_pack(
-		"{s:f}", "seconds",
-		request_limit(context->engine->settings.timeout));
+	arguments = json_pack("{s:f}", "seconds", request_limit(context->engine->settings.timeout));
 	asking.arguments = arguments;
 	result = asking_run(&asking, context, error);
 	json_decref(arguments);
@@ -77,8 +72,7 @@ static void add_result(json_t *json, const json_t *body)
 	json_set_text(json, "result", json_get_string(body, "result", "?"));
 }
 
-int command_eject(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_eject(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "[PID]" };
 	const struct asking asking = {

@@ -19,8 +19,7 @@
 /* As of a verdict: two samples tell what moves. */
 #define SAMPLE_SECONDS 0.2
 
-int command_jobs(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_jobs(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *text = NULL;
 	const struct argument options[] = { { "--for", &text, NULL } };

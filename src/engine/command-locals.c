@@ -32,71 +32,59 @@ struct spot {
 	bool has_secrets;	    /* their values are shown */
 };
 
-static int choose_rank(struct command_context *context, struct spot *spot,
-		       const char *text, struct error *error)
+static int choose_rank(struct command_context *context, struct spot *spot, const char *text,
+		       struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	int number = -1;
 
-	if (!text && !context->engine->settings.script &&
-	    session->rank_count > 1)
+	if (!text && !context->engine->settings.script && session->rank_count > 1)
 		return error_set(error, "locals needs a rank: locals " USAGE);
-	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number,
-				      error) < 0)
+	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
 		return -1;
-	spot->rank = text ? session_find_rank(session, number)
-			  : session_selected(session);
+	spot->rank = text ? session_find_rank(session, number) : session_selected(session);
 	if (!spot->rank)
-		return error_set(error, "there is no rank %s",
-				 text ? text : "to look at");
+		return error_set(error, "there is no rank %s", text ? text : "to look at");
 	if (spot->rank->process.pid <= 0)
-		return error_set(error, "there is no rank %d",
-				 spot->rank->process.rank);
+		return error_set(error, "there is no rank %d", spot->rank->process.rank);
 	if (spot->rank == session_selected(session))
 		spot->selection = session->choice.selection;
 	return 0;
 }
 
-static int choose_thread(struct command_context *context, struct spot *spot,
-			 const char *text, struct error *error)
+static int choose_thread(struct command_context *context, struct spot *spot, const char *text,
+			 struct error *error)
 {
 	int tid = spot->selection.tid;
 
-	if (text &&
-	    arguments_integer(text, "thread", -INT_MAX, INT_MAX, &tid,
-			      error) < 0)
+	if (text && arguments_integer(text, "thread", -INT_MAX, INT_MAX, &tid, error) < 0)
 		return -1;
 	if (tid != 0)
 		spot->thread = rank_find_thread(spot->rank, tid);
 	if (text && !spot->thread)
-		return error_set(error, "rank %d has no Python thread %d",
-				 spot->rank->process.rank, tid);
+		return error_set(error, "rank %d has no Python thread %d", spot->rank->process.rank,
+				 tid);
 	if (!spot->thread)
 		spot->thread = rank_main_thread(spot->rank);
 	if (spot->thread && spot->thread->sample.stack &&
 	    spot->thread->sample.stack->frame_count > 0)
 		return 0;
 	context->status = STATUS_NOTHING;
-	error_set(error, "%s",
-		  spot->rank->error ? spot->rank->error
-				    : "the thread has no stack");
+	error_set(error, "%s", spot->rank->error ? spot->rank->error : "the thread has no stack");
 	format_clause(error->message);
 	return error_prefix(error, "rank %d", spot->rank->process.rank);
 }
 
-static int choose_frame(struct spot *spot, const char *text,
-			struct error *error)
+static int choose_frame(struct spot *spot, const char *text, struct error *error)
 {
 	const struct stack *stack = spot->thread->sample.stack;
 
 	spot->depth = spot->selection.depth;
 	if (text)
 		return arguments_integer(text, "frame of this stack", 0,
-					 (long)stack->frame_count - 1,
-					 &spot->depth, error);
+					 (long)stack->frame_count - 1, &spot->depth, error);
 	if (spot->depth < 0 || (size_t)spot->depth >= stack->frame_count)
-		spot->depth =
-			(int)place_user_frame(&spot->rank->process, stack);
+		spot->depth = (int)place_user_frame(&spot->rank->process, stack);
 	return 0;
 }
 
@@ -104,8 +92,7 @@ static void append(struct command_context *context, const struct spot *spot,
 		   const struct variable_list *list)
 {
 	const struct process *process = &spot->rank->process;
-	const struct frame *frame =
-		&spot->thread->sample.stack->frames[spot->depth];
+	const struct frame *frame = &spot->thread->sample.stack->frames[spot->depth];
 	json_t *json;
 
 	if (!context->is_json) {
@@ -117,23 +104,18 @@ static void append(struct command_context *context, const struct spot *spot,
 	}
 	json = json_object();
 	json_object_set_new(json, "rank", json_integer(process->rank));
-	json_object_set_new(json, "tid",
-			    json_integer(spot->thread->sample.tid));
-	json_object_set_new(
-		json, "frame",
-		format_json_frame(process, frame, (size_t)spot->depth));
+	json_object_set_new(json, "tid", json_integer(spot->thread->sample.tid));
+	json_object_set_new(json, "frame", format_json_frame(process, frame, (size_t)spot->depth));
 	json_object_set_new(json, "variables", format_json_variables(list));
 	format_document(context->out, json);
 }
 
 /* One rank was asked: what others did not answer does not matter here. */
-static int answer(struct command_context *context, const struct spot *spot,
-		  struct error *error)
+static int answer(struct command_context *context, const struct spot *spot, struct error *error)
 {
 	struct variable_list list = { .total = -1 };
-	int result = frame_locals_read(context->engine, spot->rank,
-				       spot->thread->sample.tid, spot->depth,
-				       &list, error);
+	int result = frame_locals_read(context->engine, spot->rank, spot->thread->sample.tid,
+				       spot->depth, &list, error);
 
 	context->status = STATUS_DONE;
 	if (!spot->has_secrets)
@@ -153,14 +135,11 @@ static int answer(struct command_context *context, const struct spot *spot,
 static int refuse_word(const char *word, struct error *error)
 {
 	if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
-		return error_set(
-			error, "a rank is named so: locals --rank %.20s", word);
-	return error_set(error, "'%.40s' is one word too many: locals " USAGE,
-			 word);
+		return error_set(error, "a rank is named so: locals --rank %.20s", word);
+	return error_set(error, "'%.40s' is one word too many: locals " USAGE, word);
 }
 
-int command_locals(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_locals(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *rank = NULL;
 	const char *thread = NULL;

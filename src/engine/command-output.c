@@ -34,8 +34,7 @@ static const char *const marks[OUTPUT_KIND_COUNT] = {
  * What the session knows of it afterwards, lent until the next one is asked
  * about: it keeps those of a few processes only. NULL and a sentence.
  */
-static const struct output *find_output(struct command_context *context,
-					const struct rank *rank,
+static const struct output *find_output(struct command_context *context, const struct rank *rank,
 					struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -44,22 +43,19 @@ static const struct output *find_output(struct command_context *context,
 	int64_t seq;
 
 	if (!engine->replay && rank->process.pid > 0) {
-		seq = engine_ask(
-			engine, "output",
-			json_pack("{s:i}", "pid", (int)rank->process.pid));
+		seq = engine_ask(engine, "output",
+				 json_pack("{s:i}", "pid", (int)rank->process.pid));
 		engine_wait_answers(engine, seq, seq, engine->settings.timeout);
 		answer = engine_take_answer(engine, seq, error);
 		if (!answer)
 			return NULL;
 		json_decref(answer);
 	}
-	output = session_find_output(&engine->session, rank->node,
-				     rank->process.pid);
+	output = session_find_output(&engine->session, rank->node, rank->process.pid);
 	if (!output)
-		error_set(error, engine->replay
-					 ? "it is not in this recording; with "
-					   "--record-output it is"
-					 : "it has no process");
+		error_set(error, engine->replay ? "it is not in this recording; with "
+						  "--record-output it is"
+						: "it has no process");
 	return output;
 }
 
@@ -76,20 +72,17 @@ static bool is_last(const struct output *output, size_t line, int lines)
 	return lines > 0;
 }
 
-static void append_text(struct buffer *out, const struct output *output,
-			int lines)
+static void append_text(struct buffer *out, const struct output *output, int lines)
 {
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
 		const struct output_stream *stream = &output->streams[i];
 
 		if (!stream->path && !stream->why)
 			continue;
-		buffer_printf(out, "  %s: %s", kinds[i],
-			      stream->why ? "~ " : "");
+		buffer_printf(out, "  %s: %s", kinds[i], stream->why ? "~ " : "");
 		format_text(out, stream->why ? stream->why : stream->path);
 		if (stream->shared && !stream->why)
-			buffer_printf(out, " (shared with ranks %s)",
-				      stream->shared);
+			buffer_printf(out, " (shared with ranks %s)", stream->shared);
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < output_count(output); i++) {
@@ -129,8 +122,8 @@ static json_t *output_to_json(const struct output *output, int lines)
 	return json_pack("{s:o, s:o}", "streams", streams, "lines", texts);
 }
 
-static void append_rank(struct command_context *context, json_t *document,
-			const struct rank *rank, int lines)
+static void append_rank(struct command_context *context, json_t *document, const struct rank *rank,
+			int lines)
 {
 	struct error error = ERROR_INIT;
 	const struct output *output = find_output(context, rank, &error);
@@ -141,20 +134,17 @@ static void append_rank(struct command_context *context, json_t *document,
 	if (context->is_json) {
 		json = output ? output_to_json(output, lines)
 			      : json_pack("{s:[], s:[]}", "streams", "lines");
-		json_object_set_new(json, "rank",
-				    json_integer(rank->process.rank));
+		json_object_set_new(json, "rank", json_integer(rank->process.rank));
 		json_object_set_new(json, "pid",
-				    rank->process.pid > 0
-					    ? json_integer(rank->process.pid)
-					    : json_null());
+				    rank->process.pid > 0 ? json_integer(rank->process.pid)
+							  : json_null());
 		json_set_text(json, "error", output ? NULL : error.message);
 		json_array_append_new(document, json);
 		return;
 	}
 	buffer_printf(context->out, "rank %d", rank->process.rank);
 	if (process_shown_pid(&rank->process) > 0)
-		buffer_printf(context->out, "  pid %d",
-			      (int)rank->process.pid);
+		buffer_printf(context->out, "  pid %d", (int)rank->process.pid);
 	buffer_append_char(context->out, '\n');
 	if (output) {
 		append_text(context->out, output, lines);
@@ -165,8 +155,7 @@ static void append_rank(struct command_context *context, json_t *document,
 	buffer_append_char(context->out, '\n');
 }
 
-int command_output(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_output(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *text = NULL;
 	const struct argument options[] = { { "--lines", &text, NULL } };
@@ -181,17 +170,14 @@ int command_output(struct command_context *context, int argc, char **argv,
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0)
 		return -1;
-	if (text && arguments_integer(text, "number of lines", 1, OUTPUT_LINES,
-				      &lines, error) < 0)
+	if (text && arguments_integer(text, "number of lines", 1, OUTPUT_LINES, &lines, error) < 0)
 		return -1;
-	if (gather_ranks(context, error) < 0 ||
-	    gather_named(context, error) < 0)
+	if (gather_ranks(context, error) < 0 || gather_named(context, error) < 0)
 		return -1;
 	document = json_array();
 	for (size_t i = 0; i < session->rank_count; i++)
 		if (format_is_chosen(&context->ranks, session->ranks[i]))
-			append_rank(context, document, session->ranks[i],
-				    lines);
+			append_rank(context, document, session->ranks[i], lines);
 	if (context->is_json)
 		format_document(context->out, document);
 	else

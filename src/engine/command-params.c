@@ -27,8 +27,7 @@ static void append_errors(struct buffer *out, const struct paramdiff *diff)
 
 	for (size_t i = 0; i < diff->rank_count; i++)
 		if (diff->ranks[i].error)
-			failures_add(&failures, diff->ranks[i].rank,
-				     diff->ranks[i].error);
+			failures_add(&failures, diff->ranks[i].rank, diff->ranks[i].error);
 	if (failures.count > 0)
 		failures_append_lines(out, &failures);
 	failures_clear(&failures);
@@ -48,16 +47,14 @@ static void append_text(struct buffer *out, const struct paramdiff *diff)
 	append_errors(out, diff);
 }
 
-static void judge(struct command_context *context,
-		  const struct paramdiff *diff)
+static void judge(struct command_context *context, const struct paramdiff *diff)
 {
 	size_t failed = 0;
 
 	for (size_t i = 0; i < diff->rank_count; i++)
 		failed += diff->ranks[i].error != NULL;
 	context->status = STATUS_DONE;
-	if (failed > 0 || diff->counts[PARAMDIFF_UNREAD] > 0 ||
-	    diff->row_count == 0)
+	if (failed > 0 || diff->counts[PARAMDIFF_UNREAD] > 0 || diff->row_count == 0)
 		context->status = STATUS_PARTIAL;
 	if (failed == diff->rank_count)
 		context->status = STATUS_NOTHING;
@@ -70,16 +67,13 @@ static bool takes_gradients(int argc, char **argv)
 	return argc > 1 && strcmp(argv[1], "--gradients") == 0;
 }
 
-int command_diff_params(struct command_context *context, int argc, char **argv,
-			struct error *error)
+int command_diff_params(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 	bool is_of_gradients = takes_gradients(argc, argv);
-	char *expression = command_tail(context, argc, argv,
-					is_of_gradients ? 2 : 1);
-	int result = params_begin(
-		context, expression[0] ? expression : DEFAULT_EXPRESSION,
-		is_of_gradients, error);
+	char *expression = command_tail(context, argc, argv, is_of_gradients ? 2 : 1);
+	int result = params_begin(context, expression[0] ? expression : DEFAULT_EXPRESSION,
+				  is_of_gradients, error);
 
 	free(expression);
 	/* A screen shows them as they come. */
@@ -88,8 +82,7 @@ int command_diff_params(struct command_context *context, int argc, char **argv,
 	params_wait(context->engine);
 	judge(context, diff);
 	if (context->is_json)
-		format_document(context->out,
-				format_json_parameters(diff));
+		format_document(context->out, format_json_parameters(diff));
 	else
 		append_text(context->out, diff);
 	return 0;

@@ -31,32 +31,26 @@ struct evaluation {
 	const char *name; /* what gets its value there; NULL: nothing */
 };
 
-static json_t *make_arguments(const struct session *session,
-			      const struct rank *rank, const char *expression)
+static json_t *make_arguments(const struct session *session, const struct rank *rank,
+			      const char *expression)
 {
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-	json_object_set_new(arguments, "tid",
-			    json_integer(control_tid(session, rank)));
-	json_object_set_new(arguments, "depth",
-			    json_integer(control_print_depth(session, rank)));
+	json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
+	json_object_set_new(arguments, "depth", json_integer(control_print_depth(session, rank)));
 	json_set_text(arguments, "expression", expression);
 	json_object_set_new(arguments, "context", json_string("watch"));
 	return arguments;
 }
 
 /* A pdb has its statements for that. */
-static json_t *make_assignment(const struct session *session,
-			       const struct rank *rank,
+static json_t *make_assignment(const struct session *session, const struct rank *rank,
 			       const struct evaluation *evaluation)
 {
 	bool is_pdb = debugger_is_of(&rank->debugger, "pdb");
-	char *text = is_pdb ? xasprintf("%s = %s", evaluation->name,
-					evaluation->expression)
-			    : NULL;
-	json_t *arguments = make_arguments(
-		session, rank, text ? text : evaluation->expression);
+	char *text = is_pdb ? xasprintf("%s = %s", evaluation->name, evaluation->expression) : NULL;
+	json_t *arguments = make_arguments(session, rank, text ? text : evaluation->expression);
 
 	free(text);
 	if (is_pdb)
@@ -68,22 +62,19 @@ static json_t *make_assignment(const struct session *session,
 	return arguments;
 }
 
-static void ask(struct pending *pending, struct engine *engine,
-		const struct evaluation *evaluation, int number)
+static void ask(struct pending *pending, struct engine *engine, const struct evaluation *evaluation,
+		int number)
 {
 	const struct session *session = &engine->session;
 	const struct rank *rank = session_find_rank(session, number);
 
 	if (evaluation->name)
 		pending_add(pending, engine, number,
-			    debugger_is_of(&rank->debugger, "pdb")
-				    ? "evaluate"
-				    : "setVariable",
+			    debugger_is_of(&rank->debugger, "pdb") ? "evaluate" : "setVariable",
 			    make_assignment(session, rank, evaluation));
 	else
 		pending_add(pending, engine, number, "evaluate",
-			    make_arguments(session, rank,
-					   evaluation->expression));
+			    make_arguments(session, rank, evaluation->expression));
 }
 
 /* Text of several lines, each behind the rank's name. */
@@ -99,8 +90,7 @@ static void append_lines(struct buffer *out, int rank, const char *text)
 	}
 }
 
-static void append_result(struct command_context *context,
-			  const struct evaluation *evaluation,
+static void append_result(struct command_context *context, const struct evaluation *evaluation,
 			  const struct pending_answer *answer)
 {
 	const char *output = json_get_string(answer->body, "output", "");
@@ -117,15 +107,13 @@ static void append_result(struct command_context *context,
 	json_object_set_new(json, "rank", json_integer(answer->rank));
 	json_set_text(json, "expression", evaluation->expression);
 	json_set_text(json, "result", result);
-	json_set_text(json, "type",
-		      json_get_string(answer->body, "type", NULL));
+	json_set_text(json, "type", json_get_string(answer->body, "type", NULL));
 	json_set_text(json, "output", output[0] != '\0' ? output : NULL);
 	format_document(context->out, json);
 }
 
 /* -1 and the sentences when all of them failed. */
-static int take_results(struct command_context *context,
-			const struct evaluation *evaluation,
+static int take_results(struct command_context *context, const struct evaluation *evaluation,
 			struct pending *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
@@ -135,10 +123,8 @@ static int take_results(struct command_context *context,
 
 	while (pending_take(pending, context->engine, &answer)) {
 		if (error_is_set(&answer.error)) {
-			failures_add(&failures, answer.rank,
-				     answer.error.message);
-			context->failed_rank =
-				pending->count == 1 ? answer.rank : -1;
+			failures_add(&failures, answer.rank, answer.error.message);
+			context->failed_rank = pending->count == 1 ? answer.rank : -1;
 		} else {
 			append_result(context, evaluation, &answer);
 			results++;
@@ -149,8 +135,7 @@ static int take_results(struct command_context *context,
 	if (failures.count > 0 && results == 0)
 		error_set(error, "%s", out.data);
 	else if (failures.count > 0)
-		script_append_error(context, -1, evaluation->control.command,
-				    out.data);
+		script_append_error(context, -1, evaluation->control.command, out.data);
 	if (failures.count > 0)
 		context->status = STATUS_FINDING;
 	failures_clear(&failures);
@@ -158,8 +143,8 @@ static int take_results(struct command_context *context,
 	return results > 0 ? 0 : -1;
 }
 
-static int evaluate(struct command_context *context,
-		    struct evaluation *evaluation, struct error *error)
+static int evaluate(struct command_context *context, struct evaluation *evaluation,
+		    struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct control *control = &evaluation->control;
@@ -183,8 +168,7 @@ static int evaluate(struct command_context *context,
 	return result;
 }
 
-int command_print(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_print(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *expression = command_tail(context, argc, argv, 1);
 	struct evaluation evaluation = {
@@ -194,9 +178,8 @@ int command_print(struct command_context *context, int argc, char **argv,
 	int result;
 
 	if (expression[0] == '\0')
-		result = error_set(error,
-				   "print needs an expression of the program: "
-				   "print len(batch)");
+		result = error_set(error, "print needs an expression of the program: "
+					  "print len(batch)");
 	else
 		result = evaluate(context, &evaluation, error);
 	control_clear(&evaluation.control);
@@ -248,13 +231,11 @@ static void mean_looked_at(struct command_context *context)
 
 	if (context->ranks_text || !rank || rank->process.rank < 0)
 		return;
-	snprintf(context->named, sizeof(context->named), "%d",
-		 rank->process.rank);
+	snprintf(context->named, sizeof(context->named), "%d", rank->process.rank);
 	context->ranks_text = context->named;
 }
 
-int command_assign(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_assign(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *text = command_tail(context, argc, argv, 1);
 	size_t at = find_equals(text);
@@ -268,8 +249,8 @@ int command_assign(struct command_context *context, int argc, char **argv,
 		evaluation.name = trim(text);
 		evaluation.expression = trim(text + at + 1);
 	}
-	if (text[at] == '\0' && evaluation.name && *evaluation.name &&
-	    *evaluation.expression && *evaluation.expression != '=') {
+	if (text[at] == '\0' && evaluation.name && *evaluation.name && *evaluation.expression &&
+	    *evaluation.expression != '=') {
 		mean_looked_at(context);
 		result = evaluate(context, &evaluation, error);
 	} else {
@@ -287,8 +268,7 @@ static void append_display(struct buffer *out, const struct display *display)
 	format_text(out, display->expression);
 	if (display->value || display->error) {
 		buffer_append_string(out, display->value ? " = " : ": ");
-		format_text(out,
-			    display->value ? display->value : display->error);
+		format_text(out, display->value ? display->value : display->error);
 	}
 	buffer_append_char(out, '\n');
 }
@@ -319,8 +299,7 @@ static bool are_displayed(const struct engine *engine, void *data)
 /* A shell waits for what was asked at the last stop. */
 static void list(struct command_context *context)
 {
-	const struct displays *displays =
-		&context->engine->session.choice.displays;
+	const struct displays *displays = &context->engine->session.choice.displays;
 	json_t *json = context->is_json ? json_array() : NULL;
 
 	if (!context->screen)
@@ -328,18 +307,15 @@ static void list(struct command_context *context)
 			    context->engine->settings.timeout);
 	for (size_t i = 0; i < displays->count; i++) {
 		if (json)
-			json_array_append_new(
-				json, display_to_json(&displays->items[i]));
+			json_array_append_new(json, display_to_json(&displays->items[i]));
 		else
 			append_display(context->out, &displays->items[i]);
 	}
 	if (json)
-		format_document(context->out,
-				json_pack("{s:o}", "displays", json));
+		format_document(context->out, json_pack("{s:o}", "displays", json));
 	else if (displays->count == 0)
-		buffer_append_string(context->out,
-				     "nothing is displayed; display EXPR "
-				     "evaluates it at each stop\n");
+		buffer_append_string(context->out, "nothing is displayed; display EXPR "
+						   "evaluates it at each stop\n");
 }
 
 void command_display_stop(struct command_context *context)
@@ -354,8 +330,7 @@ void command_display_stop(struct command_context *context)
 	list(context);
 }
 
-int command_display(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_display(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	char *expression = command_tail(context, argc, argv, 1);
@@ -378,8 +353,8 @@ int command_display(struct command_context *context, int argc, char **argv,
 	session->revision++;
 	debuggers_turn(context->engine);
 	if (context->screen)
-		engine_say(context->engine, false,
-			   "display %d is among the locals at each stop", id);
+		engine_say(context->engine, false, "display %d is among the locals at each stop",
+			   id);
 	else
 		list(context);
 	return 0;
@@ -394,13 +369,11 @@ static void forget_answer(struct engine *engine, int id)
 		const struct display *display = &displays->items[i];
 
 		if (display->id == id && display->seq != 0)
-			json_decref(
-				engine_take_answer(engine, display->seq, NULL));
+			json_decref(engine_take_answer(engine, display->seq, NULL));
 	}
 }
 
-int command_undisplay(struct command_context *context, int argc, char **argv,
-		      struct error *error)
+int command_undisplay(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments one = {
 		.minimum = 1,

@@ -28,15 +28,12 @@ static void append_ranks_json(struct command_context *context)
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (format_is_chosen(&context->ranks, session->ranks[i]))
-			json_array_append_new(
-				ranks,
-				format_json_rank(session, session->ranks[i]));
+			json_array_append_new(ranks, format_json_rank(session, session->ranks[i]));
 	}
 	format_document(context->out, ranks);
 }
 
-int command_ranks(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_ranks(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	const struct session *session = &context->engine->session;
@@ -56,8 +53,7 @@ int command_ranks(struct command_context *context, int argc, char **argv,
 	return result;
 }
 
-int command_verdict(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_verdict(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *span = NULL;
 	const struct argument options[] = { { "--for", &span, NULL } };
@@ -86,12 +82,10 @@ int command_verdict(struct command_context *context, int argc, char **argv,
 	return result;
 }
 
-static void append_thread(struct command_context *context,
-			  const struct rank *rank, const struct thread *thread,
-			  const struct frame_locals *locals)
+static void append_thread(struct command_context *context, const struct rank *rank,
+			  const struct thread *thread, const struct frame_locals *locals)
 {
-	const struct stack *stack =
-		session_shown_stack(&context->engine->session, thread);
+	const struct stack *stack = session_shown_stack(&context->engine->session, thread);
 	int depth = 0;
 
 	format_text_thread(context->out, thread);
@@ -106,17 +100,15 @@ static void append_thread(struct command_context *context,
 		format_text_frame(context->out, frame);
 		buffer_append_char(context->out, '\n');
 		if (frame->code->type == FRAME_PYTHON)
-			frame_locals_append(context->out, locals, rank,
-					    thread->sample.tid, python_depth);
+			frame_locals_append(context->out, locals, rank, thread->sample.tid,
+					    python_depth);
 	}
 	if (stack && stack->dropped_count > 0)
-		buffer_printf(context->out,
-			      "    … %zu more frames were not read\n",
+		buffer_printf(context->out, "    … %zu more frames were not read\n",
 			      stack->dropped_count);
 }
 
-static void append_rank(struct command_context *context,
-			const struct rank *rank,
+static void append_rank(struct command_context *context, const struct rank *rank,
 			const struct frame_locals *locals)
 {
 	format_text_rank(context->out, rank);
@@ -126,8 +118,7 @@ static void append_rank(struct command_context *context,
 		append_rank(context, rank->children[i], locals);
 }
 
-static void append_stacks_json(struct command_context *context,
-			       const struct frame_locals *locals)
+static void append_stacks_json(struct command_context *context, const struct frame_locals *locals)
 {
 	const struct session *session = &context->engine->session;
 	json_t *ranks = json_array();
@@ -145,8 +136,7 @@ static void append_stacks_json(struct command_context *context,
 	format_document(context->out, ranks);
 }
 
-static void append_stacks(struct command_context *context,
-			  const struct frame_locals *locals)
+static void append_stacks(struct command_context *context, const struct frame_locals *locals)
 {
 	const struct session *session = &context->engine->session;
 
@@ -164,13 +154,11 @@ static void append_merged(struct command_context *context)
 {
 	const struct engine *engine = context->engine;
 	bool has_all = rankset_count(&context->ranks) == 0;
-	struct stacktree_node *root =
-		stacktree_new_of(&engine->session, STACKTREE_LINE,
-				 has_all ? NULL : &context->ranks);
+	struct stacktree_node *root = stacktree_new_of(&engine->session, STACKTREE_LINE,
+						       has_all ? NULL : &context->ranks);
 
 	if (context->is_json)
-		format_document(context->out,
-				format_json_tree(&engine->session, root));
+		format_document(context->out, format_json_tree(&engine->session, root));
 	else
 		format_text_tree(context->out, root, engine->settings.is_ascii);
 	stacktree_free(root);
@@ -190,16 +178,14 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	const struct session *session = &context->engine->session;
 	struct frame_locals *locals = NULL;
 	/* The merged tree marks the outliers. */
-	int result =
-		gather(context, look->is_merged ? VERDICT_SECONDS : 0, error);
+	int result = gather(context, look->is_merged ? VERDICT_SECONDS : 0, error);
 
 	if (result == 0 && !look->is_merged)
 		result = gather_settled(context, error);
 	if (result == 0 && gather_named(context, error) < 0)
 		return -1;
 	if (look->has_locals && result == 0)
-		locals = frame_locals_new(context->engine, &context->ranks,
-					  look->has_secrets);
+		locals = frame_locals_new(context->engine, &context->ranks, look->has_secrets);
 	if (look->is_merged)
 		append_merged(context);
 	else if (result == 0 || context->is_json)
@@ -210,8 +196,7 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	return result;
 }
 
-int command_stacks(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_stacks(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct look look = { .is_merged = false };
 	const struct argument options[] = {

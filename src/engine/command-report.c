@@ -26,8 +26,7 @@ static void ask_evidence(struct engine *engine)
 	int64_t first = evidence_ask(engine);
 	int64_t second = evidence_ask_ways(engine);
 
-	evidence_await(engine, first ? first : second,
-		       engine->settings.timeout);
+	evidence_await(engine, first ? first : second, engine->settings.timeout);
 }
 
 /* A screen waits for nothing: what is answered later shows then. */
@@ -57,8 +56,7 @@ static void append(struct command_context *context, struct buffer *out)
 	report_clear(&report);
 }
 
-static int put_out(struct command_context *context, const char *path,
-		   struct error *error)
+static int put_out(struct command_context *context, const char *path, struct error *error)
 {
 	struct buffer page = BUFFER_INIT;
 	int result;
@@ -75,8 +73,7 @@ static int put_out(struct command_context *context, const char *path,
 	return result;
 }
 
-int command_report(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_report(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *path = NULL;
 	const struct argument options[] = { { "--out", &path, NULL } };
@@ -89,8 +86,7 @@ int command_report(struct command_context *context, int argc, char **argv,
 	bool is_fresh = context->is_fresh;
 
 	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    gather(context, SAMPLE_SECONDS, error) < 0 ||
-	    gather_named(context, error) < 0)
+	    gather(context, SAMPLE_SECONDS, error) < 0 || gather_named(context, error) < 0)
 		return -1;
 	look_around(context, is_fresh);
 	/* On the screen it was written when it was said. */

@@ -21,8 +21,7 @@
 #include "protocol/stack.h"
 
 /* The frames of the selected thread; NULL and a sentence if there are none. */
-static const struct stack *selected_stack(const struct session *session,
-					  struct error *error)
+static const struct stack *selected_stack(const struct session *session, struct error *error)
 {
 	const struct rank *rank = session_selected(session);
 	const struct thread *thread = session_selected_thread(session);
@@ -32,8 +31,7 @@ static const struct stack *selected_stack(const struct session *session,
 		return NULL;
 	}
 	if (!thread || !thread->sample.stack) {
-		error_set(error, "rank %d has no stack to look at",
-			  rank->process.rank);
+		error_set(error, "rank %d has no stack to look at", rank->process.rank);
 		return NULL;
 	}
 	return thread->sample.stack;
@@ -54,14 +52,10 @@ static void append_place(struct command_context *context)
 	if (context->is_json) {
 		json_t *json = json_object();
 
-		json_object_set_new(json, "rank",
-				    json_integer(rank->process.rank));
-		json_object_set_new(json, "tid",
-				    json_integer(thread->sample.tid));
+		json_object_set_new(json, "rank", json_integer(rank->process.rank));
+		json_object_set_new(json, "tid", json_integer(thread->sample.tid));
 		json_object_set_new(json, "frame",
-				    frame ? format_json_frame(&rank->process,
-							      frame,
-							      (size_t)depth)
+				    frame ? format_json_frame(&rank->process, frame, (size_t)depth)
 					  : json_null());
 		format_document(context->out, json);
 		return;
@@ -72,8 +66,7 @@ static void append_place(struct command_context *context)
 	buffer_append_char(context->out, '\n');
 }
 
-static int look_for(struct command_context *context, double seconds,
-		    struct error *error)
+static int look_for(struct command_context *context, double seconds, struct error *error)
 {
 	int result = context->screen ? 0 : gather(context, seconds, error);
 
@@ -96,8 +89,8 @@ static int show(struct command_context *context)
 	return 0;
 }
 
-static int one_integer(int argc, char **argv, const char *usage, long minimum,
-		       int *number, struct error *error)
+static int one_integer(int argc, char **argv, const char *usage, long minimum, int *number,
+		       struct error *error)
 {
 	const struct arguments one = {
 		.minimum = 1,
@@ -107,50 +100,42 @@ static int one_integer(int argc, char **argv, const char *usage, long minimum,
 
 	if (arguments_parse(&one, argc, argv, error) < 0)
 		return -1;
-	return arguments_integer(argv[1], argv[0], minimum, INT_MAX, number,
-				 error);
+	return arguments_integer(argv[1], argv[0], minimum, INT_MAX, number, error);
 }
 
-int command_rank(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_rank(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	int number;
 
-	if (one_integer(argc, argv, "N", 0, &number, error) < 0 ||
-	    look(context, error) < 0)
+	if (one_integer(argc, argv, "N", 0, &number, error) < 0 || look(context, error) < 0)
 		return -1;
 	if (!session_find_rank(session, number))
 		return error_set(error, "there is no rank %d", number);
-	session->choice.selection =
-		(struct selection){ .rank = number, .depth = -1 };
+	session->choice.selection = (struct selection){ .rank = number, .depth = -1 };
 	return show(context);
 }
 
-int command_thread(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_thread(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct rank *rank;
 	int tid;
 
-	if (one_integer(argc, argv, "TID", -INT_MAX, &tid, error) < 0 ||
-	    look(context, error) < 0)
+	if (one_integer(argc, argv, "TID", -INT_MAX, &tid, error) < 0 || look(context, error) < 0)
 		return -1;
 	rank = session_selected(session);
 	if (!rank)
 		return error_set(error, "there is no rank to look at");
 	if (!rank_find_thread(rank, tid))
-		return error_set(error, "rank %d has no Python thread %d",
-				 rank->process.rank, tid);
+		return error_set(error, "rank %d has no Python thread %d", rank->process.rank, tid);
 	session->choice.selection.tid = tid;
 	session->choice.selection.pid = 0;
 	session->choice.selection.depth = -1;
 	return show(context);
 }
 
-static int select_depth(struct command_context *context, int depth,
-			struct error *error)
+static int select_depth(struct command_context *context, int depth, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct stack *stack = selected_stack(session, error);
@@ -165,14 +150,12 @@ static int select_depth(struct command_context *context, int depth,
 	return show(context);
 }
 
-int command_frame(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_frame(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const struct stack *stack;
 	int depth;
 
-	if (one_integer(argc, argv, "N", 0, &depth, error) < 0 ||
-	    look(context, error) < 0)
+	if (one_integer(argc, argv, "N", 0, &depth, error) < 0 || look(context, error) < 0)
 		return -1;
 	stack = selected_stack(&context->engine->session, error);
 	if (!stack)
@@ -185,15 +168,14 @@ int command_frame(struct command_context *context, int argc, char **argv,
 	return select_depth(context, depth, error);
 }
 
-static int step(struct command_context *context, int argc, char **argv,
-		int direction, struct error *error)
+static int step(struct command_context *context, int argc, char **argv, int direction,
+		struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	const struct stack *stack;
 	int count, depth, from, last;
 
-	if (arguments_count(argc, argv, &count, error) < 0 ||
-	    look(context, error) < 0)
+	if (arguments_count(argc, argv, &count, error) < 0 || look(context, error) < 0)
 		return -1;
 	from = session_selected_depth(session);
 	stack = selected_stack(session, error);
@@ -205,14 +187,12 @@ static int step(struct command_context *context, int argc, char **argv,
 	return select_depth(context, depth, error);
 }
 
-int command_up(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+int command_up(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step(context, argc, argv, 1, error);
 }
 
-int command_down(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_down(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step(context, argc, argv, -1, error);
 }
@@ -222,10 +202,8 @@ static void append_focus(struct command_context *context)
 	const struct session *session = &context->engine->session;
 
 	if (context->is_json) {
-		format_document(
-			context->out,
-			json_pack("{s:o}", "focus",
-				  format_json_set(&session->choice.focus)));
+		format_document(context->out, json_pack("{s:o}", "focus",
+							format_json_set(&session->choice.focus)));
 		return;
 	}
 	buffer_append_string(context->out, "focus ");
@@ -243,8 +221,7 @@ static char *join_words(int count, char **words)
 	return buffer_take(&text);
 }
 
-int command_focus(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_focus(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	struct rankset focus = RANKSET_INIT;
@@ -279,8 +256,7 @@ static void append_names(struct command_context *context)
 		const struct rankname *named = &session->choice.names[i];
 
 		if (json) {
-			json_object_set_new(json, named->name,
-					    format_json_set(&named->ranks));
+			json_object_set_new(json, named->name, format_json_set(&named->ranks));
 			continue;
 		}
 		buffer_printf(context->out, "@%-16s  ", named->name);
@@ -288,16 +264,13 @@ static void append_names(struct command_context *context)
 		buffer_append_char(context->out, '\n');
 	}
 	if (json)
-		format_document(context->out,
-				json_pack("{s:o}", "names", json));
+		format_document(context->out, json_pack("{s:o}", "names", json));
 	else if (session->choice.name_count == 0)
-		buffer_append_string(context->out,
-				     "no set has a name; name NAME SET gives "
-				     "one\n");
+		buffer_append_string(context->out, "no set has a name; name NAME SET gives "
+						   "one\n");
 }
 
-int command_name(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_name(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	struct rankset named = RANKSET_INIT;
@@ -326,8 +299,7 @@ int command_name(struct command_context *context, int argc, char **argv,
 	return result;
 }
 
-static void append_where_json(struct command_context *context,
-			      const struct rank *rank,
+static void append_where_json(struct command_context *context, const struct rank *rank,
 			      const struct thread *thread, int depth)
 {
 	const struct session *session = &context->engine->session;
@@ -335,21 +307,18 @@ static void append_where_json(struct command_context *context,
 
 	json_object_set_new(json, "rank", json_integer(rank->process.rank));
 	json_object_set_new(json, "frame", json_integer(depth));
-	json_object_set_new(json, "thread",
-			    format_json_thread(session, rank, thread));
+	json_object_set_new(json, "thread", format_json_thread(session, rank, thread));
 	format_document(context->out, json);
 }
 
-int command_where(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+int command_where(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	const struct session *session = &context->engine->session;
 	const struct stack *stack;
 	int depth;
 
-	if (arguments_parse(&none, argc, argv, error) < 0 ||
-	    look(context, error) < 0)
+	if (arguments_parse(&none, argc, argv, error) < 0 || look(context, error) < 0)
 		return -1;
 	stack = selected_stack(session, error);
 	if (!stack)
@@ -361,8 +330,7 @@ int command_where(struct command_context *context, int argc, char **argv,
 		return 0;
 	}
 	for (size_t i = 0; i < stack->frame_count; i++) {
-		buffer_append_string(context->out,
-				     (int)i == depth ? "> " : "  ");
+		buffer_append_string(context->out, (int)i == depth ? "> " : "  ");
 		format_text_frame(context->out, &stack->frames[i]);
 		buffer_append_char(context->out, '\n');
 	}

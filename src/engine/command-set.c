@@ -16,8 +16,7 @@
 #include "engine/gather.h"
 #include "engine/setting.h"
 
-int command_set(struct command_context *context, int argc, char **argv,
-		struct error *error)
+int command_set(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 2,

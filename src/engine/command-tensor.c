@@ -41,28 +41,24 @@ struct looking {
 };
 
 /* The rank is looked up anew: while one waits, others come and go. */
-static json_t *ask_rank(const struct looking *looking,
-			const struct tensorask *ask, struct error *error)
+static json_t *ask_rank(const struct looking *looking, const struct tensorask *ask,
+			struct error *error)
 {
 	struct engine *engine = looking->context->engine;
-	const struct rank *rank =
-		session_find_rank(&engine->session, looking->rank);
+	const struct rank *rank = session_find_rank(&engine->session, looking->rank);
 	int64_t seq;
 
 	if (!rank) {
 		error_set(error, "it is gone");
 		return NULL;
 	}
-	seq = tensorask_send(
-		engine, tensorask_place(engine, rank, looking->expression),
-		ask);
+	seq = tensorask_send(engine, tensorask_place(engine, rank, looking->expression), ask);
 	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
 	return engine_take_answer(engine, seq, error);
 }
 
 /* The sentence names the rank. */
-static int fail(const struct looking *looking, struct error *failure,
-		struct error *error)
+static int fail(const struct looking *looking, struct error *failure, struct error *error)
 {
 	format_clause(failure->message);
 	return error_set(error, "rank %d: %s", looking->rank, failure->message);
@@ -102,10 +98,8 @@ static int look(struct looking *looking, struct error *error)
 				 "rank %d: that is no tensor but a DataFrame: "
 				 "ask for a column (%.100s['NAME']), or compare "
 				 "all of them (diff-params %.100s)",
-				 looking->rank, looking->expression,
-				 looking->expression);
-	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s",
-			 looking->rank,
+				 looking->rank, looking->expression, looking->expression);
+	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s", looking->rank,
 			 value->type ? value->type : "a value", value->value);
 }
 
@@ -131,8 +125,7 @@ static int cut(struct looking *looking, struct error *error)
 	if (!looking->slice_text)
 		return 0;
 	looking->context->status = STATUS_USAGE;
-	if (slicetext_parse(&slice, looking->slice_text, &looking->told.tensor,
-			    error) < 0 ||
+	if (slicetext_parse(&slice, looking->slice_text, &looking->told.tensor, error) < 0 ||
 	    check_size(&slice, error) < 0)
 		return -1;
 	looking->context->status = STATUS_NOTHING;
@@ -141,8 +134,7 @@ static int cut(struct looking *looking, struct error *error)
 	looking->context->status = STATUS_DONE;
 	return looking->sliced.has_slice
 		       ? 0
-		       : error_set(error, "rank %d gave no slice of it",
-				   looking->rank);
+		       : error_set(error, "rank %d gave no slice of it", looking->rank);
 }
 
 /*
@@ -150,8 +142,7 @@ static int cut(struct looking *looking, struct error *error)
  */
 
 /* The elements of one part, which are asked for. */
-static int write_part(const struct looking *looking,
-		      struct tensor_export *export, int64_t start,
+static int write_part(const struct looking *looking, struct tensor_export *export, int64_t start,
 		      int64_t count, struct error *error)
 {
 	const struct tensorask ask = {
@@ -207,8 +198,7 @@ static void append_storage(struct buffer *out, const struct tensor *tensor)
 	/* Of a nested one that is not known. */
 	if (tensor->element_count >= 0) {
 		buffer_append_string(out, "  strides ");
-		tensortext_append_sizes(out, tensor->strides,
-					tensor->dimension_count);
+		tensortext_append_sizes(out, tensor->strides, tensor->dimension_count);
 		buffer_printf(out, "  %" PRId64 " bytes", tensor->byte_count);
 	}
 	if (tensor->device) {
@@ -232,8 +222,7 @@ static void append_slice(struct buffer *out, const struct tensor_slice *slice)
 		struct buffer number = BUFFER_INIT;
 
 		tensortext_append_number(&number, &slice->numbers[i]);
-		buffer_printf(out, "%s%*s",
-			      i % (size_t)slice->column_count ? " " : "  ",
+		buffer_printf(out, "%s%*s", i % (size_t)slice->column_count ? " " : "  ",
 			      COLUMN_WIDTH, number.data);
 		if ((i + 1) % (size_t)slice->column_count == 0)
 			buffer_append_char(out, '\n');
@@ -244,21 +233,18 @@ static void append_slice(struct buffer *out, const struct tensor_slice *slice)
 /* uint4 and structured types: their bytes are known, not what they mean. */
 static bool is_opaque(const struct tensor *tensor)
 {
-	const struct dtype *dtype =
-		tensor->dtype ? dtype_find(tensor->dtype) : NULL;
+	const struct dtype *dtype = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
 
-	return !dtype || dtype->class == DTYPE_OPAQUE ||
-	       dtype->class == DTYPE_PACKED;
+	return !dtype || dtype->class == DTYPE_OPAQUE || dtype->class == DTYPE_PACKED;
 }
 
 static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
 {
 	buffer_append_string(out, "elements of ");
 	format_text(out, tensor->dtype ? tensor->dtype : "?");
-	buffer_append_string(out, is_opaque(tensor)
-					  ? " are not decoded: only their "
-					    "bytes are compared, by the hash"
-					  : " are no numbers");
+	buffer_append_string(out, is_opaque(tensor) ? " are not decoded: only their "
+						      "bytes are compared, by the hash"
+						    : " are no numbers");
 }
 
 static void append_text(const struct looking *looking)
@@ -285,8 +271,7 @@ static void append_text(const struct looking *looking)
 	if (looking->path)
 		buffer_printf(out, "  written to %s%s%s\n", looking->path,
 			      npy_converted(tensor) ? " as " : "",
-			      npy_converted(tensor) ? npy_converted(tensor)
-						    : "");
+			      npy_converted(tensor) ? npy_converted(tensor) : "");
 }
 
 static json_t *frame_to_json(const struct tensor_answer *told)
@@ -306,14 +291,11 @@ static void append_json(const struct looking *looking)
 {
 	json_t *json = tensor_to_json(&looking->told.tensor);
 
-	json_object_set_new(json, "rank",
-			    json_integer(looking->rank));
+	json_object_set_new(json, "rank", json_integer(looking->rank));
 	json_set_text(json, "expr", looking->expression);
 	json_object_set_new(json, "frame", frame_to_json(&looking->told));
 	if (looking->sliced.has_slice)
-		json_object_set_new(
-			json, "slice",
-			tensor_slice_to_json(&looking->sliced.slice));
+		json_object_set_new(json, "slice", tensor_slice_to_json(&looking->sliced.slice));
 	if (looking->path)
 		json_set_text(json, "npy", looking->path);
 	format_document(looking->context->out, json);
@@ -328,8 +310,7 @@ static void judge(struct looking *looking)
 	if (tensor->unread || tensor->is_torn || looking->is_torn ||
 	    (!tensor->has_statistics && is_opaque(tensor)))
 		context->status = STATUS_PARTIAL;
-	gather_finding(context, tensor_nan_count(tensor) > 0 ||
-					tensor_infinity_count(tensor) > 0);
+	gather_finding(context, tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0);
 	if (!context->notes || !(tensor->is_torn || looking->is_torn))
 		return;
 	buffer_printf(context->notes,
@@ -338,8 +319,7 @@ static void judge(struct looking *looking)
 		      looking->rank);
 }
 
-static int choose_rank(struct looking *looking, const char *text,
-		       struct error *error)
+static int choose_rank(struct looking *looking, const char *text, struct error *error)
 {
 	struct engine *engine = looking->context->engine;
 	const struct session *session = &engine->session;
@@ -348,25 +328,20 @@ static int choose_rank(struct looking *looking, const char *text,
 
 	looking->context->status = STATUS_USAGE;
 	if (!text && !engine->settings.script && session->rank_count > 1)
-		return error_set(error,
-				 "tensor needs a rank: tensor " USAGE);
-	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number,
-				      error) < 0)
+		return error_set(error, "tensor needs a rank: tensor " USAGE);
+	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
 		return -1;
-	rank = text ? session_find_rank(session, number)
-		    : session_selected(session);
+	rank = text ? session_find_rank(session, number) : session_selected(session);
 	if (!rank && !text && session->rank_count == 1)
 		rank = session->ranks[0];
 	if (!rank || rank->process.pid <= 0)
-		return error_set(error, "there is no rank %s",
-				 text ? text : "to look at");
+		return error_set(error, "there is no rank %s", text ? text : "to look at");
 	looking->rank = rank->process.rank;
 	return 0;
 }
 
 /* The words of the expression, as they were typed: options stand around. */
-static char *take_expression(const struct command_context *context, int argc,
-			     char **argv)
+static char *take_expression(const struct command_context *context, int argc, char **argv)
 {
 	int first = 1;
 	int end;
@@ -381,8 +356,7 @@ static char *take_expression(const struct command_context *context, int argc,
 
 static int answer(struct looking *looking, struct error *error)
 {
-	if (look(looking, error) < 0 || cut(looking, error) < 0 ||
-	    export(looking, error) < 0)
+	if (look(looking, error) < 0 || cut(looking, error) < 0 || export(looking, error) < 0)
 		return -1;
 	if (looking->context->is_json)
 		append_json(looking);
@@ -392,8 +366,7 @@ static int answer(struct looking *looking, struct error *error)
 	return 0;
 }
 
-int command_tensor(struct command_context *context, int argc, char **argv,
-		   struct error *error)
+int command_tensor(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *rank = NULL;
 	struct looking looking = { .context = context };
@@ -417,8 +390,7 @@ int command_tensor(struct command_context *context, int argc, char **argv,
 					"to read; compare tells what it has");
 	looking.expression = take_expression(context, argc, argv);
 	if (arguments_parse(&arguments, argc, argv, error) >= 0 &&
-	    gather_ranks(context, error) == 0 &&
-	    choose_rank(&looking, rank, error) == 0)
+	    gather_ranks(context, error) == 0 && choose_rank(&looking, rank, error) == 0)
 		result = answer(&looking, error);
 	tensor_answer_clear(&looking.told);
 	tensor_answer_clear(&looking.sliced);

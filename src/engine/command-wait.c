@@ -27,11 +27,11 @@
 
 struct wait {
 	struct command_context *context;
-	const char *text;     /* of the sentence; NULL: for stops, exits */
+	const char *text;	/* of the sentence; NULL: for stops, exits */
 	const char *ranks_text; /* NULL: the focus */
 	struct rankset ranks;	/* that are to stop, or exit */
 	double seconds;
-	double began; /* loop_now() when it did */
+	double began;	   /* loop_now() when it did */
 	uint64_t revision; /* last judged */
 };
 
@@ -47,8 +47,7 @@ static int check_set(struct wait *wait, const char *text, struct error *error)
 }
 
 /* `ranks SET` and `timeout S` behind the first words, in any order. */
-static int take_pairs(struct wait *wait, int first, int *argc, char **argv,
-		      struct error *error)
+static int take_pairs(struct wait *wait, int first, int *argc, char **argv, struct error *error)
 {
 	while (*argc - 2 >= first) {
 		const char *name = argv[*argc - 2];
@@ -58,8 +57,7 @@ static int take_pairs(struct wait *wait, int first, int *argc, char **argv,
 		if (strcmp(name, "ranks") == 0)
 			result = check_set(wait, value, error);
 		else if (strcmp(name, "timeout") == 0)
-			result = arguments_seconds(value, "timeout",
-						   &wait->seconds, error);
+			result = arguments_seconds(value, "timeout", &wait->seconds, error);
 		else
 			break;
 		if (result < 0)
@@ -101,8 +99,7 @@ static bool has_exited(const struct engine *engine, void *data)
 /* Its debugger is, or was, ours to wait for. */
 static bool has_session(const struct rank *rank)
 {
-	return debugger_is_ours(&rank->debugger) ||
-	       rank->debugger.state == DEBUGGER_LOST;
+	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_LOST;
 }
 
 /* Of a job that was started by us: one has stopped, or none will come. */
@@ -149,8 +146,7 @@ static bool has_settled(const struct rank *rank)
 	const struct debugger *debugger = &rank->debugger;
 
 	return debugger->state == DEBUGGER_STOPPED ||
-	       (debugger->state == DEBUGGER_RUNNING &&
-		debugger->resumed_for == RESUME_SIGNAL) ||
+	       (debugger->state == DEBUGGER_RUNNING && debugger->resumed_for == RESUME_SIGNAL) ||
 	       rank->process.state == PROCESS_EXITED;
 }
 
@@ -170,13 +166,11 @@ static bool has_stopped(const struct engine *engine, void *data)
 	return true;
 }
 
-static int wait_until(struct wait *wait,
-		      bool (*done)(const struct engine *engine, void *data))
+static int wait_until(struct wait *wait, bool (*done)(const struct engine *engine, void *data))
 {
 	double left = wait->began + wait->seconds - loop_now();
 
-	return engine_wait(wait->context->engine, done, wait,
-			   left > 0 ? left : 0);
+	return engine_wait(wait->context->engine, done, wait, left > 0 ? left : 0);
 }
 
 /* A recording that is at its end, or a node that is gone, says no more. */
@@ -199,15 +193,14 @@ static int wait_verdict(struct wait *wait, struct error *error)
 	engine_sample_every(engine, 0);
 	if (result == 0) {
 		if (context->is_json)
-			format_document(context->out,
-					format_json_verdict(&engine->session));
+			format_document(context->out, format_json_verdict(&engine->session));
 		else
 			format_text_verdict(context->out, &engine->session);
 		return 0;
 	}
 	sentence = engine->session.verdict.sentence;
-	error_set(error, "the verdict still does not say '%.80s': %.200s",
-		  wait->text, sentence ? sentence : "there is none");
+	error_set(error, "the verdict still does not say '%.80s': %.200s", wait->text,
+		  sentence ? sentence : "there is none");
 	return say_how_long(wait, error);
 }
 
@@ -224,8 +217,7 @@ static void add_stoppable(struct rankset *ranks, const struct session *session)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (format_is_chosen(&session->choice.focus, rank) &&
-		    has_session(rank))
+		if (format_is_chosen(&session->choice.focus, rank) && has_session(rank))
 			rankset_add(ranks, rank->process.rank);
 	}
 }
@@ -252,8 +244,7 @@ static void append_pending(const struct session *session, struct error *error)
 		const char *why = breakpoints_pending(session, id);
 
 		if (why)
-			buffer_printf(&out, "; breakpoint %d is pending: %s",
-				      id, why);
+			buffer_printf(&out, "; breakpoint %d is pending: %s", id, why);
 	}
 	if (out.length > 0) {
 		char *before = xstrdup(error->message);
@@ -285,11 +276,10 @@ static int say_not_stopped(const struct wait *wait, struct error *error)
 	rankset_append(&out, &missing);
 	if (rankset_count(&missing) == 1) {
 		wait->context->failed_rank = rankset_first(&missing);
-		error_set(error, "rank %s has not stopped: it %s", out.data,
-			  reason.message);
+		error_set(error, "rank %s has not stopped: it %s", out.data, reason.message);
 	} else {
-		error_set(error, "ranks %.200s have not stopped: rank %d %.250s",
-			  out.data, rankset_first(&missing), reason.message);
+		error_set(error, "ranks %.200s have not stopped: rank %d %.250s", out.data,
+			  rankset_first(&missing), reason.message);
 	}
 	buffer_clear(&out);
 	rankset_clear(&missing);
@@ -336,8 +326,7 @@ static int wait_exited(struct wait *wait, struct error *error)
 }
 
 /* The text may be several words: `wait verdict Rank 3 is elsewhere`. */
-static int run_verdict(struct wait *wait, int argc, char **argv,
-		       struct error *error)
+static int run_verdict(struct wait *wait, int argc, char **argv, struct error *error)
 {
 	int result = -1;
 	char *text;
@@ -345,8 +334,7 @@ static int run_verdict(struct wait *wait, int argc, char **argv,
 	if (argc < 3)
 		return error_set(error, "wait verdict needs a text to wait "
 					"for: wait verdict TEXT [timeout S]");
-	if (take_pairs(wait, 3, &argc, argv, error) < 0 ||
-	    gather_ranks(wait->context, error) < 0)
+	if (take_pairs(wait, 3, &argc, argv, error) < 0 || gather_ranks(wait->context, error) < 0)
 		return -1;
 	text = command_join(argc, argv, 2);
 	wait->text = text;
@@ -357,8 +345,7 @@ static int run_verdict(struct wait *wait, int argc, char **argv,
 }
 
 static int run_ranks(struct wait *wait, int argc, char **argv,
-		     int (*wait_for)(struct wait *wait, struct error *error),
-		     struct error *error)
+		     int (*wait_for)(struct wait *wait, struct error *error), struct error *error)
 {
 	if (take_pairs(wait, 2, &argc, argv, error) < 0)
 		return -1;
@@ -371,30 +358,27 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 	if (gather_ranks(wait->context, error) < 0)
 		return -1;
 	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine) &&
-	    wait_until(wait, are_there) < 0 &&
-	    engine_awaits_ranks(wait->context->engine)) {
-		error_set(error, "not all of the ranks %.80s have come",
-			  wait->ranks_text);
+	    wait_until(wait, are_there) < 0 && engine_awaits_ranks(wait->context->engine)) {
+		error_set(error, "not all of the ranks %.80s have come", wait->ranks_text);
 		return say_how_long(wait, error);
 	}
-	if ((wait->ranks_text &&
-	     rankselect_find(wait->ranks_text, &wait->context->engine->session,
-			     &wait->ranks, error) < 0))
+	if ((wait->ranks_text && rankselect_find(wait->ranks_text, &wait->context->engine->session,
+						 &wait->ranks, error) < 0))
 		return -1;
 	return wait_for(wait, error);
 }
 
 /* What watch-nan has begun. */
-static int run_nan(struct wait *wait, int argc, char **argv,
-		   struct error *error)
+static int run_nan(struct wait *wait, int argc, char **argv, struct error *error)
 {
 	struct engine *engine = wait->context->engine;
 
 	if (take_pairs(wait, 2, &argc, argv, error) < 0)
 		return -1;
 	if (argc != 2)
-		return error_set(error, "'%.40s' does not fit: wait nan "
-					"[timeout S]",
+		return error_set(error,
+				 "'%.40s' does not fit: wait nan "
+				 "[timeout S]",
 				 argv[2]);
 	if (engine->watch_nan.state == WATCH_NAN_NONE)
 		return error_set(error, "wait nan: watch-nan EXPR says what "
@@ -403,8 +387,7 @@ static int run_nan(struct wait *wait, int argc, char **argv,
 }
 
 /* `wait --stuck 60s`: until something is wrong, not until something is so. */
-static int run_watch(struct command_context *context, int argc, char **argv,
-		     struct error *error)
+static int run_watch(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *stuck = NULL;
 	struct watch_options options = { .folder = NULL };
@@ -429,8 +412,7 @@ static int run_watch(struct command_context *context, int argc, char **argv,
 	return watch_run(context, &options, error);
 }
 
-int command_wait(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_wait(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct wait wait = {
 		.context = context,

@@ -42,8 +42,7 @@ static void say_failure(struct command_context *context)
 {
 	struct watch_nan *watch = &context->engine->watch_nan;
 
-	if (watch->looks > 0 || !watch->failure || watch->is_failure_told ||
-	    !context->notes)
+	if (watch->looks > 0 || !watch->failure || watch->is_failure_told || !context->notes)
 		return;
 	watch->is_failure_told = true;
 	buffer_append_string(context->notes, "probetui: ");
@@ -71,8 +70,7 @@ static bool is_over(const struct engine *engine, void *data)
 	       engine->watch_nan.state >= WATCH_NAN_FOUND;
 }
 
-int watch_nan_wait(struct command_context *context, double seconds,
-		   struct error *error)
+int watch_nan_wait(struct command_context *context, double seconds, struct error *error)
 {
 	struct watch_nan *watch = &context->engine->watch_nan;
 
@@ -88,15 +86,13 @@ int watch_nan_wait(struct command_context *context, double seconds,
 	}
 	if (context->is_json)
 		format_document(context->out,
-				json_pack("{s:s, s:n, s:I}", "expr",
-					  watch->expression, "rank", "looks",
-					  (json_int_t)watch->looks));
+				json_pack("{s:s, s:n, s:I}", "expr", watch->expression, "rank",
+					  "looks", (json_int_t)watch->looks));
 	else
 		buffer_printf(context->out,
 			      "no NaN and no infinity was seen in %s; it was "
 			      "looked at %llu times\n",
-			      watch->expression,
-			      (unsigned long long)watch->looks);
+			      watch->expression, (unsigned long long)watch->looks);
 	return 0;
 }
 
@@ -109,8 +105,7 @@ static bool take_stop(char *text)
 	for (size_t i = 0; i < 2; i++) {
 		size_t own = strlen(words[i]);
 
-		if (length > own &&
-		    strcmp(text + length - own, words[i]) == 0) {
+		if (length > own && strcmp(text + length - own, words[i]) == 0) {
 			text[length - own] = '\0';
 			return true;
 		}
@@ -127,8 +122,7 @@ static bool take_gradients(char *text)
 	static const char option[] = "--gradients";
 	size_t length = sizeof(option) - 1;
 
-	if (strncmp(text, option, length) != 0 ||
-	    (text[length] != ' ' && text[length] != '\0'))
+	if (strncmp(text, option, length) != 0 || (text[length] != ' ' && text[length] != '\0'))
 		return false;
 	length += strspn(text + length, " ");
 	memmove(text, text + length, strlen(text + length) + 1);
@@ -144,8 +138,8 @@ static void choose(struct rankset *ranks, const struct command_context *context)
 			rankset_add(ranks, session->ranks[i]->process.rank);
 }
 
-static int begin(struct command_context *context, const char *expression,
-		 bool is_of_gradients, bool stops, struct error *error)
+static int begin(struct command_context *context, const char *expression, bool is_of_gradients,
+		 bool stops, struct error *error)
 {
 	struct rankset ranks = RANKSET_INIT;
 	int result;
@@ -155,8 +149,8 @@ static int begin(struct command_context *context, const char *expression,
 	if (gather_named(context, error) < 0)
 		return -1;
 	choose(&ranks, context);
-	result = watch_nan_begin(context->engine, expression, is_of_gradients,
-				 stops, &ranks, error);
+	result =
+		watch_nan_begin(context->engine, expression, is_of_gradients, stops, &ranks, error);
 	rankset_clear(&ranks);
 	return result;
 }
@@ -225,20 +219,17 @@ static int run(struct command_context *context, char *text, struct error *error)
 	if (context->screen || engine->settings.script)
 		return 0;
 	if (stops)
-		buffer_append_string(context->notes,
-				     "probetui: ranks resume when this command "
-				     "exits; use the screen or -x to keep them "
-				     "paused\n");
+		buffer_append_string(context->notes, "probetui: ranks resume when this command "
+						     "exits; use the screen or -x to keep them "
+						     "paused\n");
 	script_flush(context, NULL);
 	engine_follow(engine, FOLLOW_SECONDS);
-	return watch_nan_wait(context, engine->settings.has_timeout
-					       ? engine->settings.timeout
-					       : FOREVER_SECONDS,
-			      error);
+	return watch_nan_wait(
+		context, engine->settings.has_timeout ? engine->settings.timeout : FOREVER_SECONDS,
+		error);
 }
 
-int command_watch_nan(struct command_context *context, int argc, char **argv,
-		      struct error *error)
+int command_watch_nan(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *text;
 	int result;

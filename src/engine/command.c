@@ -30,12 +30,10 @@ struct cursor {
 static const struct command *next_row(struct cursor *cursor)
 {
 	while (cursor->table < cursor->table_count) {
-		const struct command_table *table =
-			&cursor->tables[cursor->table];
+		const struct command_table *table = &cursor->tables[cursor->table];
 
 		while (cursor->row < table->count) {
-			const struct command *command =
-				&table->rows[cursor->row++];
+			const struct command *command = &table->rows[cursor->row++];
 
 			if (command->flags & cursor->flags)
 				return command;
@@ -63,8 +61,7 @@ static bool is_name(const struct command *command, const char *name)
 	return false;
 }
 
-static int not_found(struct cursor cursor, const char *name,
-		     struct error *error)
+static int not_found(struct cursor cursor, const char *name, struct error *error)
 {
 	const struct command *command;
 	struct nearest nearest;
@@ -77,31 +74,25 @@ static int not_found(struct cursor cursor, const char *name,
 				 "there is no command '%.40s'; did you mean "
 				 "%s? help lists them",
 				 name, nearest.best);
-	return error_set(error, "there is no command '%.40s'; help lists them",
-			 name);
+	return error_set(error, "there is no command '%.40s'; help lists them", name);
 }
 
-static int ambiguous(struct cursor cursor, const char *name,
-		     struct error *error)
+static int ambiguous(struct cursor cursor, const char *name, struct error *error)
 {
 	struct buffer names = BUFFER_INIT;
 	const struct command *command;
 
 	while ((command = next_row(&cursor))) {
 		if (strncmp(command->name, name, strlen(name)) == 0)
-			buffer_printf(&names, "%s%s",
-				      names.length > 0 ? ", " : "",
-				      command->name);
+			buffer_printf(&names, "%s%s", names.length > 0 ? ", " : "", command->name);
 	}
-	error_set(error, "'%.40s' is short for several commands: %s", name,
-		  names.data);
+	error_set(error, "'%.40s' is short for several commands: %s", name, names.data);
 	buffer_clear(&names);
 	return -1;
 }
 
-const struct command *command_find(const struct command_table *tables,
-				   size_t table_count, const char *name,
-				   int flags, struct error *error)
+const struct command *command_find(const struct command_table *tables, size_t table_count,
+				   const char *name, int flags, struct error *error)
 {
 	struct cursor start = {
 		.tables = tables,
@@ -116,8 +107,7 @@ const struct command *command_find(const struct command_table *tables,
 	while ((command = next_row(&cursor))) {
 		if (is_name(command, name))
 			return command;
-		if (name[0] == '\0' ||
-		    strncmp(command->name, name, strlen(name)) != 0)
+		if (name[0] == '\0' || strncmp(command->name, name, strlen(name)) != 0)
 			continue;
 		found = command;
 		fitting++;
@@ -130,8 +120,7 @@ const struct command *command_find(const struct command_table *tables,
 }
 
 /* One word; *line moves behind it. False at the line's end. */
-static bool next_word(const char **line, struct buffer *word,
-		      struct error *error)
+static bool next_word(const char **line, struct buffer *word, struct error *error)
 {
 	const char *at = *line + strspn(*line, " \t\r");
 
@@ -191,9 +180,8 @@ void command_free_words(char **words, int count)
  * Cuts `ranks SET` off the words; else the command acts on the focus. The
  * ranks may not be known yet, so that this only sees whether it is a set.
  */
-static int take_ranks(struct command_context *context,
-		      const struct command *command, int *count, char **words,
-		      struct error *error)
+static int take_ranks(struct command_context *context, const struct command *command, int *count,
+		      char **words, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct rankselect select = RANKSELECT_INIT;
@@ -216,16 +204,14 @@ static int take_ranks(struct command_context *context,
 }
 
 /* Cuts a PID off the words: its rank is the only one that is meant. */
-static int take_pid(struct command_context *context,
-		    const struct command *command, int *count, char **words,
-		    struct error *error)
+static int take_pid(struct command_context *context, const struct command *command, int *count,
+		    char **words, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	char *pid = *count > 1 ? words[1] : NULL;
 
 	context->cut_words = 0;
-	if (!(command->flags & COMMAND_PID) || !pid || !settings_is_pid(pid) ||
-	    context->ranks_text)
+	if (!(command->flags & COMMAND_PID) || !pid || !settings_is_pid(pid) || context->ranks_text)
 		return 0;
 	if (!context->screen && gather_ranks(context, error) < 0)
 		return -1;
@@ -237,8 +223,7 @@ static int take_pid(struct command_context *context,
 
 		if (process->pid != strtol(pid, NULL, 10))
 			continue;
-		snprintf(context->named, sizeof(context->named), "%d",
-			 process->rank);
+		snprintf(context->named, sizeof(context->named), "%d", process->rank);
 		context->ranks_text = context->named;
 		return 0;
 	}
@@ -249,15 +234,14 @@ static int take_pid(struct command_context *context,
 			 pid, pid);
 }
 
-static void take_yes(struct command_context *context,
-		     const struct command *command, int *count, char **words)
+static void take_yes(struct command_context *context, const struct command *command, int *count,
+		     char **words)
 {
 	int kept = 0;
 
 	if (!(command->flags & COMMAND_ASKS))
 		return;
-	context->is_confirmed =
-		context->is_confirmed || context->engine->settings.is_yes;
+	context->is_confirmed = context->is_confirmed || context->engine->settings.is_yes;
 	for (int i = 0; i < *count; i++) {
 		char *word = words[i];
 
@@ -272,8 +256,7 @@ static void take_yes(struct command_context *context,
 	*count = kept;
 }
 
-int command_confirm(struct command_context *context, char *owned_question,
-		    struct error *error)
+int command_confirm(struct command_context *context, char *owned_question, struct error *error)
 {
 	if (context->is_confirmed) {
 		free(owned_question);
@@ -307,8 +290,7 @@ char *command_join(int argc, char **argv, int first)
 	return buffer_take(&text);
 }
 
-char *command_tail(const struct command_context *context, int argc, char **argv,
-		   int first)
+char *command_tail(const struct command_context *context, int argc, char **argv, int first)
 {
 	const char *start = context->line;
 	const char *end;
@@ -321,8 +303,7 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 		skip_word(&start);
 	start += strspn(start, " \t\r");
 	/* It was cut off the words. */
-	if (context->is_confirmed &&
-	    strncmp(start, YES " ", strlen(YES " ")) == 0)
+	if (context->is_confirmed && strncmp(start, YES " ", strlen(YES " ")) == 0)
 		start += strlen(YES) + strspn(start + strlen(YES), " \t\r");
 	end = start;
 	for (int i = first; i < argc; i++)
@@ -330,22 +311,19 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 	return xasprintf("%.*s", (int)(end - start), start);
 }
 
-static int check_json(const struct command_context *context,
-		      const struct command *command, struct error *error)
+static int check_json(const struct command_context *context, const struct command *command,
+		      struct error *error)
 {
 	if (context->is_json && (command->flags & COMMAND_TEXT))
-		return error_set(error, "%s has no JSON; leave out --json",
-				 command->name);
+		return error_set(error, "%s has no JSON; leave out --json", command->name);
 	return 0;
 }
 
-int command_run_words(struct command_context *context,
-		      const struct command_table *tables, size_t table_count,
-		      int word_count, char **words, int flags,
+int command_run_words(struct command_context *context, const struct command_table *tables,
+		      size_t table_count, int word_count, char **words, int flags,
 		      struct error *error)
 {
-	const struct command *command =
-		command_find(tables, table_count, words[0], flags, error);
+	const struct command *command = command_find(tables, table_count, words[0], flags, error);
 	int result = -1;
 
 	context->tables = tables;
@@ -363,15 +341,12 @@ int command_run_words(struct command_context *context,
 	context->cut_words = 0;
 	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
-		context->status = gather_is_none_reachable(context)
-					  ? STATUS_NOTHING
-					  : STATUS_USAGE;
+		context->status = gather_is_none_reachable(context) ? STATUS_NOTHING : STATUS_USAGE;
 	return result;
 }
 
-int command_run_line(struct command_context *context,
-		     const struct command_table *tables, size_t table_count,
-		     const char *line, int flags, struct error *error)
+int command_run_line(struct command_context *context, const struct command_table *tables,
+		     size_t table_count, const char *line, int flags, struct error *error)
 {
 	int count;
 	char **words;
@@ -389,8 +364,8 @@ int command_run_line(struct command_context *context,
 	}
 	context->line = line;
 	if (count > 0)
-		result = command_run_words(context, tables, table_count, count,
-					   words, flags, error);
+		result =
+			command_run_words(context, tables, table_count, count, words, flags, error);
 	context->line = NULL;
 	command_free_words(words, count);
 	return result;
@@ -402,8 +377,7 @@ int command_run_line(struct command_context *context,
 #define HELP_INDENT 30
 
 /* Appends the words from column on; further lines begin at indent. */
-static void append_words(struct buffer *out, const char *text, int column,
-			 int indent)
+static void append_words(struct buffer *out, const char *text, int column, int indent)
 {
 	bool is_first = true;
 
@@ -432,8 +406,7 @@ static void append_row(struct buffer *out, const struct command *command)
 {
 	struct buffer call = BUFFER_INIT;
 
-	buffer_printf(&call, "%s%s%s", command->name,
-		      command->arguments[0] != '\0' ? " " : "",
+	buffer_printf(&call, "%s%s%s", command->name, command->arguments[0] != '\0' ? " " : "",
 		      command->arguments);
 	if (call.length > CALL_COLUMNS) {
 		buffer_append_string(out, "  ");
@@ -446,8 +419,8 @@ static void append_row(struct buffer *out, const struct command *command)
 	buffer_clear(&call);
 }
 
-void command_append_help(struct buffer *out, const struct command_table *tables,
-			 size_t table_count, int flags)
+void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
+			 int flags)
 {
 	struct cursor cursor = {
 		.tables = tables,

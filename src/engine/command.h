@@ -20,13 +20,13 @@ struct engine;
 struct error;
 
 enum command_flag {
-	COMMAND_SHELL = 1,  /* works as `probetui COMMAND` and in scripts */
-	COMMAND_SCREEN = 2, /* works on the screen */
-	COMMAND_RANKS = 4,  /* takes `ranks SET` last */
-	COMMAND_TEXT = 8,   /* says what is for people only: no JSON */
-	COMMAND_ALONE = 16, /* needs no ranks: a shell starts nothing for it */
-	COMMAND_LIVE = 32,  /* on the screen its text follows the session: it
-			     * runs again, with is_fresh, and changes nothing */
+	COMMAND_SHELL = 1,     /* works as `probetui COMMAND` and in scripts */
+	COMMAND_SCREEN = 2,    /* works on the screen */
+	COMMAND_RANKS = 4,     /* takes `ranks SET` last */
+	COMMAND_TEXT = 8,      /* says what is for people only: no JSON */
+	COMMAND_ALONE = 16,    /* needs no ranks: a shell starts nothing for it */
+	COMMAND_LIVE = 32,     /* on the screen its text follows the session: it
+				* runs again, with is_fresh, and changes nothing */
 	COMMAND_INTERNAL = 64, /* what keys and the mouse say: in no list */
 	COMMAND_ASKS = 128,    /* may cost something: takes --yes */
 	COMMAND_PID = 256,     /* its first word may be the PID of a rank, in
@@ -49,27 +49,27 @@ struct command_context {
 				* a script unsets it before each line */
 	struct rankset exited; /* ranks whose end a script has told */
 	uint64_t stops_told;   /* so many of the session's stops, too */
-	bool was_job_told; /* the end of the job that was started, too */
+	bool was_job_told;     /* the end of the job that was started, too */
 	/* What command_run_words sets for the command: */
-	struct rankset ranks;	/* `ranks SET`, else the focus; empty: all;
-				 * gather_named makes it final */
-	const char *ranks_text; /* the SET; NULL: none was named */
-	const char *line;	/* as it was typed; NULL: it came as words */
-	char named[16];		/* the number of the rank whose PID was given */
-	int cut_words;		/* of the line, behind its first: that PID */
-	bool is_confirmed;	/* --yes, or a person said so (a screen sets it
-				 * before it runs the line again) */
-	char *question; /* a screen is to ask this ("Quit its debugger?", y or
-			 * n) before the line is run again with is_confirmed;
-			 * nothing was done yet. free() it; NULL: none */
-	struct rankset asked; /* ranks that the question is about, without
-			       * those that join until it is answered; empty:
-			       * all. rankset_clear() it */
+	struct rankset ranks;	      /* `ranks SET`, else the focus; empty: all;
+				       * gather_named makes it final */
+	const char *ranks_text;	      /* the SET; NULL: none was named */
+	const char *line;	      /* as it was typed; NULL: it came as words */
+	char named[16];		      /* the number of the rank whose PID was given */
+	int cut_words;		      /* of the line, behind its first: that PID */
+	bool is_confirmed;	      /* --yes, or a person said so (a screen sets it
+				       * before it runs the line again) */
+	char *question;		      /* a screen is to ask this ("Quit its debugger?", y or
+				       * n) before the line is run again with is_confirmed;
+				       * nothing was done yet. free() it; NULL: none */
+	struct rankset asked;	      /* ranks that the question is about, without
+				       * those that join until it is answered; empty:
+				       * all. rankset_clear() it */
 	const struct rankset *moving; /* ranks in a step: what lets one of them
 				       * go on is put off; NULL: none are */
-	bool is_put_off; /* nothing was done: the line is to be run again when
-			  * they have stopped */
-	int failed_rank;      /* the only one that a failure is of; -1 */
+	bool is_put_off;	      /* nothing was done: the line is to be run again when
+				       * they have stopped */
+	int failed_rank;	      /* the only one that a failure is of; -1 */
 	const struct command_table *tables;
 	size_t table_count;
 };
@@ -81,8 +81,7 @@ struct command {
 	const char *help;      /* one line */
 	int flags;
 	/* 0, or -1 with a sentence. argv[0] is the name. */
-	int (*run)(struct command_context *context, int argc, char **argv,
-		   struct error *error);
+	int (*run)(struct command_context *context, int argc, char **argv, struct error *error);
 };
 
 /* A list of tables (arrays), as main.c joins them. */
@@ -97,32 +96,28 @@ extern const struct command_table engine_commands;
  * Finds name, an alias or an abbreviation that fits one command only; NULL
  * and a sentence (with the near ones) otherwise.
  */
-const struct command *command_find(const struct command_table *tables,
-				   size_t table_count, const char *name,
-				   int flags, struct error *error);
+const struct command *command_find(const struct command_table *tables, size_t table_count,
+				   const char *name, int flags, struct error *error);
 /*
  * Runs words[0] with its arguments. -1 and a sentence when it failed;
  * context->status is then STATUS_USAGE, or STATUS_NOTHING where no rank can be
  * reached, unless the command has set it.
  */
-int command_run_words(struct command_context *context,
-		      const struct command_table *tables, size_t table_count,
-		      int word_count, char **words, int flags,
+int command_run_words(struct command_context *context, const struct command_table *tables,
+		      size_t table_count, int word_count, char **words, int flags,
 		      struct error *error);
 /*
  * For a command that costs something: 1, go ahead; 0, a screen asks the
  * question first; -1 and a sentence, a shell lacks --yes.
  */
-int command_confirm(struct command_context *context, char *owned_question,
-		    struct error *error);
+int command_confirm(struct command_context *context, char *owned_question, struct error *error);
 /* The words from argv[first] on, with a blank between them; free() it. */
 char *command_join(int argc, char **argv, int first);
 /*
  * The words from argv[first] on as they were typed, with quotes and blanks, for
  * what is no word of ours: an expression. free() it; "" where there is none.
  */
-char *command_tail(const struct command_context *context, int argc, char **argv,
-		   int first);
+char *command_tail(const struct command_context *context, int argc, char **argv, int first);
 /*
  * Splits a line into words ("" and '' quote, a word that begins with # ends
  * the line). Free with command_free_words; NULL and a sentence when a quote
@@ -131,11 +126,10 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 char **command_split(const char *line, int *count, struct error *error);
 void command_free_words(char **words, int count);
 /* Appends a line a command with one of flags. */
-void command_append_help(struct buffer *out, const struct command_table *tables,
-			 size_t table_count, int flags);
+void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
+			 int flags);
 /* Splits a line into words and runs it; an empty line does nothing. */
-int command_run_line(struct command_context *context,
-		     const struct command_table *tables, size_t table_count,
-		     const char *line, int flags, struct error *error);
+int command_run_line(struct command_context *context, const struct command_table *tables,
+		     size_t table_count, const char *line, int flags, struct error *error);
 
 #endif

@@ -21,26 +21,24 @@
 #define LIVE (BOTH | COMMAND_LIVE)
 
 static const struct command rows[] = {
-	{ "ranks", NULL, "[ranks SET]", "each rank: state, class, place",
-	  LIVE | COMMAND_RANKS, command_ranks },
-	{ "verdict", NULL, "[--for SECONDS]",
-	  "which rank is the odd one out, and where", LIVE, command_verdict },
+	{ "ranks", NULL, "[ranks SET]", "each rank: state, class, place", LIVE | COMMAND_RANKS,
+	  command_ranks },
+	{ "verdict", NULL, "[--for SECONDS]", "which rank is the odd one out, and where", LIVE,
+	  command_verdict },
 	{ "stacks", "dump backtrace",
 	  "[--merge] [--native] [--locals [--secrets]] [PID | ranks SET]",
-	  "the stacks of all threads, or the merged tree",
-	  LIVE | COMMAND_RANKS | COMMAND_PID, command_stacks },
-	{ "diff", NULL, "A B", "two stacks; A, B: a rank, a set or majority",
-	  SHELL, command_diff },
-	{ "jobs", NULL, "[--for SECONDS]",
-	  "the jobs that run here, and how they are", SHELL, command_jobs },
+	  "the stacks of all threads, or the merged tree", LIVE | COMMAND_RANKS | COMMAND_PID,
+	  command_stacks },
+	{ "diff", NULL, "A B", "two stacks; A, B: a rank, a set or majority", SHELL, command_diff },
+	{ "jobs", NULL, "[--for SECONDS]", "the jobs that run here, and how they are", SHELL,
+	  command_jobs },
 	{ "locals", NULL, "--rank R [--thread TID] [--frame DEPTH] [--secrets]",
-	  "the variables of a frame (0 is the innermost)", SHELL,
-	  command_locals },
+	  "the variables of a frame (0 is the innermost)", SHELL, command_locals },
 	{ "output", NULL, "[--lines N] [ranks SET]",
-	  "what ranks printed last, where it goes to files",
-	  SHELL | COMMAND_RANKS, command_output },
-	{ "doctor", NULL, "", "the ways into each rank, and what is in the way",
-	  LIVE, command_doctor },
+	  "what ranks printed last, where it goes to files", SHELL | COMMAND_RANKS,
+	  command_output },
+	{ "doctor", NULL, "", "the ways into each rank, and what is in the way", LIVE,
+	  command_doctor },
 	{ "inject", "listen", "[PID | ranks SET]",
 	  "put the agent into ranks that run; it says where it listens",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_inject },
@@ -61,23 +59,17 @@ static const struct command rows[] = {
 	  "run a file, or CODE, beside the program of each rank",
 	  SHELL | COMMAND_RANKS | COMMAND_PID, command_execute },
 	{ "report", NULL, "[--out FILE] [ranks SET]",
-	  "one page for a ticket: what is known of the job",
-	  LIVE | COMMAND_RANKS, command_report },
+	  "one page for a ticket: what is known of the job", LIVE | COMMAND_RANKS, command_report },
 	{ "rank", NULL, "N", "look at rank N", SHELL, command_rank },
-	{ "thread", NULL, "TID", "look at another thread of the rank", BOTH,
-	  command_thread },
-	{ "frame", NULL, "N", "look at frame N; 0 is the innermost", BOTH,
-	  command_frame },
+	{ "thread", NULL, "TID", "look at another thread of the rank", BOTH, command_thread },
+	{ "frame", NULL, "N", "look at frame N; 0 is the innermost", BOTH, command_frame },
 	{ "up", "u", "[COUNT]", "look at the caller's frame", SHELL, command_up },
 	{ "down", "d", "[COUNT]", "look at the called frame", SHELL, command_down },
-	{ "focus", NULL, "SET",
-	  "the ranks that commands act on; all: every one", BOTH,
+	{ "focus", NULL, "SET", "the ranks that commands act on; all: every one", BOTH,
 	  command_focus },
-	{ "name", NULL, "[NAME SET]",
-	  "call a set of ranks @NAME; alone: list the names", BOTH,
+	{ "name", NULL, "[NAME SET]", "call a set of ranks @NAME; alone: list the names", BOTH,
 	  command_name },
-	{ "where", "w", "", "the stack of the rank and thread looked at",
-	  SHELL, command_where },
+	{ "where", "w", "", "the stack of the rank and thread looked at", SHELL, command_where },
 	{ "wait", NULL,
 	  "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] "
 	  "| nan | exited [ranks SET] [timeout S]",
@@ -91,28 +83,22 @@ static const struct command rows[] = {
 	{ "detach", NULL, "[--yes] [ranks SET]",
 	  "leave their debuggers; ranks that would wait for probetui continue",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_detach },
-	{ "pause", NULL, "[PID | ranks SET]",
-	  "stop ranks that run, where they are",
+	{ "pause", NULL, "[PID | ranks SET]", "stop ranks that run, where they are",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_pause },
-	{ "next", "n", "[--yes] [ranks SET]",
-	  "run to the next line of the frame",
+	{ "next", "n", "[--yes] [ranks SET]", "run to the next line of the frame",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_next },
 	{ "step", "s", "[--yes] [ranks SET]", "run to the next line, into calls",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_step },
-	{ "continue", "c", "[--yes] [ranks SET]",
-	  "run on, to the next breakpoint",
+	{ "continue", "c", "[--yes] [ranks SET]", "run on, to the next breakpoint",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_continue },
-	{ "release", NULL, "[ranks SET]",
-	  "resume stopped ranks that a step may wait for",
+	{ "release", NULL, "[ranks SET]", "resume stopped ranks that a step may wait for",
 	  BOTH | COMMAND_RANKS, command_release },
-	{ "finish", "f return r", "[--yes] [ranks SET]",
-	  "run until the frame returns",
+	{ "finish", "f return r", "[--yes] [ranks SET]", "run until the frame returns",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_finish },
 	{ "until", NULL, "[--yes] [LINE] [ranks SET]",
-	  "run to a greater line, or to LINE or beyond",
-	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_until },
-	{ "jump", "j", "LINE [ranks SET]",
-	  "continue at LINE, without running the lines between",
+	  "run to a greater line, or to LINE or beyond", BOTH | COMMAND_RANKS | COMMAND_ASKS,
+	  command_until },
+	{ "jump", "j", "LINE [ranks SET]", "continue at LINE, without running the lines between",
 	  BOTH | COMMAND_RANKS, command_jump },
 	{ "break", "b",
 	  "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] "
@@ -120,8 +106,7 @@ static const struct command rows[] = {
 	  "stop there, or only say TEXT with its {EXPR}; alone: the "
 	  "breakpoints",
 	  BOTH | COMMAND_RANKS, command_break },
-	{ "tbreak", NULL,
-	  "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
+	{ "tbreak", NULL, "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
 	  "stop there once", BOTH | COMMAND_RANKS, command_tbreak },
 	{ "watch", NULL, "[EXPR | *ADDRESS:BYTES] [ranks SET]",
 	  "stop where its value changes, in the frame looked at of ranks "
@@ -131,34 +116,27 @@ static const struct command rows[] = {
 	  "tell of the first NaN or infinity in its value; stop: and pause "
 	  "the ranks; a shell waits for it",
 	  BOTH | COMMAND_RANKS, command_watch_nan },
-	{ "clear", "cl delete", "[ID | all]",
-	  "take a breakpoint away; alone: all of them",
-	  BOTH, command_clear },
-	{ "enable", NULL, "ID", "the breakpoint stops again", BOTH,
-	  command_enable },
-	{ "disable", NULL, "ID", "the breakpoint stays, and does not stop",
-	  BOTH, command_disable },
-	{ "ignore", NULL, "ID N", "the next N times it does not stop", BOTH,
-	  command_ignore },
-	{ "condition", NULL, "ID [EXPR]",
-	  "it stops only where EXPR is true; alone: always", BOTH,
+	{ "clear", "cl delete", "[ID | all]", "take a breakpoint away; alone: all of them", BOTH,
+	  command_clear },
+	{ "enable", NULL, "ID", "the breakpoint stops again", BOTH, command_enable },
+	{ "disable", NULL, "ID", "the breakpoint stays, and does not stop", BOTH, command_disable },
+	{ "ignore", NULL, "ID N", "the next N times it does not stop", BOTH, command_ignore },
+	{ "condition", NULL, "ID [EXPR]", "it stops only where EXPR is true; alone: always", BOTH,
 	  command_condition },
 	{ "display", NULL, "[EXPR]",
-	  "evaluate EXPR at each stop of the rank looked at; alone: what is",
-	  BOTH, command_display },
-	{ "undisplay", NULL, "ID", "evaluate it no more", BOTH,
-	  command_undisplay },
+	  "evaluate EXPR at each stop of the rank looked at; alone: what is", BOTH,
+	  command_display },
+	{ "undisplay", NULL, "ID", "evaluate it no more", BOTH, command_undisplay },
 	{ "print", "p", "EXPR [ranks SET]",
-	  "evaluate EXPR in the frame looked at, in each stopped rank",
-	  BOTH | COMMAND_RANKS, command_print },
+	  "evaluate EXPR in the frame looked at, in each stopped rank", BOTH | COMMAND_RANKS,
+	  command_print },
 	{ "assign", NULL, "NAME = VALUE [ranks SET]",
-	  "set a variable of the frame looked at, in the rank looked at",
-	  SHELL | COMMAND_RANKS, command_assign },
+	  "set a variable of the frame looked at, in the rank looked at", SHELL | COMMAND_RANKS,
+	  command_assign },
 	{ "eval", NULL, "CODE [ranks SET]",
-	  "run CODE in each rank, stopped or not, equal answers together",
-	  SHELL | COMMAND_RANKS, command_eval },
-	{ "compare", NULL,
-	  "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
+	  "run CODE in each rank, stopped or not, equal answers together", SHELL | COMMAND_RANKS,
+	  command_eval },
+	{ "compare", NULL, "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
 	  "EXPR in each rank, stopped or not, equal values and tensors "
 	  "together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },
@@ -174,25 +152,21 @@ static const struct command rows[] = {
 	  "LINE to the prompt of each stopped rank, equal answers together",
 	  SHELL | COMMAND_RANKS | COMMAND_ASKS, command_broadcast },
 	{ "terminate", NULL, "[--yes] [ranks SET]",
-	  "quit their debuggers, which raises in the program",
-	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_terminate },
-	{ "set", NULL, "[SETTING [VALUE]]",
-	  "what can be set, and its values; or set it",
+	  "quit their debuggers, which raises in the program", BOTH | COMMAND_RANKS | COMMAND_ASKS,
+	  command_terminate },
+	{ "set", NULL, "[SETTING [VALUE]]", "what can be set, and its values; or set it",
 	  SHELL | COMMAND_TEXT | COMMAND_ALONE, command_set },
-	{ "completion", NULL, "bash | zsh",
-	  "a script that completes words in a shell",
+	{ "completion", NULL, "bash | zsh", "a script that completes words in a shell",
 	  SHELL | COMMAND_TEXT | COMMAND_ALONE, command_completion },
-	{ "help", NULL, "[COMMAND]", "the commands",
-	  SHELL | COMMAND_TEXT | COMMAND_ALONE,
+	{ "help", NULL, "[COMMAND]", "the commands", SHELL | COMMAND_TEXT | COMMAND_ALONE,
 	  command_help },
 	{ "quit", "q", "[detach | end]",
-	  "end the script. A job that was started keeps running, or is ended",
-	  SHELL, command_quit },
+	  "end the script. A job that was started keeps running, or is ended", SHELL,
+	  command_quit },
 };
 const struct command_table engine_commands = { rows, ARRAY_LENGTH(rows) };
 
-int command_help(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_help(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = {
 		.maximum = 1,
@@ -204,12 +178,11 @@ int command_help(struct command_context *context, int argc, char **argv,
 	if (arguments_parse(&none, argc, argv, error) < 0)
 		return -1;
 	if (argc < 2) {
-		command_append_help(context->out, context->tables,
-				    context->table_count, COMMAND_SHELL);
+		command_append_help(context->out, context->tables, context->table_count,
+				    COMMAND_SHELL);
 		return 0;
 	}
-	command = command_find(context->tables, context->table_count, argv[1],
-			       BOTH, error);
+	command = command_find(context->tables, context->table_count, argv[1], BOTH, error);
 	if (!command)
 		return -1;
 	one = (struct command_table){ command, 1 };
@@ -217,8 +190,7 @@ int command_help(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-int command_completion(struct command_context *context, int argc, char **argv,
-		       struct error *error)
+int command_completion(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments one = {
 		.minimum = 1,
@@ -228,13 +200,12 @@ int command_completion(struct command_context *context, int argc, char **argv,
 
 	if (arguments_parse(&one, argc, argv, error) < 0)
 		return -1;
-	return completion_append(context->out, argv[1], context->tables,
-				 context->table_count, error);
+	return completion_append(context->out, argv[1], context->tables, context->table_count,
+				 error);
 }
 
 /* Names of Probe v1 and of Probing that have no command here yet. */
-int command_missing(struct command_context *context, int argc, char **argv,
-		    struct error *error)
+int command_missing(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const sentences[][2] = {
 		{ "pprof", "there is no profiler yet; stacks shows where ranks "
@@ -268,12 +239,10 @@ static int end_job(struct command_context *context, struct error *error)
 	engine_send(engine, "jobEnd", NULL);
 	if (engine_wait(engine, is_job_over, context, END_SECONDS) == 0)
 		return 0;
-	return error_set(error, "the job has not ended within %g s",
-			 END_SECONDS);
+	return error_set(error, "the job has not ended within %g s", END_SECONDS);
 }
 
-int command_quit(struct command_context *context, int argc, char **argv,
-		 struct error *error)
+int command_quit(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments one = {
 		.maximum = 1,
@@ -288,7 +257,6 @@ int command_quit(struct command_context *context, int argc, char **argv,
 	context->wants_quit = true;
 	/* A script is over; a shell has one value of each command. */
 	if (context->is_json && !context->engine->settings.script)
-		format_document(context->out,
-				json_pack("{s:s}", "command", "quit"));
+		format_document(context->out, json_pack("{s:s}", "command", "quit"));
 	return is_end ? end_job(context, error) : 0;
 }

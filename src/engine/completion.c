@@ -155,8 +155,8 @@ struct script {
  * One more word of a call, within single quotes; for zsh with its help behind
  * a colon.
  */
-static void append_word(const struct script *script, const char *prefix,
-			const char *word, const char *help)
+static void append_word(const struct script *script, const char *prefix, const char *word,
+			const char *help)
 {
 	struct buffer *out = script->out;
 
@@ -187,8 +187,7 @@ static void append_options(const struct script *script)
 {
 	begin_words(script);
 	for (size_t i = 0; i < setting_option_count; i++)
-		append_word(script, "--", setting_options[i].name,
-			    setting_options[i].help);
+		append_word(script, "--", setting_options[i].name, setting_options[i].help);
 	end_call(script);
 }
 
@@ -196,15 +195,13 @@ static void append_settings(const struct script *script)
 {
 	begin_words(script);
 	for (size_t i = 0; i < setting_row_count; i++)
-		append_word(script, "", setting_rows[i].name,
-			    setting_rows[i].help);
+		append_word(script, "", setting_rows[i].name, setting_rows[i].help);
 	end_call(script);
 }
 
 /* Calls append() for each command of a shell. */
 static void for_commands(const struct script *script,
-			 void (*append)(const struct script *script,
-					const struct command *command))
+			 void (*append)(const struct script *script, const struct command *command))
 {
 	for (size_t i = 0; i < script->table_count; i++)
 		for (size_t j = 0; j < script->tables[i].count; j++)
@@ -212,8 +209,7 @@ static void for_commands(const struct script *script,
 				append(script, &script->tables[i].rows[j]);
 }
 
-static void append_command_name(const struct script *script,
-				const struct command *command)
+static void append_command_name(const struct script *script, const struct command *command)
 {
 	append_word(script, "", command->name, command->help);
 }
@@ -250,14 +246,13 @@ static void append_kind(const struct script *script, enum synopsis_kind kind)
 }
 
 /* What may stand behind any word that has no value of its own. */
-static void append_fitting(const struct script *script,
-			   const struct synopsis_part *parts, size_t count)
+static void append_fitting(const struct script *script, const struct synopsis_part *parts,
+			   size_t count)
 {
 	bool has_words = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!synopsis_fits(parts, count, i, NULL) ||
-		    parts[i].kind != SYNOPSIS_WORD)
+		if (!synopsis_fits(parts, count, i, NULL) || parts[i].kind != SYNOPSIS_WORD)
 			continue;
 		if (!has_words)
 			begin_words(script);
@@ -272,8 +267,8 @@ static void append_fitting(const struct script *script,
 }
 
 /* A branch a word that has a value. */
-static void append_values(const struct script *script,
-			  const struct synopsis_part *parts, size_t count)
+static void append_values(const struct script *script, const struct synopsis_part *parts,
+			  size_t count)
 {
 	buffer_append_string(script->out, "\t\tcase $previous in\n");
 	for (size_t i = 1; i < count; i++) {
@@ -286,8 +281,7 @@ static void append_values(const struct script *script,
 	buffer_append_string(script->out, "\t\tesac\n");
 }
 
-static void append_command(const struct script *script,
-			   const struct command *command)
+static void append_command(const struct script *script, const struct command *command)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
 	size_t count = synopsis_split(command->arguments, parts);
@@ -332,8 +326,7 @@ static void append_option_values(const struct script *script)
 		const struct setting_option *option = &setting_options[i];
 		struct synopsis_part parts[SYNOPSIS_PARTS];
 
-		if (!option->argument ||
-		    synopsis_split(option->argument, parts) == 0)
+		if (!option->argument || synopsis_split(option->argument, parts) == 0)
 			continue;
 		buffer_printf(script->out, "\t--%s", option->name);
 		if (option->letter)
@@ -349,24 +342,21 @@ static void append_arguments(const struct script *script)
 {
 	struct buffer *out = script->out;
 
-	buffer_append_string(out,
-			     "# What may stand at the cursor: word, behind "
-			     "previous, for command.\n"
-			     "_probetui_arguments()\n{\n");
+	buffer_append_string(out, "# What may stand at the cursor: word, behind "
+				  "previous, for command.\n"
+				  "_probetui_arguments()\n{\n");
 	append_option_values(script);
 	buffer_append_string(out, "\tcase $word in\n\t-*)\n");
 	append_options(script);
-	buffer_append_string(out,
-			     "\t\t;;\n\tesac\n\tcase $command in\n\t'')\n");
+	buffer_append_string(out, "\t\t;;\n\tesac\n\tcase $command in\n\t'')\n");
 	append_commands(script);
 	buffer_append_string(out, "\t\t;;\n");
 	for_commands(script, append_command);
 	buffer_append_string(out, "\tesac\n}\n");
 }
 
-int completion_append(struct buffer *out, const char *shell,
-		      const struct command_table *tables, size_t table_count,
-		      struct error *error)
+int completion_append(struct buffer *out, const char *shell, const struct command_table *tables,
+		      size_t table_count, struct error *error)
 {
 	struct script script = {
 		.out = out,

@@ -41,8 +41,7 @@ static char *join(char **words, int from, int count)
 }
 
 /* The same twice is fine; something else is a mistake of one of the lines. */
-static int note(struct config *config, char *owned_name, char *owned_value,
-		struct error *error)
+static int note(struct config *config, char *owned_name, char *owned_value, struct error *error)
 {
 	for (size_t i = 0; i < config->seen_count; i++) {
 		const struct seen *seen = &config->seen[i];
@@ -53,8 +52,7 @@ static int note(struct config *config, char *owned_name, char *owned_value,
 			error_set(error,
 				  "'%.60s' is '%.80s' here and '%.80s' in line "
 				  "%d; remove one of the two",
-				  owned_name, owned_value, seen->value,
-				  seen->number);
+				  owned_name, owned_value, seen->value, seen->number);
 		free(owned_name);
 		free(owned_value);
 		return error_is_set(error) ? -1 : 0;
@@ -82,26 +80,24 @@ static int apply_set(struct config *config, const char *name, const char *value,
 	return note(config, xasprintf("set %s", name), xstrdup(value), error);
 }
 
-static int apply_bind(struct config *config, const char *line, int count,
-		      char **words, struct error *error)
+static int apply_bind(struct config *config, const char *line, int count, char **words,
+		      struct error *error)
 {
 	struct settings *settings = config->settings;
 
 	if (count < 3)
 		return error_set(error, "bind needs a key and a command: bind "
 					"KEY COMMAND");
-	ARRAY_GROW(settings->binds, settings->bind_count,
-		   settings->bind_capacity);
+	ARRAY_GROW(settings->binds, settings->bind_count, settings->bind_capacity);
 	settings->binds[settings->bind_count++] = (struct config_line){
 		xstrdup(line),
 		config->number,
 	};
-	return note(config, xasprintf("bind %s", words[1]),
-		    join(words, 2, count), error);
+	return note(config, xasprintf("bind %s", words[1]), join(words, 2, count), error);
 }
 
-static int apply_words(struct config *config, const char *line, int count,
-		       char **words, struct error *error)
+static int apply_words(struct config *config, const char *line, int count, char **words,
+		       struct error *error)
 {
 	int first = strcmp(words[0], "set") == 0 ? 1 : 0;
 	const char *value = "on";
@@ -117,8 +113,7 @@ static int apply_words(struct config *config, const char *line, int count,
 				 "NAME and bind KEY COMMAND",
 				 words[0]);
 	if (count > first + 2)
-		return error_set(error, "'%.40s' is one word too many",
-				 words[first + 2]);
+		return error_set(error, "'%.40s' is one word too many", words[first + 2]);
 	if (first == 1 && count == first + 1)
 		return error_set(error,
 				 "set %.40s needs a value: set %.40s "
@@ -130,8 +125,7 @@ static int apply_words(struct config *config, const char *line, int count,
 	return apply_set(config, words[first], value, error);
 }
 
-static int apply_line(struct config *config, const char *line,
-		      struct error *error)
+static int apply_line(struct config *config, const char *line, struct error *error)
 {
 	int count;
 	char **words = command_split(line, &count, error);
@@ -154,8 +148,7 @@ static void config_clear(struct config *config)
 	free(config->seen);
 }
 
-static int apply_text(struct settings *settings, char *text, const char *path,
-		      struct error *error)
+static int apply_text(struct settings *settings, char *text, const char *path, struct error *error)
 {
 	struct config config = { .settings = settings };
 	struct error problem = ERROR_INIT;
@@ -171,16 +164,14 @@ static int apply_text(struct settings *settings, char *text, const char *path,
 		text = end;
 	}
 	if (result < 0)
-		error_set(error, "%s: line %d: %s", path, config.number,
-			  problem.message);
+		error_set(error, "%s: line %d: %s", path, config.number, problem.message);
 	config_clear(&config);
 	return result;
 }
 
 int configfile_apply(struct settings *settings, struct error *error)
 {
-	char *path = settings->config ? xstrdup(settings->config)
-				      : file_config_path("config");
+	char *path = settings->config ? xstrdup(settings->config) : file_config_path("config");
 	struct error problem = ERROR_INIT;
 	struct buffer text;
 	int result = 0;

@@ -31,8 +31,7 @@ static void append_peers(struct buffer *out, const struct session *session,
 		const struct rank *rank = session->ranks[i];
 		const char *name;
 
-		if (rankset_contains(ranks, rank->process.rank) ||
-		    camp_role_of(rank) != CAMP_WAITS)
+		if (rankset_contains(ranks, rank->process.rank) || camp_role_of(rank) != CAMP_WAITS)
 			continue;
 		name = rank_main_thread(rank)->activity.name;
 		where = !where || strcmp(where, name) == 0 ? name : "";
@@ -65,8 +64,7 @@ static char *find_raised(const struct session *session, int number)
 }
 
 /* "ranks 0,2 will raise BdbQuit"; they are taken out of *left. */
-static void append_alike(struct buffer *out, const struct session *session,
-			 struct rankset *left)
+static void append_alike(struct buffer *out, const struct session *session, struct rankset *left)
 {
 	struct rankset alike = RANKSET_INIT;
 	int rank = rankset_first(left);
@@ -86,8 +84,7 @@ static void append_alike(struct buffer *out, const struct session *session,
 	free(raised);
 }
 
-static char *make_quit_question(const struct session *session,
-				const struct rankset *ranks)
+static char *make_quit_question(const struct session *session, const struct rankset *ranks)
 {
 	struct rankset left = RANKSET_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -100,38 +97,33 @@ static char *make_quit_question(const struct session *session,
 	}
 	out.data[0] = 'R';
 	append_peers(&out, session, ranks);
-	buffer_append_string(&out, rankset_count(ranks) == 1
-					   ? ". Quit its debugger?"
-					   : ". Quit their debuggers?");
+	buffer_append_string(&out, rankset_count(ranks) == 1 ? ". Quit its debugger?"
+							     : ". Quit their debuggers?");
 	rankset_clear(&left);
 	return buffer_take(&out);
 }
 
-int control_confirm_quit(const struct control *control,
-			 struct command_context *context, struct error *error)
+int control_confirm_quit(const struct control *control, struct command_context *context,
+			 struct error *error)
 {
-	char *question = make_quit_question(&context->engine->session,
-					    &control->chosen);
+	char *question = make_quit_question(&context->engine->session, &control->chosen);
 
 	return control_confirm(control, context, question, error);
 }
 
 /* They are stopped, wherever, and not resumed by this command. */
-static void add_standing(struct rankset *standing,
-			 const struct control *control,
+static void add_standing(struct rankset *standing, const struct control *control,
 			 const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (held_is(rank) && !rankset_contains(&control->chosen,
-						       rank->process.rank))
+		if (held_is(rank) && !rankset_contains(&control->chosen, rank->process.rank))
 			rankset_add(standing, rank->process.rank);
 	}
 }
 
-static char *make_collective_question(const struct rankset *going,
-				      const struct rankset *standing,
+static char *make_collective_question(const struct rankset *going, const struct rankset *standing,
 				      const struct collective *collective)
 {
 	bool is_one = rankset_count(going) == 1;
@@ -141,16 +133,15 @@ static char *make_collective_question(const struct rankset *going,
 	out.data[0] = 'R';
 	buffer_printf(&out, " %s to ", is_one ? "comes" : "come");
 	format_text(&out, collective->name);
-	buffer_printf(&out, " (line %d) and will wait there for ",
-		      collective->line);
+	buffer_printf(&out, " (line %d) and will wait there for ", collective->line);
 	rankset_append_named(&out, standing);
 	buffer_printf(&out, ", which %s stopped. Continue all the same?",
 		      rankset_count(standing) == 1 ? "is" : "are");
 	return buffer_take(&out);
 }
 
-char *control_collective_question(const struct control *control,
-				  const struct session *session, bool is_far)
+char *control_collective_question(const struct control *control, const struct session *session,
+				  bool is_far)
 {
 	struct collective collective = { .name = NULL };
 	struct rankset standing = RANKSET_INIT;
@@ -159,23 +150,21 @@ char *control_collective_question(const struct control *control,
 	int rank = -1;
 
 	add_standing(&standing, control, session);
-	while (standing.range_count > 0 &&
-	       (rank = rankset_next(&control->chosen, rank)) >= 0) {
+	while (standing.range_count > 0 && (rank = rankset_next(&control->chosen, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 		struct collective own;
 
 		/* One whose pause is withdrawn runs already. */
 		if (!held_is_stopped(found) ||
-		    !collective_is_ahead(&own, session, found,
-					 control_depth(session, found), is_far))
+		    !collective_is_ahead(&own, session, found, control_depth(session, found),
+					 is_far))
 			continue;
 		rankset_add(&going, rank);
 		if (!collective.name)
 			collective = own;
 	}
 	if (going.range_count > 0)
-		question = make_collective_question(&going, &standing,
-						    &collective);
+		question = make_collective_question(&going, &standing, &collective);
 	rankset_clear(&going);
 	rankset_clear(&standing);
 	return question;
@@ -185,9 +174,8 @@ char *control_collective_question(const struct control *control,
  * Of those whose leaving costs something, one sentence of each kind, and the
  * question; NULL: there are none.
  */
-static char *leaving_question(const struct session *session,
-			      const struct rankset *ranks, bool is_connected,
-			      const char *question)
+static char *leaving_question(const struct session *session, const struct rankset *ranks,
+			      bool is_connected, const char *question)
 {
 	struct failures costs = FAILURES_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -199,8 +187,7 @@ static char *leaving_question(const struct session *session,
 			continue;
 		if (!rank_is_gone(rank) && rank->debugger.leaving &&
 		    debugger_is_ours(&rank->debugger) == is_connected)
-			failures_add(&costs, rank->process.rank,
-				     rank->debugger.leaving);
+			failures_add(&costs, rank->process.rank, rank->debugger.leaving);
 	}
 	if (costs.count > 0) {
 		failures_append(&out, &costs);
@@ -215,14 +202,12 @@ static char *leaving_question(const struct session *session,
 	return buffer_take(&out);
 }
 
-char *control_leave_question(const struct session *session,
-			     const struct rankset *ranks)
+char *control_leave_question(const struct session *session, const struct rankset *ranks)
 {
 	return leaving_question(session, ranks, true, " Leave all the same?");
 }
 
-char *control_connect_question(const struct session *session,
-			       const struct rankset *ranks)
+char *control_connect_question(const struct session *session, const struct rankset *ranks)
 {
 	return leaving_question(session, ranks, false, " Connect?");
 }
@@ -241,37 +226,32 @@ static enum fate fate_of(const struct rank *rank)
 
 	if (held_is_leased(rank))
 		return FATE_HELD;
-	return dialect && strcmp(dialect, "probetui") == 0 ? FATE_WAITS
-							   : FATE_GOES_ON;
+	return dialect && strcmp(dialect, "probetui") == 0 ? FATE_WAITS : FATE_GOES_ON;
 }
 
 static const char *const fate_words[FATE_COUNT][2] = {
 	[FATE_GOES_ON] = { "will resume", "will resume" },
-	[FATE_WAITS] = { "waits for the next client",
-			 "wait for the next client" },
+	[FATE_WAITS] = { "waits for the next client", "wait for the next client" },
 	[FATE_HELD] = { "stays held by its agent until its lease ends",
 			"stay held by their agents until their leases end" },
 };
 
 /* "2 ranks are stopped, and will resume", or how many do what. */
-static void append_fates(struct buffer *out, const size_t counts[FATE_COUNT],
-			 size_t count)
+static void append_fates(struct buffer *out, const size_t counts[FATE_COUNT], size_t count)
 {
 	bool is_one_fate = false;
 	const char *between = ": ";
 
 	for (int i = 0; i < FATE_COUNT; i++)
 		is_one_fate |= counts[i] == count;
-	buffer_printf(out, "%zu %s", count,
-		      count > 1 ? "ranks are stopped" : "rank is stopped");
+	buffer_printf(out, "%zu %s", count, count > 1 ? "ranks are stopped" : "rank is stopped");
 	for (int i = 0; i < FATE_COUNT; i++) {
 		const char *words = fate_words[i][counts[i] > 1];
 
 		if (counts[i] > 0 && is_one_fate)
 			buffer_printf(out, ", and %s", words);
 		else if (counts[i] > 0)
-			buffer_printf(out, "%s%zu %s", between, counts[i],
-				      words);
+			buffer_printf(out, "%s%zu %s", between, counts[i], words);
 		if (counts[i] > 0)
 			between = ", ";
 	}

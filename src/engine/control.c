@@ -52,8 +52,7 @@ static bool is_fit(const struct rank *rank, enum control_need need)
 static bool can_be_told(const struct rank *rank, const struct control *control)
 {
 	return is_fit(rank, control->need) ||
-	       (control->has_pausing && rank->is_pausing &&
-		!rank_is_gone(rank));
+	       (control->has_pausing && rank->is_pausing && !rank_is_gone(rank));
 }
 
 /* Why a rank cannot be told, as a clause behind "rank 1". */
@@ -73,18 +72,15 @@ static const char *const state_reasons[] = {
 	[DEBUGGER_LOST] = "has lost its debugger",
 };
 
-void control_reason(const struct rank *rank, enum control_need need,
-		    struct error *error)
+void control_reason(const struct rank *rank, enum control_need need, struct error *error)
 {
 	const struct debugger *debugger = &rank->debugger;
 	const char *reason = state_reasons[debugger->state];
 
 	/* A file that has its number may be of another job. */
-	if (need != CONTROL_WAITING && outside_is_free(rank) &&
-	    debugger->state != DEBUGGER_LOST) {
-		error_set(error, need == CONTROL_STOPPED
-					 ? "runs; pause stops it"
-					 : "runs; it has no debugger");
+	if (need != CONTROL_WAITING && outside_is_free(rank) && debugger->state != DEBUGGER_LOST) {
+		error_set(error, need == CONTROL_STOPPED ? "runs; pause stops it"
+							 : "runs; it has no debugger");
 		return;
 	}
 	if (rank_is_gone(rank) || need == CONTROL_THERE)
@@ -98,13 +94,11 @@ void control_reason(const struct rank *rank, enum control_need need,
 	else if (debugger->is_taken && debugger->state == DEBUGGER_REFUSED)
 		reason = "has a debugger with another client";
 	error_set(error, "%s", reason);
-	if (debugger->why && debugger->state != DEBUGGER_WAITING &&
-	    !rank_is_gone(rank))
+	if (debugger->why && debugger->state != DEBUGGER_WAITING && !rank_is_gone(rank))
 		error_set(error, "%s: %.300s", reason, debugger->why);
 }
 
-static void explain_one(const struct rank *rank, enum control_need need,
-			struct error *error)
+static void explain_one(const struct rank *rank, enum control_need need, struct error *error)
 {
 	struct error reason = ERROR_INIT;
 
@@ -121,8 +115,8 @@ static void append_taken(struct buffer *out, const struct session *session,
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (rankset_contains(ranks, rank->process.rank) &&
-		    !rank_is_gone(rank) && rank->debugger.is_taken)
+		if (rankset_contains(ranks, rank->process.rank) && !rank_is_gone(rank) &&
+		    rank->debugger.is_taken)
 			failures_add(&reasons, rank->process.rank,
 				     "another client has its debugger");
 	}
@@ -167,8 +161,8 @@ static const char *const need_words[] = {
 	[CONTROL_THERE] = "there",
 };
 
-static void explain_all(const struct control *control,
-			const struct session *session, struct error *error)
+static void explain_all(const struct control *control, const struct session *session,
+			struct error *error)
 {
 	struct buffer out = BUFFER_INIT;
 
@@ -190,16 +184,14 @@ static int explain(const struct control *control, const struct session *session,
 	if (first < 0)
 		error_set(error, "there is no rank to act on");
 	else if (rankset_count(&control->others) == 1)
-		explain_one(session_find_rank(session, first), control->need,
-			    error);
+		explain_one(session_find_rank(session, first), control->need, error);
 	else
 		explain_all(control, session, error);
 	return -1;
 }
 
 /* Who was not asked about is not told. */
-static bool is_meant(const struct command_context *context,
-		     const struct rank *rank)
+static bool is_meant(const struct command_context *context, const struct rank *rank)
 {
 	if (!format_is_chosen(&context->ranks, rank))
 		return false;
@@ -207,8 +199,7 @@ static bool is_meant(const struct command_context *context,
 	       rankset_contains(&context->asked, rank->process.rank);
 }
 
-int control_choose(struct control *control, struct command_context *context,
-		   struct error *error)
+int control_choose(struct control *control, struct command_context *context, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 
@@ -226,8 +217,7 @@ int control_choose(struct control *control, struct command_context *context,
 
 		if (!is_meant(context, rank))
 			continue;
-		rankset_add(can_be_told(rank, control) ? &control->chosen
-						       : &control->others,
+		rankset_add(can_be_told(rank, control) ? &control->chosen : &control->others,
 			    rank->process.rank);
 	}
 	context->status = STATUS_DONE;
@@ -239,17 +229,15 @@ int control_choose(struct control *control, struct command_context *context,
 	return error_prefix(error, "%s", control->command);
 }
 
-int control_confirm(const struct control *control,
-		    struct command_context *context, char *owned_question,
-		    struct error *error)
+int control_confirm(const struct control *control, struct command_context *context,
+		    char *owned_question, struct error *error)
 {
 	if (context->screen && !context->is_confirmed)
 		rankset_copy(&context->asked, &control->chosen);
 	return command_confirm(context, owned_question, error);
 }
 
-const struct thread *control_thread(const struct session *session,
-				    const struct rank *rank)
+const struct thread *control_thread(const struct session *session, const struct rank *rank)
 {
 	const struct thread *thread = session_selected_thread(session);
 
@@ -263,8 +251,7 @@ pid_t control_tid(const struct session *session, const struct rank *rank)
 {
 	const struct thread *thread = control_thread(session, rank);
 
-	return thread && outside_is(rank) ? thread->sample.tid
-					  : rank->debugger.tid;
+	return thread && outside_is(rank) ? thread->sample.tid : rank->debugger.tid;
 }
 
 int control_depth(const struct session *session, const struct rank *rank)
@@ -321,19 +308,17 @@ void control_append(struct buffer *out, const struct control *control)
 	if (control->elsewhere.range_count > 0) {
 		buffer_append_string(out, "; in the innermost frame ");
 		rankset_append_named(out, &control->elsewhere);
-		buffer_append_string(out,
-				     rankset_count(&control->elsewhere) == 1
-					     ? ", which has not the one looked "
-					       "at"
-					     : ", which have not the one "
-					       "looked at");
+		buffer_append_string(out, rankset_count(&control->elsewhere) == 1
+						  ? ", which has not the one looked "
+						    "at"
+						  : ", which have not the one "
+						    "looked at");
 	}
 	if (others == 0)
 		return;
 	buffer_append_string(out, "; ");
 	text_count(out, others);
-	buffer_printf(out,
-		      others == 1 ? " other is not %s" : " others are not %s",
+	buffer_printf(out, others == 1 ? " other is not %s" : " others are not %s",
 		      need_words[control->need]);
 }
 
@@ -363,16 +348,13 @@ static void say(const struct control *control, struct command_context *context)
 	if (control->need == CONTROL_RUNNING)
 		append_reason(&out, control, &context->engine->session);
 	if (context->screen)
-		engine_say(context->engine, false, "%s: %s", control->command,
-			   out.data);
+		engine_say(context->engine, false, "%s: %s", control->command, out.data);
 	else
-		buffer_printf(context->out, "%s: %s\n", control->command,
-			      out.data);
+		buffer_printf(context->out, "%s: %s\n", control->command, out.data);
 	buffer_clear(&out);
 }
 
-static void say_json(const struct control *control,
-		     struct command_context *context)
+static void say_json(const struct control *control, struct command_context *context)
 {
 	json_t *json = json_object();
 
@@ -388,16 +370,14 @@ static bool names_ranks(const struct control *control)
 	return control->chosen.range_count > 0;
 }
 
-static void append_failures(struct command_context *context,
-			    const struct control *control,
-			    const struct failures *failures,
-			    struct pending_answer *failed, size_t count)
+static void append_failures(struct command_context *context, const struct control *control,
+			    const struct failures *failures, struct pending_answer *failed,
+			    size_t count)
 {
 	struct error sentence = ERROR_INIT;
 	struct buffer out = BUFFER_INIT;
 	/* A shell's one value is what was done. */
-	bool has_events =
-		context->is_json && context->engine->settings.script;
+	bool has_events = context->is_json && context->engine->settings.script;
 
 	for (size_t i = 0; i < count && has_events; i++)
 		script_append_error(context, failed[i].rank, control->command,
@@ -409,18 +389,15 @@ static void append_failures(struct command_context *context,
 		format_text(context->notes, sentence.message);
 		buffer_append_char(context->notes, '\n');
 	}
-	context->status = context->engine->settings.script ? STATUS_FINDING
-							   : STATUS_PARTIAL;
+	context->status = context->engine->settings.script ? STATUS_FINDING : STATUS_PARTIAL;
 	buffer_clear(&out);
 }
 
-static int take_answers(const struct control *control,
-			struct command_context *context,
+static int take_answers(const struct control *control, struct command_context *context,
 			struct pending *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
-	struct pending_answer *failed =
-		xcalloc(pending->count + 1, sizeof(*failed));
+	struct pending_answer *failed = xcalloc(pending->count + 1, sizeof(*failed));
 	struct control done = *control;
 	struct buffer out = BUFFER_INIT;
 	struct pending_answer answer;
@@ -460,8 +437,7 @@ static int take_answers(const struct control *control,
 	return count == pending->count ? -1 : 0;
 }
 
-int control_finish(const struct control *control,
-		   struct command_context *context,
+int control_finish(const struct control *control, struct command_context *context,
 		   struct pending *owned_pending, struct error *error)
 {
 	struct engine *engine = context->engine;

@@ -31,7 +31,7 @@ enum control_need {
 struct control {
 	const char *command; /* as it is said: "next" */
 	enum control_need need;
-	bool has_pausing; /* also ranks that were told to stop, and run yet */
+	bool has_pausing;	  /* also ranks that were told to stop, and run yet */
 	struct rankset chosen;	  /* that can */
 	struct rankset others;	  /* that cannot */
 	struct rankset elsewhere; /* without the frame that is looked at */
@@ -42,32 +42,28 @@ void control_clear(struct control *control);
  * Fills *control (command and need are given) from the context's ranks. -1 and
  * a sentence that says why when none can.
  */
-int control_choose(struct control *control, struct command_context *context,
-		   struct error *error);
+int control_choose(struct control *control, struct command_context *context, struct error *error);
 /* As command_confirm(), about the ranks that were chosen. */
-int control_confirm(const struct control *control,
-		    struct command_context *context, char *owned_question,
-		    struct error *error);
+int control_confirm(const struct control *control, struct command_context *context,
+		    char *owned_question, struct error *error);
 /* The same before their debuggers quit: "Rank 1 will raise BdbQuit; 7 others
  * wait in all_reduce. Quit its debugger?" */
-int control_confirm_quit(const struct control *control,
-			 struct command_context *context, struct error *error);
+int control_confirm_quit(const struct control *control, struct command_context *context,
+			 struct error *error);
 /*
  * What to ask before those of *control step on into a collective, while others
  * that it needs stand; is_far: when they may come to it later, in the function
  * that they are in. NULL: they do not, as far as is known.
  */
-char *control_collective_question(const struct control *control,
-				  const struct session *session, bool is_far);
+char *control_collective_question(const struct control *control, const struct session *session,
+				  bool is_far);
 /* Why it cannot be told, a clause behind "rank 1": "runs; pause stops it" */
-void control_reason(const struct rank *rank, enum control_need need,
-		    struct error *error);
+void control_reason(const struct rank *rank, enum control_need need, struct error *error);
 /*
  * The thread of it that a step is of: the one at the prompt; of a rank that
  * is stopped from outside the one looked at, if that stands. NULL: not known.
  */
-const struct thread *control_thread(const struct session *session,
-				    const struct rank *rank);
+const struct thread *control_thread(const struct session *session, const struct rank *rank);
 /* Its tid; that of the thread at the prompt where it was not read. */
 pid_t control_tid(const struct session *session, const struct rank *rank);
 /*
@@ -90,8 +86,7 @@ int control_step_depth(struct control *control, const struct session *session,
  * others are not stopped") and tells of each failure; -1 and a sentence when
  * all of them failed. On a screen says it, and leaves the answers to come.
  */
-int control_finish(const struct control *control,
-		   struct command_context *context,
+int control_finish(const struct control *control, struct command_context *context,
 		   struct pending *owned_pending, struct error *error);
 /* "rank 1; 3 others are not stopped" */
 void control_append(struct buffer *out, const struct control *control);
@@ -103,13 +98,11 @@ char *control_end_question(const struct session *session);
  * What to ask before the connections of these ranks are given up; all of them
  * where ranks is NULL. NULL: it costs nothing.
  */
-char *control_leave_question(const struct session *session,
-			     const struct rankset *ranks);
+char *control_leave_question(const struct session *session, const struct rankset *ranks);
 /*
  * What to ask before these ranks, which wait for a client, are connected to.
  * NULL: leaving them will cost nothing.
  */
-char *control_connect_question(const struct session *session,
-			       const struct rankset *ranks);
+char *control_connect_question(const struct session *session, const struct rankset *ranks);
 
 #endif

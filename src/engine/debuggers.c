@@ -24,20 +24,17 @@ void debuggers_send_settings(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
 
-	if (engine->link_count == 0 ||
-	    (engine->node_stops_on_signal == settings->stops_on_signal &&
-	     engine->node_stays_stopped == settings->stays_stopped))
+	if (engine->link_count == 0 || (engine->node_stops_on_signal == settings->stops_on_signal &&
+					engine->node_stays_stopped == settings->stays_stopped))
 		return;
 	engine->node_stops_on_signal = settings->stops_on_signal;
 	engine->node_stays_stopped = settings->stays_stopped;
 	engine_send(engine, "set",
-		    json_pack("{s:b, s:b}", "stopOnSignal",
-			      settings->stops_on_signal, "stay",
+		    json_pack("{s:b, s:b}", "stopOnSignal", settings->stops_on_signal, "stay",
 			      settings->stays_stopped));
 }
 
-static void connect_to(struct pending *pending, struct engine *engine,
-		       const char *target, int rank)
+static void connect_to(struct pending *pending, struct engine *engine, const char *target, int rank)
 {
 	json_t *arguments = json_object();
 
@@ -60,8 +57,7 @@ static void append_numbered(struct buffer *out, const char *target, int rank)
 	buffer_append_string(out, target);
 }
 
-static void connect_each(struct pending *pending, struct engine *engine,
-			 const char *target)
+static void connect_each(struct pending *pending, struct engine *engine, const char *target)
 {
 	const struct rankset *wanted = &engine->session.choice.wanted;
 	struct buffer numbered = BUFFER_INIT;
@@ -106,8 +102,7 @@ void debuggers_connected(struct engine *engine, const json_t *body)
 
 	if (pid > 0 && pid <= INT_MAX)
 		rank = session_find_pid(session, 0, (pid_t)pid);
-	for (size_t i = 0; rank && session->job < 0 && i < session->job_count;
-	     i++) {
+	for (size_t i = 0; rank && session->job < 0 && i < session->job_count; i++) {
 		if (job_has(session, &session->jobs[i], rank))
 			session_choose_job(session, i);
 	}
@@ -151,13 +146,10 @@ bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
 		const struct rank *rank = session->ranks[i];
 
 		if (rank->debugger.state == DEBUGGER_CONNECTING)
-			failures_add(&failures, rank->process.rank,
-				     why_silent(&rank->debugger));
-		else if (rank->debugger.state == DEBUGGER_LOST &&
-			 rank->debugger.stops == 0 && rank->debugger.why &&
-			 !rank_is_gone(rank))
-			failures_add(&failures, rank->process.rank,
-				     rank->debugger.why);
+			failures_add(&failures, rank->process.rank, why_silent(&rank->debugger));
+		else if (rank->debugger.state == DEBUGGER_LOST && rank->debugger.stops == 0 &&
+			 rank->debugger.why && !rank_is_gone(rank))
+			failures_add(&failures, rank->process.rank, rank->debugger.why);
 	}
 	is_any = failures.count > 0;
 	failures_append(out, &failures);
@@ -189,10 +181,8 @@ static const struct rank *displayed_rank(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return rank && rank->debugger.state == DEBUGGER_STOPPED &&
-			       held_is_stopped(rank)
-		       ? rank
-		       : NULL;
+	return rank && rank->debugger.state == DEBUGGER_STOPPED && held_is_stopped(rank) ? rank
+											 : NULL;
 }
 
 static void take_display(struct engine *engine, struct display *display)
@@ -205,16 +195,15 @@ static void take_display(struct engine *engine, struct display *display)
 	body = engine_take_answer(engine, display->seq, &error);
 	display->seq = 0;
 	if (body)
-		display_answer(display, json_get_string(body, "result", "None"),
-			       NULL);
+		display_answer(display, json_get_string(body, "result", "None"), NULL);
 	else
 		display_answer(display, NULL, error.message);
 	json_decref(body);
 	engine->session.revision++;
 }
 
-static void ask_display(struct engine *engine, struct display *display,
-			const struct rank *rank, int depth)
+static void ask_display(struct engine *engine, struct display *display, const struct rank *rank,
+			int depth)
 {
 	uint64_t stops = rank->debugger.stops;
 	json_t *arguments;
@@ -230,10 +219,9 @@ static void ask_display(struct engine *engine, struct display *display,
 	display->node = rank->node;
 	display->stops = stops;
 	display->depth = depth;
-	arguments = json_pack("{s:i, s:i, s:i, s:s}", "pid",
-			      (int)rank->process.pid, "tid",
-			      (int)control_tid(&engine->session, rank), "depth",
-			      depth, "context", "watch");
+	arguments = json_pack("{s:i, s:i, s:i, s:s}", "pid", (int)rank->process.pid, "tid",
+			      (int)control_tid(&engine->session, rank), "depth", depth, "context",
+			      "watch");
 	json_set_text(arguments, "expression", display->expression);
 	display->seq = engine_ask(engine, "evaluate", arguments);
 }
@@ -255,8 +243,7 @@ static bool is_caught(const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
 
-	return !rank_is_gone(rank) && thread &&
-	       strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
+	return !rank_is_gone(rank) && thread && strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
 }
 
 /* No client has connected yet to see what it raised. */
@@ -270,9 +257,8 @@ static bool is_held_untold(const struct rank *rank)
 {
 	enum debugger_state state = rank->debugger.state;
 
-	return is_caught(rank) &&
-	       (state == DEBUGGER_NONE || state == DEBUGGER_CONNECTING ||
-		state == DEBUGGER_RUNNING);
+	return is_caught(rank) && (state == DEBUGGER_NONE || state == DEBUGGER_CONNECTING ||
+				   state == DEBUGGER_RUNNING);
 }
 
 void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
@@ -336,8 +322,7 @@ static void say_resumes(struct engine *engine)
 	size_t count = 0;
 
 	while (engine->stops_seen < stops->count) {
-		const struct stop *stop =
-			stops_find(stops, engine->stops_seen++);
+		const struct stop *stop = stops_find(stops, engine->stops_seen++);
 
 		if (!stop || stop->resumed_for == RESUME_REQUEST)
 			continue;
@@ -347,8 +332,7 @@ static void say_resumes(struct engine *engine)
 	if (count == 1)
 		engine_say(engine, false, "%s", last->description);
 	else if (count > 1)
-		engine_say(engine, false, "%s (and %zu more: L)",
-			   last->description, count - 1);
+		engine_say(engine, false, "%s (and %zu more: L)", last->description, count - 1);
 }
 
 void debuggers_turn(struct engine *engine)

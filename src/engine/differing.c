@@ -35,8 +35,7 @@ void differing_clear(struct engine *engine)
 }
 
 /* Of a question that was asked before nobody wants it any more. */
-static struct difference *find(struct engine *engine,
-			       const struct differing_pair *pair)
+static struct difference *find(struct engine *engine, const struct differing_pair *pair)
 {
 	struct answers *answers = &engine->session.answers;
 
@@ -77,8 +76,7 @@ static int check(const struct answers *answers, int rank, struct error *error)
 	return 0;
 }
 
-int differing_begin(struct engine *engine, int rank, int against,
-		    struct error *error)
+int differing_begin(struct engine *engine, int rank, int against, struct error *error)
 {
 	struct answers *answers = &engine->session.answers;
 	struct differing *differing = &engine->differing;
@@ -87,12 +85,10 @@ int differing_begin(struct engine *engine, int rank, int against,
 
 	if (!answers->question)
 		return error_set(error, "no ranks were compared");
-	if (check(answers, rank, error) < 0 ||
-	    check(answers, against, error) < 0)
+	if (check(answers, rank, error) < 0 || check(answers, against, error) < 0)
 		return -1;
 	result = tensordiff_begin(&trial, answers_find(answers, rank)->tensor,
-				  answers_find(answers, against)->tensor, 0, 0,
-				  error);
+				  answers_find(answers, against)->tensor, 0, 0, error);
 	tensordiff_clear(&trial);
 	if (result == 0 && engine->replay)
 		result = error_set(error, "a recording has no elements to "
@@ -106,8 +102,7 @@ int differing_begin(struct engine *engine, int rank, int against,
 		.question = answers->number,
 		.rank = rank,
 		.against = against,
-		.pairing = pairing_new(engine, rank, against,
-				       answers->question, ROWS, COLUMNS),
+		.pairing = pairing_new(engine, rank, against, answers->question, ROWS, COLUMNS),
 	};
 	engine->session.revision++;
 	return 0;
@@ -115,8 +110,7 @@ int differing_begin(struct engine *engine, int rank, int against,
 
 void differing_cancel(struct engine *engine, int rank, int against)
 {
-	struct difference *difference = difference_find(
-		&engine->session.answers, rank, against);
+	struct difference *difference = difference_find(&engine->session.answers, rank, against);
 
 	drop(engine, rank, against);
 	if (!difference || difference->state != DIFFERENCE_READING)
@@ -135,15 +129,13 @@ void differing_begin_all(struct engine *engine)
 
 	answer_classes_make(&classes, answers);
 	leader = answer_classes_reference(&classes);
-	for (size_t i = 0;
-	     leader && i < classes.value_count && count < PAIRS_MAXIMUM; i++) {
+	for (size_t i = 0; leader && i < classes.value_count && count < PAIRS_MAXIMUM; i++) {
 		const struct answer_class *class = &classes.items[i];
 
 		if (class == leader || difference_of(answers, class, leader))
 			continue;
 		count += differing_begin(engine, rankset_first(&class->ranks),
-					 rankset_first(&leader->ranks),
-					 NULL) == 0;
+					 rankset_first(&leader->ranks), NULL) == 0;
 	}
 	answer_classes_clear(&classes);
 }
@@ -167,8 +159,7 @@ static bool turn(struct engine *engine, struct differing_pair *pair)
 	if (difference && is_over)
 		end(pair, difference);
 	else if (difference)
-		pairing_progress(pair->pairing, &difference->done,
-				 &difference->total);
+		pairing_progress(pair->pairing, &difference->done, &difference->total);
 	if (is_over)
 		pairing_free(pair->pairing, engine);
 	engine->session.revision++;
@@ -202,16 +193,14 @@ void differing_wait(struct engine *engine)
 	differing_turn(engine);
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
 	for (size_t i = 0; i < differing->count; i++) {
-		struct difference *difference =
-			find(engine, &differing->pairs[i]);
+		struct difference *difference = find(engine, &differing->pairs[i]);
 
 		if (!difference)
 			continue;
 		difference->state = DIFFERENCE_FAILED;
-		difference->error = xasprintf(
-			"it was not compared within %g s; --timeout SECONDS "
-			"waits longer",
-			engine->settings.timeout);
+		difference->error = xasprintf("it was not compared within %g s; --timeout SECONDS "
+					      "waits longer",
+					      engine->settings.timeout);
 	}
 	differing_clear(engine);
 }

@@ -24,8 +24,7 @@ void differing_clear(struct engine *engine);
  * where that was done before. -1 and a sentence: they have no tensors of one
  * dtype and shape.
  */
-int differing_begin(struct engine *engine, int rank, int against,
-		    struct error *error);
+int differing_begin(struct engine *engine, int rank, int against, struct error *error);
 /* It is not read on, and says that it was given up. */
 void differing_cancel(struct engine *engine, int rank, int against);
 /*

@@ -32,11 +32,9 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 	session_init(&engine->session);
 	if (engine->settings.ranks)
 		wanted_set(&engine->session, engine->settings.ranks, NULL);
-	engine->session.choice.wanted_job =
-		xstrdup_or_null(engine->settings.job);
+	engine->session.choice.wanted_job = xstrdup_or_null(engine->settings.job);
 	engine->session.choice.has_wanted_pids =
-		engine->settings.pid_count > 0 ||
-		settings_names_debuggers_only(&engine->settings);
+		engine->settings.pid_count > 0 || settings_names_debuggers_only(&engine->settings);
 	engine->started_at = loop_now();
 }
 
@@ -154,8 +152,7 @@ static bool is_sampling_some(const struct engine *engine)
 
 	if (engine->lists_jobs)
 		return false;
-	return engine_must_name_ranks(engine) ||
-	       (session->job >= 0 && session->other_count > 0);
+	return engine_must_name_ranks(engine) || (session->job >= 0 && session->other_count > 0);
 }
 
 static void add_pid(json_t *pids, const struct rank *rank)
@@ -205,8 +202,7 @@ static void follow_ranks(struct engine *engine)
 	json_t *pids;
 	bool is_same;
 
-	if (engine->sampling_period <= 0 ||
-	    (!is_sampling_some(engine) && !engine->sampled))
+	if (engine->sampling_period <= 0 || (!is_sampling_some(engine) && !engine->sampled))
 		return;
 	pids = chosen_pids(&engine->session);
 	is_same = json_equal(pids, engine->sampled);
@@ -280,8 +276,7 @@ static void add_choice(json_t *search, const struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
 	const struct session *session = &engine->session;
-	const struct job *job =
-		session->job >= 0 ? &session->jobs[session->job] : NULL;
+	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
 
 	if (settings->job)
 		json_set_text(search, "job", settings->job);
@@ -297,8 +292,7 @@ static json_t *search_arguments(const struct engine *engine, bool follows)
 
 	/* An empty list, too: what is connected is all there is then. */
 	if (engine->session.choice.has_wanted_pids)
-		json_object_set_new(search, "pids",
-				    pids_to_json(&engine->settings));
+		json_object_set_new(search, "pids", pids_to_json(&engine->settings));
 	if (follows)
 		json_object_set_new(search, "follow", json_true());
 	add_choice(search, engine);
@@ -328,19 +322,15 @@ static int64_t ask_for_job(struct engine *engine)
 	for (size_t i = 0; i < settings->program_count; i++)
 		json_array_append_new(argv, json_text(settings->program[i]));
 	json_object_set_new(arguments, "argv", argv);
-	json_object_set_new(
-		arguments, "breakpoints",
-		breakpoints_all_to_json(&engine->session.choice.breakpoints));
+	json_object_set_new(arguments, "breakpoints",
+			    breakpoints_all_to_json(&engine->session.choice.breakpoints));
 	engine->job_breakpoints = engine->session.choice.breakpoints.revision;
 	if (engine->job_rows > 0 && engine->job_columns > 0) {
-		json_object_set_new(arguments, "rows",
-				    json_integer(engine->job_rows));
-		json_object_set_new(arguments, "columns",
-				    json_integer(engine->job_columns));
+		json_object_set_new(arguments, "rows", json_integer(engine->job_rows));
+		json_object_set_new(arguments, "columns", json_integer(engine->job_columns));
 	}
 	if (engine->job_printed)
-		json_object_set_new(arguments, "waits",
-				    json_real(JOB_WAITS_SECONDS));
+		json_object_set_new(arguments, "waits", json_real(JOB_WAITS_SECONDS));
 	return engine_ask(engine, "launch", arguments);
 }
 
@@ -382,8 +372,7 @@ static int64_t ask_for_ranks(struct engine *engine)
 	/* Where they are all there is, they are found by being connected. */
 	if (is_alone)
 		debuggers_connect(engine);
-	engine->discover_seq = engine_ask(engine, "discover",
-					  search_arguments(engine, follows));
+	engine->discover_seq = engine_ask(engine, "discover", search_arguments(engine, follows));
 	if (!is_alone)
 		debuggers_connect(engine);
 	return job;
@@ -410,8 +399,7 @@ static struct link *start_program(struct engine *engine, struct error *error)
 	if (engine->node_program && !engine->loop && !link_needs_exec(path))
 		link = link_fork(path, engine->node_program, error);
 	else
-		link = link_new(path, engine->is_screen,
-				engine->passes_input ? STDIN_FILENO : -1,
+		link = link_new(path, engine->is_screen, engine->passes_input ? STDIN_FILENO : -1,
 				error);
 	free(path);
 	return link;
@@ -452,8 +440,7 @@ int engine_start(struct engine *engine, struct error *error)
 {
 	if (engine->settings.replay_count > 0)
 		return engine_play(engine, error);
-	if (engine->settings.record &&
-	    engine_record(engine, engine->settings.record, error) < 0)
+	if (engine->settings.record && engine_record(engine, engine->settings.record, error) < 0)
 		return -1;
 	return start_node(engine, error);
 }
@@ -468,19 +455,16 @@ static bool can_change(const struct engine *engine)
 	return engine->replay_timer || !engine_is_deaf(engine);
 }
 
-int engine_wait(struct engine *engine,
-		bool (*done)(const struct engine *engine, void *data),
+int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine, void *data),
 		void *data, double seconds)
 {
 	struct loop_timer *timer = NULL;
 	bool is_over = seconds <= 0;
 	bool is_done;
 
-	while (!(is_done = done(engine, data)) && !is_over &&
-	       can_change(engine)) {
+	while (!(is_done = done(engine, data)) && !is_over && can_change(engine)) {
 		if (!timer)
-			timer = loop_timer(engine->loop, seconds, 0, set_true,
-					   &is_over);
+			timer = loop_timer(engine->loop, seconds, 0, set_true, &is_over);
 		loop_turn(engine->loop);
 	}
 	if (timer)

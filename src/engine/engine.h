@@ -50,24 +50,24 @@ struct engine {
 	struct link **links; /* one a node; index = session node */
 	size_t link_count;
 	struct replay *replay; /* in place of a node; NULL: live */
-	bool is_played; /* the recording plays at its pace */
+	bool is_played;	       /* the recording plays at its pace */
 	struct loop_timer *replay_timer;
-	bool is_held;		     /* the recording stands still */
-	double replay_offset;	  /* session time of a playing recording
-				   * less the clock's */
-	struct record *record;	  /* NULL: nothing is recorded */
+	bool is_held;			 /* the recording stands still */
+	double replay_offset;		 /* session time of a playing recording
+					  * less the clock's */
+	struct record *record;		 /* NULL: nothing is recorded */
 	struct loop_timer *record_timer; /* writes it now and then */
-	struct request *requests; /* asked, answers not yet taken */
+	struct request *requests;	 /* asked, answers not yet taken */
 	size_t request_count;
 	size_t request_capacity;
 	struct pending **pendings; /* a screen's, answers to come */
 	size_t pending_count;
 	size_t pending_capacity;
 	struct pending *connecting; /* --connect's, of a shell; NULL */
-	bool is_unconnected; /* some of these were not connected to */
-	char *notice;	      /* said, and not yet taken; NULL: nothing */
+	bool is_unconnected;	    /* some of these were not connected to */
+	char *notice;		    /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
-	struct survey survey; /* answers to it are to come */
+	struct survey survey;	    /* answers to it are to come */
 	struct params params;	    /* asked for by diff-params */
 	struct params parts;	    /* of what compare asked for */
 	struct differing differing; /* of its answers, being compared */
@@ -76,34 +76,34 @@ struct engine {
 	/* The node's settings, as `set` has sent them last. */
 	bool node_stops_on_signal;
 	bool node_stays_stopped;
-	uint64_t stops_seen;  /* of session.stops, for resumes to be said */
-	int64_t seq;	      /* of the last request */
-	char *gone_why;	      /* the last node that went; NULL */
-	int64_t discover_seq; /* of the first discover */
+	uint64_t stops_seen;		      /* of session.stops, for resumes to be said */
+	int64_t seq;			      /* of the last request */
+	char *gone_why;			      /* the last node that went; NULL */
+	int64_t discover_seq;		      /* of the first discover */
 	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
 	size_t wanted_count;		      /* ever written */
 	double started_at;		      /* session time 0, live */
-	bool skips_names;	/* samples need no names of threads */
-	double sampling_period; /* 0: none running */
-	json_t *sampled; /* pids named in the last sample request; NULL: all */
-	struct strmap *recorded_sources; /* paths asked for; NULL: none */
-	struct evidence evidence; /* newest answers */
+	bool skips_names;		      /* samples need no names of threads */
+	double sampling_period;		      /* 0: none running */
+	json_t *sampled;		      /* pids named in the last sample request; NULL: all */
+	struct strmap *recorded_sources;      /* paths asked for; NULL: none */
+	struct evidence evidence;	      /* newest answers */
 	struct watch_nan watch_nan;
 	struct users users;
-	size_t printing_node;	  /* whose output is followed */
-	pid_t printing_pid;	  /* 0: none */
-	size_t console_node; /* whose debugger's session is followed */
-	pid_t console_pid;   /* 0: none */
+	size_t printing_node; /* whose output is followed */
+	pid_t printing_pid;   /* 0: none */
+	size_t console_node;  /* whose debugger's session is followed */
+	pid_t console_pid;    /* 0: none */
 	struct timing timing;
-	bool lists_jobs;	     /* jobs.h; all ranks are sampled */
+	bool lists_jobs;	  /* jobs.h; all ranks are sampled */
 	uint64_t job_breakpoints; /* the revision that its node has */
-	int job_rows; /* of the terminal of a job that is started; 0: any */
+	int job_rows;		  /* of the terminal of a job that is started; 0: any */
 	int job_columns;
 	/* What it prints, for a shell; may be NULL. */
 	void (*job_printed)(const char *text);
 	/* main() of a node that is part of this program; NULL: none is. */
 	int (*node_program)(int count, char **words);
-	bool passes_input; /* our standard input is the job's */
+	bool passes_input;	     /* our standard input is the job's */
 	bool is_screen;		     /* set before engine_start: a
 				      * recording plays, ranks are
 				      * followed */
@@ -135,8 +135,7 @@ double engine_now(const struct engine *engine);
  * any more who could change something. 0 done, -1 not.
  * Shell commands wait so; a screen never does.
  */
-int engine_wait(struct engine *engine,
-		bool (*done)(const struct engine *engine, void *data),
+int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine, void *data),
 		void *data, double seconds);
 /*
  * From now on the node tells of what comes, every period seconds, and at once
@@ -150,12 +149,10 @@ void engine_use_native(struct engine *engine, bool is_native);
 /* One sample of all chosen ranks now. */
 void engine_sample_once(struct engine *engine);
 /* Asks for what the session lacks; asking twice is free. */
-void engine_want_source(struct engine *engine, size_t node, pid_t pid,
-			const char *path);
-void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
-		       int depth);
-void engine_want_children(struct engine *engine, size_t node, pid_t pid,
-			  uint64_t address, int64_t start);
+void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path);
+void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid, int depth);
+void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_t address,
+			  int64_t start);
 /*
  * What this process prints is followed from now on, and no other's any more;
  * pid 0: nobody's. Asking again is free.
@@ -200,20 +197,16 @@ void engine_hold(struct engine *engine, bool is_held);
  * and returns its number; 0 when there is none (a replay, or the node is
  * gone).
  */
-int64_t engine_ask(struct engine *engine, const char *command,
-		   json_t *owned_arguments);
+int64_t engine_ask(struct engine *engine, const char *command, json_t *owned_arguments);
 /* engine_wait until those requests from first to last are answered. */
-int engine_wait_answers(struct engine *engine, int64_t first, int64_t last,
-			double seconds);
+int engine_wait_answers(struct engine *engine, int64_t first, int64_t last, double seconds);
 /*
  * Takes the answer out: a new reference, or NULL and a sentence when it
  * failed or did not come.
  */
-json_t *engine_take_answer(struct engine *engine, int64_t seq,
-			   struct error *error);
+json_t *engine_take_answer(struct engine *engine, int64_t seq, struct error *error);
 /* The same; of one that failed it is what came besides the sentence. */
-json_t *engine_take_whole(struct engine *engine, int64_t seq,
-			  struct error *error);
+json_t *engine_take_whole(struct engine *engine, int64_t seq, struct error *error);
 /* Asks for one sample of all chosen ranks; as engine_ask. */
 int64_t engine_ask_sample(struct engine *engine);
 /* True when sampling must name its processes, so needs discover's answer. */
@@ -227,21 +220,18 @@ void engine_judge(struct engine *engine);
 bool engine_awaits_ranks(const struct engine *engine);
 
 /* Between the engine's own files: */
-void engine_record_line(struct engine *engine, const struct message *message,
-			const char *line, size_t length);
+void engine_record_line(struct engine *engine, const struct message *message, const char *line,
+			size_t length);
 /* Which of the nodes a link is to. */
 size_t engine_node_of(const struct engine *engine, const struct link *link);
 /* A link's line: a message of its node, or nothing that is one. */
-void engine_take_line(struct link *link, const char *line, size_t length,
-		      void *data);
-void engine_apply(struct engine *engine, size_t node,
-		  const struct message *message, double now);
+void engine_take_line(struct link *link, const char *line, size_t length, void *data);
+void engine_apply(struct engine *engine, size_t node, const struct message *message, double now);
 /* After a batch: judges and calls changed(), where a screen is there. */
 void engine_settle(struct engine *engine);
 void engine_answered(struct engine *engine, const struct message *message);
 /* Sends a request whose answer only the session takes; its number or 0. */
-int64_t engine_send(struct engine *engine, const char *command,
-		    json_t *owned_arguments);
+int64_t engine_send(struct engine *engine, const char *command, json_t *owned_arguments);
 int engine_play(struct engine *engine, struct error *error);
 
 #endif

@@ -56,8 +56,7 @@ struct taking {
 	size_t node;
 };
 
-static void keep_by_process(const struct taking *taking, json_t **all,
-			    json_t *list)
+static void keep_by_process(const struct taking *taking, json_t **all, json_t *list)
 {
 	json_t *item;
 	size_t i;
@@ -68,8 +67,7 @@ static void keep_by_process(const struct taking *taking, json_t **all,
 		const struct rank *rank = NULL;
 
 		if (pid > 0 && pid <= INT32_MAX)
-			rank = session_find_any_pid(taking->session,
-						    taking->node, (pid_t)pid);
+			rank = session_find_any_pid(taking->session, taking->node, (pid_t)pid);
 		if (rank)
 			keep(all, key_of(rank).text, item);
 	}
@@ -111,8 +109,8 @@ static void keep_kernel(const struct taking *taking, const json_t *body)
 	evidence->kernel_error = xstrdup_or_null(error);
 }
 
-void evidence_take(struct evidence *evidence, const struct session *session,
-		   size_t node, const struct message *message)
+void evidence_take(struct evidence *evidence, const struct session *session, size_t node,
+		   const struct message *message)
 {
 	const struct taking taking = { evidence, session, node };
 	json_t *ranks = json_object_get(message->body, "ranks");
@@ -128,14 +126,12 @@ void evidence_take(struct evidence *evidence, const struct session *session,
 	keep_kernel(&taking, message->body);
 }
 
-const json_t *evidence_find(const struct evidence *evidence,
-			    const struct rank *rank)
+const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank)
 {
 	return json_object_get(evidence->ranks, key_of(rank).text);
 }
 
-const json_t *evidence_ways(const struct evidence *evidence,
-			    const struct rank *rank)
+const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank)
 {
 	return json_object_get(evidence->ways, key_of(rank).text);
 }
@@ -160,13 +156,12 @@ json_t *evidence_kernel(const struct evidence *evidence)
 struct question {
 	const char *command;
 	bool (*is_wanted)(const struct engine *engine, const struct rank *rank);
-	int64_t (*send)(struct engine *engine, const char *command,
-			json_t *owned_arguments);
+	int64_t (*send)(struct engine *engine, const char *command, json_t *owned_arguments);
 	bool has_kernel;
 };
 
-static void send_batch(struct engine *engine, const struct question *question,
-		       json_t *owned_pids, bool has_kernel, int64_t *first)
+static void send_batch(struct engine *engine, const struct question *question, json_t *owned_pids,
+		       bool has_kernel, int64_t *first)
 {
 	json_t *arguments = json_pack("{s:o}", "pids", owned_pids);
 
@@ -199,8 +194,7 @@ static int64_t ask(struct engine *engine, const struct question *question)
 		json_array_append_new(pids, json_integer(pid));
 	}
 	if (json_array_size(pids) > 0)
-		send_batch(engine, question, pids, question->has_kernel,
-			   &first);
+		send_batch(engine, question, pids, question->has_kernel, &first);
 	else
 		json_decref(pids);
 	return first;
@@ -220,8 +214,7 @@ static bool is_live(const struct engine *engine, const struct rank *rank)
 
 static bool is_new(const struct engine *engine, const struct rank *rank)
 {
-	return is_live(engine, rank) &&
-	       !json_object_get(engine->evidence.asked, key_of(rank).text);
+	return is_live(engine, rank) && !json_object_get(engine->evidence.asked, key_of(rank).text);
 }
 
 static void note_asked(struct engine *engine)
@@ -230,15 +223,13 @@ static void note_asked(struct engine *engine)
 		const struct rank *rank = engine->session.ranks[i];
 
 		if (rank->process.pid > 0)
-			keep(&engine->evidence.asked, key_of(rank).text,
-			     json_true());
+			keep(&engine->evidence.asked, key_of(rank).text, json_true());
 	}
 }
 
 void evidence_follow(struct engine *engine)
 {
-	static const struct question question = { "evidence", is_new,
-						  engine_send, false };
+	static const struct question question = { "evidence", is_new, engine_send, false };
 
 	if (ask(engine, &question) > 0)
 		note_asked(engine);
@@ -246,16 +237,14 @@ void evidence_follow(struct engine *engine)
 
 int64_t evidence_ask(struct engine *engine)
 {
-	static const struct question question = { "evidence", is_there,
-						  engine_ask, true };
+	static const struct question question = { "evidence", is_there, engine_ask, true };
 
 	return ask(engine, &question);
 }
 
 int64_t evidence_ask_ways(struct engine *engine)
 {
-	static const struct question question = { "diagnose", is_live,
-						  engine_ask, false };
+	static const struct question question = { "diagnose", is_live, engine_ask, false };
 
 	return ask(engine, &question);
 }

@@ -34,13 +34,11 @@ void evidence_clear(struct evidence *evidence);
  * Keeps what a node's answer says of the session's ranks; other messages are
  * left alone.
  */
-void evidence_take(struct evidence *evidence, const struct session *session,
-		   size_t node, const struct message *message);
+void evidence_take(struct evidence *evidence, const struct session *session, size_t node,
+		   const struct message *message);
 /* Lends; NULL: nothing is known of the process. */
-const json_t *evidence_find(const struct evidence *evidence,
-			    const struct rank *rank);
-const json_t *evidence_ways(const struct evidence *evidence,
-			    const struct rank *rank);
+const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
+const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
 /* A new array of all machines' lines; null: no kernel's log was read. */
 json_t *evidence_kernel(const struct evidence *evidence);
 /*

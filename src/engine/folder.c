@@ -19,8 +19,7 @@
 #define NAMES_MAXIMUM 1000
 #define WORD_MAXIMUM 64
 
-static int check_about(const char *path, const struct stat *about,
-		       struct error *error)
+static int check_about(const char *path, const struct stat *about, struct error *error)
 {
 	if (S_ISLNK(about->st_mode))
 		return error_set(error,
@@ -28,8 +27,7 @@ static int check_about(const char *path, const struct stat *about,
 				 "it leads to",
 				 path);
 	if (!S_ISDIR(about->st_mode))
-		return error_set(error, "%s is no folder; name another one",
-				 path);
+		return error_set(error, "%s is no folder; name another one", path);
 	if (about->st_uid != geteuid() && about->st_uid != 0)
 		return error_set(error,
 				 "the folder %s belongs to another user; name "
@@ -42,8 +40,7 @@ static int check_about(const char *path, const struct stat *about,
 				 "one of your own",
 				 path);
 	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0)
-		return error_set_errno(error, errno,
-				       "cannot write into the folder %s", path);
+		return error_set_errno(error, errno, "cannot write into the folder %s", path);
 	return 0;
 }
 
@@ -58,11 +55,9 @@ int folder_check(const char *path, struct error *error)
 	while (plain.length > 1 && plain.data[plain.length - 1] == '/')
 		buffer_truncate(&plain, plain.length - 1);
 	if (mkdir(plain.data, 0700) < 0 && errno != EEXIST)
-		result = error_set_errno(error, errno,
-					 "cannot make the folder %s", path);
+		result = error_set_errno(error, errno, "cannot make the folder %s", path);
 	else if (lstat(plain.data, &about) < 0)
-		result = error_set_errno(error, errno,
-					 "cannot look at the folder %s", path);
+		result = error_set_errno(error, errno, "cannot look at the folder %s", path);
 	else
 		result = check_about(plain.data, &about, error);
 	buffer_clear(&plain);
@@ -78,8 +73,8 @@ static void append_word(struct buffer *out, const char *word)
 		char character = word[i];
 		bool is_plain = (character >= '0' && character <= '9') ||
 				(character >= 'A' && character <= 'Z') ||
-				(character >= 'a' && character <= 'z') ||
-				character == '.' || character == '-';
+				(character >= 'a' && character <= 'z') || character == '.' ||
+				character == '-';
 
 		buffer_append_char(out, is_plain ? character : '_');
 	}
@@ -99,8 +94,8 @@ static bool is_free(const char *base, const char *const *suffixes)
 	return !is_taken;
 }
 
-char *folder_name(const char *path, const char *job, const char *host,
-		  double when, const char *const *suffixes)
+char *folder_name(const char *path, const char *job, const char *host, double when,
+		  const char *const *suffixes)
 {
 	struct buffer name = BUFFER_INIT;
 	time_t seconds = (time_t)when;
@@ -116,20 +111,16 @@ char *folder_name(const char *path, const char *job, const char *host,
 	append_word(&name, host[0] != '\0' ? host : "host");
 	buffer_printf(&name, "-%s", stamp);
 	length = name.length;
-	for (int i = 2; i < NAMES_MAXIMUM && !is_free(name.data, suffixes);
-	     i++) {
+	for (int i = 2; i < NAMES_MAXIMUM && !is_free(name.data, suffixes); i++) {
 		buffer_truncate(&name, length);
 		buffer_printf(&name, "-%d", i);
 	}
 	return buffer_take(&name);
 }
 
-int folder_write(const char *path, const char *bytes, size_t length,
-		 struct error *error)
+int folder_write(const char *path, const char *bytes, size_t length, struct error *error)
 {
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int result;
 	int number;
 

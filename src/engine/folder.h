@@ -19,10 +19,9 @@ int folder_check(const char *path, struct error *error);
  * A path in the folder for which no file is there yet, with each of suffixes
  * (the last one NULL) behind it; free() it. when is seconds since 1970.
  */
-char *folder_name(const char *path, const char *job, const char *host,
-		  double when, const char *const *suffixes);
+char *folder_name(const char *path, const char *job, const char *host, double when,
+		  const char *const *suffixes);
 /* Writes a new file that only its owner can read. -1 and a sentence. */
-int folder_write(const char *path, const char *bytes, size_t length,
-		 struct error *error);
+int folder_write(const char *path, const char *bytes, size_t length, struct error *error);
 
 #endif

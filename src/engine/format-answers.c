@@ -53,8 +53,7 @@ static void append_tensor(struct buffer *out, const struct tensor *tensor)
 	format_text(out, tensor->unread);
 }
 
-static void append_class(struct buffer *out, const struct answer_class *class,
-			 int width)
+static void append_class(struct buffer *out, const struct answer_class *class, int width)
 {
 	struct buffer ranks = BUFFER_INIT;
 	struct buffer deviation = BUFFER_INIT;
@@ -95,16 +94,13 @@ static int width_of(const struct answer_classes *classes)
 }
 
 /* "  rank 5 against rank 0: 12 of 256 elements differ …" */
-static void append_difference(struct buffer *out,
-			      const struct difference *difference)
+static void append_difference(struct buffer *out, const struct difference *difference)
 {
-	buffer_printf(out, "  rank %d against rank %d: ", difference->rank,
-		      difference->against);
+	buffer_printf(out, "  rank %d against rank %d: ", difference->rank, difference->against);
 	if (difference->state == DIFFERENCE_DONE)
 		tensordiff_append(out, &difference->found);
 	else
-		format_text(out, difference->error ? difference->error
-						   : "not compared");
+		format_text(out, difference->error ? difference->error : "not compared");
 	buffer_append_char(out, '\n');
 }
 
@@ -158,8 +154,7 @@ static void add_errors(json_t *errors, const struct answers *answers,
 	}
 }
 
-static json_t *class_to_json(const struct answers *answers,
-			     const struct answer_class *class)
+static json_t *class_to_json(const struct answers *answers, const struct answer_class *class)
 {
 	json_t *json = json_object();
 	bool is_eval = answers_are_of_code(answers);
@@ -167,8 +162,7 @@ static json_t *class_to_json(const struct answers *answers,
 
 	json_object_set_new(json, "ranks", format_json_set(&class->ranks));
 	json_object_set_new(json, "count", json_integer((json_int_t)count));
-	json_set_text(json, "value",
-		      is_eval ? class->first->value : class->text);
+	json_set_text(json, "value", is_eval ? class->first->value : class->text);
 	if (is_eval) {
 		json_set_text(json, "type", class->first->type);
 		json_set_text(json, "output", class->first->output);
@@ -176,14 +170,12 @@ static json_t *class_to_json(const struct answers *answers,
 	if (answers->kind != ANSWERS_COMPARE)
 		return json;
 	json_object_set_new(json, "tensor",
-			    class->tensor ? tensor_to_json(class->tensor)
-					  : json_null());
+			    class->tensor ? tensor_to_json(class->tensor) : json_null());
 	json_object_set_new(json, "compared", json_boolean(class->is_sure));
 	return json;
 }
 
-static json_t *sentence_to_json(const struct answers *answers,
-				const struct answer_classes *classes)
+static json_t *sentence_to_json(const struct answers *answers, const struct answer_classes *classes)
 {
 	struct buffer sentence = BUFFER_INIT;
 	json_t *json;
@@ -194,8 +186,7 @@ static json_t *sentence_to_json(const struct answers *answers,
 	return json;
 }
 
-static json_t *place_to_json(const struct tensordiff *diff,
-			     const struct tensordiff_place *place)
+static json_t *place_to_json(const struct tensordiff *diff, const struct tensordiff_place *place)
 {
 	int64_t at[TENSOR_DIMENSIONS];
 	json_t *index;
@@ -217,21 +208,17 @@ static void add_found(json_t *json, const struct tensordiff *found)
 	json_object_set_new(json, "compared", json_integer(found->compared));
 	json_object_set_new(json, "differing", json_integer(found->differing));
 	json_object_set_new(json, "unlike", json_integer(found->unlike));
-	json_object_set_new(json, "first",
-			    place_to_json(found, &found->first));
-	json_object_set_new(json, "max", isnan(found->maximum)
-						 ? json_null()
-						 : json_real(found->maximum));
-	json_object_set_new(json, "max_at",
-			    place_to_json(found, &found->farthest));
+	json_object_set_new(json, "first", place_to_json(found, &found->first));
+	json_object_set_new(json, "max",
+			    isnan(found->maximum) ? json_null() : json_real(found->maximum));
+	json_object_set_new(json, "max_at", place_to_json(found, &found->farthest));
 	json_object_set_new(json, "torn", json_boolean(found->is_torn));
 }
 
 json_t *format_json_tensordiff(int rank, int against, const char *error,
 			       const struct tensordiff *found)
 {
-	json_t *json = json_pack("{s:i, s:i}", "rank", rank, "against",
-				 against);
+	json_t *json = json_pack("{s:i, s:i}", "rank", rank, "against", against);
 
 	json_set_text(json, "error", error);
 	if (!error)
@@ -246,19 +233,17 @@ static json_t *differences_to_json(const struct answers *answers)
 	for (size_t i = 0; i < answers->difference_count; i++) {
 		const struct difference *difference = &answers->differences[i];
 
-		json_array_append_new(
-			list, format_json_tensordiff(
-				      difference->rank, difference->against,
-				      difference->state == DIFFERENCE_DONE
-					      ? NULL
-					      : difference->error,
-				      &difference->found));
+		json_array_append_new(list,
+				      format_json_tensordiff(difference->rank, difference->against,
+							     difference->state == DIFFERENCE_DONE
+								     ? NULL
+								     : difference->error,
+							     &difference->found));
 	}
 	return list;
 }
 
-json_t *format_json_answers(const struct answers *answers,
-			    const struct answer_classes *classes)
+json_t *format_json_answers(const struct answers *answers, const struct answer_classes *classes)
 {
 	json_t *document = json_object();
 	json_t *list = json_array();
@@ -270,22 +255,17 @@ json_t *format_json_answers(const struct answers *answers,
 		if (class->is_failure)
 			add_errors(errors, answers, class);
 		else
-			json_array_append_new(list,
-					      class_to_json(answers, class));
+			json_array_append_new(list, class_to_json(answers, class));
 	}
-	json_set_text(document,
-		      answers->kind == ANSWERS_BROADCAST ? "line" : "expr",
+	json_set_text(document, answers->kind == ANSWERS_BROADCAST ? "line" : "expr",
 		      answers->question);
 	json_object_set_new(document, "classes", list);
 	json_object_set_new(document, "errors", errors);
 	if (answers->kind == ANSWERS_COMPARE)
-		json_object_set_new(document, "sentence",
-				    sentence_to_json(answers, classes));
+		json_object_set_new(document, "sentence", sentence_to_json(answers, classes));
 	if (answers->parts)
-		json_object_set_new(document, "parts",
-				    format_json_parameters(answers->parts));
+		json_object_set_new(document, "parts", format_json_parameters(answers->parts));
 	if (answers->difference_count > 0)
-		json_object_set_new(document, "differences",
-				    differences_to_json(answers));
+		json_object_set_new(document, "differences", differences_to_json(answers));
 	return document;
 }

@@ -21,16 +21,12 @@ static json_t *backends_to_json(const struct breakpoint_summary *summary)
 		if (summary->by[i].range_count == 0)
 			continue;
 		one = json_object();
-		json_set_text(one, "backend", breakpoint_backend_name(
-						      (enum breakpoint_backend)i));
-		json_object_set_new(one, "ranks",
-				    format_json_set(&summary->by[i]));
+		json_set_text(one, "backend", breakpoint_backend_name((enum breakpoint_backend)i));
+		json_object_set_new(one, "ranks", format_json_set(&summary->by[i]));
 		json_object_set_new(one, "slots",
-				    has_slots ? json_integer(summary->slots)
-					      : json_null());
+				    has_slots ? json_integer(summary->slots) : json_null());
 		json_object_set_new(one, "slots_free",
-				    has_slots ? json_integer(summary->slots_free)
-					      : json_null());
+				    has_slots ? json_integer(summary->slots_free) : json_null());
 		json_array_append_new(backends, one);
 	}
 	return backends;
@@ -44,18 +40,14 @@ json_t *format_json_breakpoint(const struct breakpoint_summary *summary)
 	json_object_set_new(json, "id", json_integer(summary->id));
 	json_set_text(json, "path", summary->path);
 	json_object_set_new(json, "line",
-			    summary->line > 0 ? json_integer(summary->line)
-					      : json_null());
+			    summary->line > 0 ? json_integer(summary->line) : json_null());
 	json_set_text(json, "function", own ? own->function : NULL);
 	json_set_text(json, "watch", summary->watch);
 	json_set_text(json, "condition", summary->condition);
 	json_set_text(json, "log", summary->log);
-	json_object_set_new(json, "ignore",
-			    json_integer(own ? own->ignore : 0));
-	json_object_set_new(json, "enabled",
-			    json_boolean(!summary->is_disabled));
-	json_object_set_new(json, "temporary",
-			    json_boolean(summary->is_temporary));
+	json_object_set_new(json, "ignore", json_integer(own ? own->ignore : 0));
+	json_object_set_new(json, "enabled", json_boolean(!summary->is_disabled));
+	json_object_set_new(json, "temporary", json_boolean(summary->is_temporary));
 	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
 	json_object_set_new(json, "set", format_json_set(&summary->set));
 	json_object_set_new(json, "backends", backends_to_json(summary));
@@ -64,20 +56,16 @@ json_t *format_json_breakpoint(const struct breakpoint_summary *summary)
 	return json;
 }
 
-static void append_number(struct buffer *out,
-			  const struct breakpoint_summary *summary)
+static void append_number(struct buffer *out, const struct breakpoint_summary *summary)
 {
 	if (summary->id > 0)
-		buffer_printf(out, "%s %d: ",
-			      summary->watch ? "watch" : "breakpoint",
-			      summary->id);
+		buffer_printf(out, "%s %d: ", summary->watch ? "watch" : "breakpoint", summary->id);
 	else
 		buffer_printf(out, "pdb's own %d: ", summary->number);
 }
 
 /* ", not set in ranks 2-3: it runs …", ", pending: not loaded yet" */
-static void append_missing(struct buffer *out,
-			   const struct breakpoint_summary *summary)
+static void append_missing(struct buffer *out, const struct breakpoint_summary *summary)
 {
 	static const char pending[] = "pending: ";
 	const char *message = summary->message;
@@ -91,8 +79,7 @@ static void append_missing(struct buffer *out,
 	rankset_copy(&missing, &summary->ranks);
 	rankset_subtract(&missing, &summary->set);
 	if (missing.range_count > 0) {
-		if (message &&
-		    strncmp(message, pending, strlen(pending)) == 0) {
+		if (message && strncmp(message, pending, strlen(pending)) == 0) {
 			message += strlen(pending);
 			buffer_append_string(out, ", pending");
 		} else {
@@ -111,8 +98,7 @@ static void append_missing(struct buffer *out,
 	rankset_clear(&missing);
 }
 
-void format_text_breakpoint(struct buffer *out,
-			    const struct breakpoint_summary *summary,
+void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary *summary,
 			    bool is_told)
 {
 	append_number(out, summary);
@@ -130,8 +116,7 @@ void format_text_breakpoint(struct buffer *out,
 	if (summary->is_disabled)
 		buffer_append_string(out, ", disabled");
 	if (summary->own && summary->own->ignore > 0)
-		buffer_printf(out, ", not the next %d times",
-			      summary->own->ignore);
+		buffer_printf(out, ", not the next %d times", summary->own->ignore);
 	if (summary->ranks.range_count > 0) {
 		buffer_append_string(out, ", ranks ");
 		rankset_append_counted(out, &summary->ranks);

@@ -16,8 +16,7 @@ static json_t *text_or_null(const char *text)
 	return text && text[0] != '\0' ? json_string(text) : json_null();
 }
 
-static json_t *job_to_json(const struct job *job,
-			   const struct job_summary *summary)
+static json_t *job_to_json(const struct job *job, const struct job_summary *summary)
 {
 	json_t *json = json_object();
 	double tenths = floor(summary->age * 10) / 10;
@@ -25,21 +24,15 @@ static json_t *job_to_json(const struct job *job,
 	json_object_set_new(json, "job", text_or_null(job->name));
 	json_object_set_new(json, "launcher", text_or_null(job->launcher));
 	json_object_set_new(json, "launcher_pid",
-			    job->launcher_pid > 0
-				    ? json_integer(job->launcher_pid)
-				    : json_null());
+			    job->launcher_pid > 0 ? json_integer(job->launcher_pid) : json_null());
 	json_object_set_new(json, "script", text_or_null(job->script));
 	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
 	json_object_set_new(json, "world_size",
-			    summary->world_size > 0
-				    ? json_integer(summary->world_size)
-				    : json_null());
+			    summary->world_size > 0 ? json_integer(summary->world_size)
+						    : json_null());
 	json_object_set_new(json, "user", text_or_null(job->user));
-	json_object_set_new(json, "verdict",
-			    text_or_null(job->finding.sentence));
-	json_object_set_new(json, "age_s",
-			    summary->age >= 0 ? json_real(tenths)
-					      : json_null());
+	json_object_set_new(json, "verdict", text_or_null(job->finding.sentence));
+	json_object_set_new(json, "age_s", summary->age >= 0 ? json_real(tenths) : json_null());
 	return json;
 }
 
@@ -56,8 +49,7 @@ static void append_column(struct buffer *out, const char *text, int width)
 }
 
 /* "train.py  0-7 (8)  127.0.0.1:29500  torchrun (pid 90)  ana  4m" */
-static void append_job(struct buffer *out, const struct job *job,
-		       const struct job_summary *summary)
+static void append_job(struct buffer *out, const struct job *job, const struct job_summary *summary)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -67,8 +59,7 @@ static void append_job(struct buffer *out, const struct job *job,
 	append_column(out, job->name[0] != '\0' ? job->name : "-", 15);
 	buffer_reset(&text);
 	if (job->launcher_pid > 0)
-		buffer_printf(&text, "%s (pid %d)", job->launcher,
-			      (int)job->launcher_pid);
+		buffer_printf(&text, "%s (pid %d)", job->launcher, (int)job->launcher_pid);
 	append_column(out, text.data, 20);
 	buffer_reset(&text);
 	if (job->user)
@@ -91,8 +82,7 @@ json_t *format_json_jobs(const struct session *session)
 		struct job_summary summary;
 
 		job_summary_make(&summary, session, i);
-		json_array_append_new(jobs,
-				      job_to_json(&session->jobs[i], &summary));
+		json_array_append_new(jobs, job_to_json(&session->jobs[i], &summary));
 		job_summary_clear(&summary);
 	}
 	return jobs;

@@ -26,8 +26,7 @@ static void append_escaped(struct buffer *out, int32_t codepoint)
 		return;
 	}
 	codepoint -= 0x10000;
-	buffer_printf(out, "\\u%04x\\u%04x",
-		      0xd800 + (unsigned int)(codepoint >> 10),
+	buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + (unsigned int)(codepoint >> 10),
 		      0xdc00 + (unsigned int)(codepoint & 0x3ff));
 }
 
@@ -87,20 +86,17 @@ static json_t *code_to_json(const struct code *code)
 	json_object_set_new(json, "func", json_text(code->func));
 	json_object_set_new(json, "qualname", text_or_null(code->qualname));
 	json_object_set_new(json, "file", json_text(code->file));
-	json_object_set_new(json, "frame_type",
-			    json_string(frame_type_name(code->type)));
+	json_object_set_new(json, "frame_type", json_string(frame_type_name(code->type)));
 	return json;
 }
 
 /* Names are literals: nothing in them is to be checked. */
 static void share(json_t *json, const char *name, json_t *code)
 {
-	json_object_set_new_nocheck(json, name,
-				    json_incref(json_object_get(code, name)));
+	json_object_set_new_nocheck(json, name, json_incref(json_object_get(code, name)));
 }
 
-static json_t *frame_to_json(const struct process *process,
-			     const struct frame *frame, size_t depth,
+static json_t *frame_to_json(const struct process *process, const struct frame *frame, size_t depth,
 			     json_t *code)
 {
 	json_t *json = json_object();
@@ -109,19 +105,14 @@ static json_t *frame_to_json(const struct process *process,
 	share(json, "qualname", code);
 	share(json, "file", code);
 	json_object_set_new_nocheck(json, "lineno",
-				    frame->lineno > 0
-					    ? json_integer(frame->lineno)
-					    : json_null());
-	json_object_set_new_nocheck(json, "depth",
-				    json_integer((json_int_t)depth));
+				    frame->lineno > 0 ? json_integer(frame->lineno) : json_null());
+	json_object_set_new_nocheck(json, "depth", json_integer((json_int_t)depth));
 	share(json, "frame_type", code);
-	json_object_set_new_nocheck(json, "is_user",
-				    json_boolean(place_is_user(process, frame)));
+	json_object_set_new_nocheck(json, "is_user", json_boolean(place_is_user(process, frame)));
 	return json;
 }
 
-json_t *format_json_frame(const struct process *process,
-			  const struct frame *frame, size_t depth)
+json_t *format_json_frame(const struct process *process, const struct frame *frame, size_t depth)
 {
 	json_t *code = code_to_json(frame->code);
 	json_t *json = frame_to_json(process, frame, depth, code);
@@ -131,8 +122,7 @@ json_t *format_json_frame(const struct process *process,
 }
 
 /* Deep stacks repeat a few functions: what was made of them last is kept. */
-static json_t *frames_to_json(const struct process *process,
-			      const struct stack *stack)
+static json_t *frames_to_json(const struct process *process, const struct stack *stack)
 {
 	json_t *codes[CODES_IN_TURN] = { NULL };
 	const struct code *known[CODES_IN_TURN] = { NULL };
@@ -147,16 +137,15 @@ static json_t *frames_to_json(const struct process *process,
 			codes[slot] = code_to_json(frame->code);
 			known[slot] = frame->code;
 		}
-		json_array_append_new(
-			frames, frame_to_json(process, frame, i, codes[slot]));
+		json_array_append_new(frames, frame_to_json(process, frame, i, codes[slot]));
 	}
 	for (size_t i = 0; i < CODES_IN_TURN; i++)
 		json_decref(codes[i]);
 	return frames;
 }
 
-json_t *format_json_thread(const struct session *session,
-			   const struct rank *rank, const struct thread *thread)
+json_t *format_json_thread(const struct session *session, const struct rank *rank,
+			   const struct thread *thread)
 {
 	const struct thread_sample *sample = &thread->sample;
 	json_t *json = json_object();
@@ -165,19 +154,13 @@ json_t *format_json_thread(const struct session *session,
 	json_object_set_new(json, "name", text_or_null(sample->name));
 	json_object_set_new(json, "is_main", json_boolean(sample->is_main));
 	json_object_set_new(json, "has_gil",
-			    sample->is_gil_known ? json_boolean(sample->has_gil)
-						 : json_null());
-	json_object_set_new(json, "state",
-			    json_string(thread_state_name(sample->state)));
-	json_object_set_new(json, "exact",
-			    json_string(exactness_name(sample->exactness)));
-	json_object_set_new(json, "activity",
-			    text_or_null(thread->activity.name));
+			    sample->is_gil_known ? json_boolean(sample->has_gil) : json_null());
+	json_object_set_new(json, "state", json_string(thread_state_name(sample->state)));
+	json_object_set_new(json, "exact", json_string(exactness_name(sample->exactness)));
+	json_object_set_new(json, "activity", text_or_null(thread->activity.name));
 	json_object_set_new(json, "missing", text_or_null(sample->missing));
 	json_object_set_new(json, "frames",
-			    frames_to_json(&rank->process,
-					   session_shown_stack(session,
-							       thread)));
+			    frames_to_json(&rank->process, session_shown_stack(session, thread)));
 	return json;
 }
 
@@ -187,8 +170,7 @@ static json_t *seconds_to_json(double seconds)
 	return json_real((double)(int64_t)(seconds * 1000 + 0.5) / 1000);
 }
 
-static json_t *age_to_json(const struct session *session,
-			   const struct rank *rank)
+static json_t *age_to_json(const struct session *session, const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
 
@@ -209,48 +191,38 @@ static json_t *positive_to_json(int64_t number)
 	return number > 0 ? json_integer(number) : json_null();
 }
 
-static const char *find_source(const struct session *session,
-			       const struct rank *rank)
+static const char *find_source(const struct session *session, const struct rank *rank)
 {
 	if (session->is_replay)
 		return "replay";
 	return rank->sample_source ? rank->sample_source : "ptrace";
 }
 
-static void set_process(json_t *json, const struct session *session,
-			const struct rank *rank)
+static void set_process(json_t *json, const struct session *session, const struct rank *rank)
 {
 	json_object_set_new(json, "pid", positive_to_json(process_shown_pid(&rank->process)));
 	json_object_set_new(json, "host", text_or_null(rank->process.host));
-	json_object_set_new(json, "world_size",
-			    positive_to_json(rank->process.world_size));
-	json_object_set_new(json, "state",
-			    json_string(rank_state_name(rank->state)));
+	json_object_set_new(json, "world_size", positive_to_json(rank->process.world_size));
+	json_object_set_new(json, "state", json_string(rank_state_name(rank->state)));
 	json_object_set_new(json, "class",
-			    rank->class_index >= 0
-				    ? json_integer(rank->class_index)
-				    : json_null());
+			    rank->class_index >= 0 ? json_integer(rank->class_index) : json_null());
 	json_object_set_new(json, "age_s", age_to_json(session, rank));
-	json_object_set_new(json, "source",
-			    json_string(find_source(session, rank)));
+	json_object_set_new(json, "source", json_string(find_source(session, rank)));
 	json_object_set_new(json, "error", error_to_json(rank));
 }
 
-static json_t *threads_to_json(const struct session *session,
-			       const struct rank *rank)
+static json_t *threads_to_json(const struct session *session, const struct rank *rank)
 {
 	json_t *threads = json_array();
 
 	for (size_t i = 0; i < rank->thread_count; i++)
-		json_array_append_new(
-			threads,
-			format_json_thread(session, rank, &rank->threads[i]));
+		json_array_append_new(threads,
+				      format_json_thread(session, rank, &rank->threads[i]));
 	return threads;
 }
 
 /* A child of a rank: a rank without number, but with a role. */
-static json_t *child_to_json(const struct session *session,
-			     const struct rank *child)
+static json_t *child_to_json(const struct session *session, const struct rank *child)
 {
 	json_t *json = json_object();
 
@@ -269,38 +241,30 @@ json_t *format_json_rank(const struct session *session, const struct rank *rank)
 	json_object_set_new(json, "rank", json_integer(rank->process.rank));
 	set_process(json, session, rank);
 	for (size_t i = 0; i < rank->child_count; i++)
-		json_array_append_new(
-			children, child_to_json(session, rank->children[i]));
+		json_array_append_new(children, child_to_json(session, rank->children[i]));
 	json_object_set_new(json, "children", children);
 	json_object_set_new(json, "threads", threads_to_json(session, rank));
 	return json;
 }
 
 /* Frames of a class are judged by the process of its first rank. */
-static const struct process *process_of(const struct session *session,
-					const struct rankset *ranks)
+static const struct process *process_of(const struct session *session, const struct rankset *ranks)
 {
-	const struct rank *rank =
-		session_find_rank(session, rankset_first(ranks));
+	const struct rank *rank = session_find_rank(session, rankset_first(ranks));
 
 	return rank ? &rank->process : NULL;
 }
 
-static json_t *class_to_json(const struct session *session,
-			     const struct rank_class *class)
+static json_t *class_to_json(const struct session *session, const struct rank_class *class)
 {
 	const struct process *process = process_of(session, &class->ranks);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "ranks", format_json_set(&class->ranks));
-	json_object_set_new(
-		json, "count",
-		json_integer((json_int_t)rankset_count(&class->ranks)));
-	json_object_set_new(json, "activity",
-			    text_or_null(class->activity.name));
+	json_object_set_new(json, "count", json_integer((json_int_t)rankset_count(&class->ranks)));
+	json_object_set_new(json, "activity", text_or_null(class->activity.name));
 	json_object_set_new(json, "frames",
-			    process ? frames_to_json(process, class->stack)
-				    : json_array());
+			    process ? frames_to_json(process, class->stack) : json_array());
 	return json;
 }
 
@@ -315,16 +279,12 @@ json_t *format_json_verdict(const struct session *session)
 	while ((rank = rankset_next(&verdict->outliers, rank)) >= 0)
 		json_array_append_new(outliers, json_integer(rank));
 	for (size_t i = 0; i < verdict->class_count; i++)
-		json_array_append_new(
-			classes, class_to_json(session, &verdict->classes[i]));
+		json_array_append_new(classes, class_to_json(session, &verdict->classes[i]));
 	json_object_set_new(json, "job", text_or_null(verdict->job));
-	json_object_set_new(json, "world_size",
-			    positive_to_json(verdict->world_size));
-	json_object_set_new(json, "ranks_found",
-			    json_integer((json_int_t)verdict->ranks_found));
+	json_object_set_new(json, "world_size", positive_to_json(verdict->world_size));
+	json_object_set_new(json, "ranks_found", json_integer((json_int_t)verdict->ranks_found));
 	json_object_set_new(json, "verdict", text_or_null(verdict->sentence));
-	json_object_set_new(json, "state",
-			    json_string(verdict_state_name(verdict->state)));
+	json_object_set_new(json, "state", json_string(verdict_state_name(verdict->state)));
 	json_object_set_new(json, "outliers", outliers);
 	json_object_set_new(json, "classes", classes);
 	return json;
@@ -343,8 +303,7 @@ static void append_tree_frame(json_t *frames, const struct process *process,
 	json_array_append_new(frames, frame);
 }
 
-json_t *format_json_tree(const struct session *session,
-			 const struct stacktree_node *node)
+json_t *format_json_tree(const struct session *session, const struct stacktree_node *node)
 {
 	const struct process *process = process_of(session, &node->ranks);
 	json_t *json = json_object();
@@ -359,12 +318,10 @@ json_t *format_json_tree(const struct session *session,
 		append_tree_frame(frames, process, node);
 	}
 	for (size_t i = 0; i < node->child_count; i++)
-		json_array_append_new(
-			children, format_json_tree(session, node->children[i]));
+		json_array_append_new(children, format_json_tree(session, node->children[i]));
 	json_object_set_new(json, "frames", frames);
 	json_object_set_new(json, "ranks", format_json_set(&node->ranks));
-	json_object_set_new(json, "count",
-			    json_integer((json_int_t)node->rank_count));
+	json_object_set_new(json, "count", json_integer((json_int_t)node->rank_count));
 	json_object_set_new(json, "is_outlier", json_boolean(node->is_outlier));
 	json_object_set_new(json, "children", children);
 	return json;
@@ -380,14 +337,12 @@ json_t *format_json_rows(const struct stackdiff *diff, const struct process *a,
 		json_t *json = json_object();
 
 		json_object_set_new(json, "op", json_stringn(&row->op, 1));
-		json_object_set_new(
-			json, "a",
-			row->a ? format_json_frame(a, row->a, row->a_depth)
-			       : json_null());
-		json_object_set_new(
-			json, "b",
-			row->b ? format_json_frame(b, row->b, row->b_depth)
-			       : json_null());
+		json_object_set_new(json, "a",
+				    row->a ? format_json_frame(a, row->a, row->a_depth)
+					   : json_null());
+		json_object_set_new(json, "b",
+				    row->b ? format_json_frame(b, row->b, row->b_depth)
+					   : json_null());
 		json_array_append_new(rows, json);
 	}
 	return rows;
@@ -398,7 +353,6 @@ json_t *format_json_variables(const struct variable_list *list)
 	json_t *variables = json_array();
 
 	for (size_t i = 0; i < list->count; i++)
-		json_array_append_new(variables,
-				      variable_to_json(&list->items[i]));
+		json_array_append_new(variables, variable_to_json(&list->items[i]));
 	return variables;
 }

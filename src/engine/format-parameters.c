@@ -20,13 +20,9 @@ static json_t *class_to_json(const struct paramdiff_class *class)
 	json_t *json = json_object();
 
 	json_object_set_new(json, "ranks", format_json_set(&class->ranks));
-	json_object_set_new(
-		json, "count",
-		json_integer((json_int_t)rankset_count(&class->ranks)));
+	json_object_set_new(json, "count", json_integer((json_int_t)rankset_count(&class->ranks)));
 	json_object_set_new(json, "tensor",
-			    class->tensor.dtype
-				    ? tensor_to_json(&class->tensor)
-				    : json_null());
+			    class->tensor.dtype ? tensor_to_json(&class->tensor) : json_null());
 	if (class->value)
 		json_set_text(json, "value", class->value);
 	json_set_text(json, "error", class->error);
@@ -76,8 +72,8 @@ static json_t *difference_to_json(const struct paramdiff *diff)
 
 	if (!diff->has_difference)
 		return json_null();
-	return format_json_tensordiff(difference->rank, difference->against,
-				      difference->error, &difference->found);
+	return format_json_tensordiff(difference->rank, difference->against, difference->error,
+				      &difference->found);
 }
 
 static void add_count(json_t *json, const char *key, size_t count)
@@ -93,28 +89,22 @@ json_t *format_json_parameters(const struct paramdiff *diff)
 
 	for (size_t i = 0; i < diff->row_count; i++)
 		if (paramdiff_row_is_odd(&diff->rows[i]))
-			json_array_append_new(rows,
-					      row_to_json(&diff->rows[i]));
+			json_array_append_new(rows, row_to_json(&diff->rows[i]));
 	paramdiff_append_sentence(&sentence, diff);
 	json_set_text(json, "expr", diff->expression);
-	json_object_set_new(json, "gradients",
-			    json_boolean(diff->is_of_gradients));
+	json_object_set_new(json, "gradients", json_boolean(diff->is_of_gradients));
 	add_count(json, "total", diff->row_count);
 	add_count(json, "same", diff->counts[PARAMDIFF_SAME]);
 	add_count(json, "differing", paramdiff_differing(diff));
 	add_count(json, "sharded", diff->counts[PARAMDIFF_SHARDED]);
 	add_count(json, "unread", diff->counts[PARAMDIFF_UNREAD]);
-	json_set_text(json, "first",
-		      diff->first < 0 ? NULL : diff->rows[diff->first].name);
+	json_set_text(json, "first", diff->first < 0 ? NULL : diff->rows[diff->first].name);
 	add_count(json, "nan", diff->nan_count);
-	json_object_set_new(json, "nan_ranks",
-			    format_json_set(&diff->nan_ranks));
+	json_object_set_new(json, "nan_ranks", format_json_set(&diff->nan_ranks));
 	json_set_text(json, "first_nan",
-		      diff->first_nan < 0 ? NULL
-					  : diff->rows[diff->first_nan].name);
+		      diff->first_nan < 0 ? NULL : diff->rows[diff->first_nan].name);
 	json_object_set_new(json, "difference", difference_to_json(diff));
-	json_object_set_new(json, "reordered",
-			    format_json_set(&diff->reordered));
+	json_object_set_new(json, "reordered", format_json_set(&diff->reordered));
 	json_object_set_new(json, "rows", rows);
 	json_set_text(json, "sentence", sentence.data);
 	json_object_set_new(json, "errors", errors_to_json(diff));
@@ -143,8 +133,7 @@ static void append_row(struct buffer *out, const struct paramdiff_row *row)
 		rankset_append(out, &class->ranks);
 		buffer_append_char(out, ' ');
 		if (class->error || class->value)
-			format_text(out, class->value ? class->value
-						      : class->error);
+			format_text(out, class->value ? class->value : class->error);
 		else
 			tensortext_append_head(out, &class->tensor);
 		if (class->tensor.placement) {
@@ -152,8 +141,7 @@ static void append_row(struct buffer *out, const struct paramdiff_row *row)
 			format_text(out, class->tensor.placement);
 		}
 		if (class->tensor.has_hash && !class->tensor.placement)
-			buffer_printf(out, " %08x",
-				      (unsigned int)class->tensor.hash);
+			buffer_printf(out, " %08x", (unsigned int)class->tensor.hash);
 		append_nan(out, class);
 	}
 	if (rankset_count(&row->missing) > 0) {

@@ -19,8 +19,7 @@
 
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank)
 {
-	return ranks->range_count == 0 ||
-	       rankset_contains(ranks, rank->process.rank);
+	return ranks->range_count == 0 || rankset_contains(ranks, rank->process.rank);
 }
 
 void format_text(struct buffer *out, const char *text)
@@ -32,9 +31,8 @@ void format_text(struct buffer *out, const char *text)
 
 void format_clause(char *sentence)
 {
-	static const char *const words[] = { "The ",  "There ", "This ",
-					     "That ", "It ",	"Its ",
-					     "No ",   "A ",	"An " };
+	static const char *const words[] = { "The ", "There ", "This ", "That ", "It ",
+					     "Its ", "No ",    "A ",	"An " };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
 		if (strncmp(sentence, words[i], strlen(words[i])) == 0)
@@ -72,8 +70,7 @@ static void append_user_frame(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
 	const struct frame *frame =
-		thread ? place_find(&rank->process, thread->sample.stack)
-		       : NULL;
+		thread ? place_find(&rank->process, thread->sample.stack) : NULL;
 
 	if (frame)
 		format_text_frame(out, frame);
@@ -101,8 +98,7 @@ static void append_rank_line(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, "      ");
 		format_text(out, rank->process.role);
 	} else {
-		buffer_printf(out, "%4d%s", rank->process.rank,
-			      rank->is_outlier ? " *" : "  ");
+		buffer_printf(out, "%4d%s", rank->process.rank, rank->is_outlier ? " *" : "  ");
 	}
 	if (process_shown_pid(&rank->process) > 0)
 		buffer_printf(out, "  pid %-8d", (int)rank->process.pid);
@@ -162,12 +158,10 @@ static void append_last(struct buffer *out, const struct session *session,
 	int first = rankset_first(&class->ranks);
 	const struct frame *frame = last_frame(session, first);
 
-	for (int i = first; frame && i >= 0;
-	     i = rankset_next(&class->ranks, i)) {
+	for (int i = first; frame && i >= 0; i = rankset_next(&class->ranks, i)) {
 		const struct frame *other = last_frame(session, i);
 
-		if (other && other->code == frame->code &&
-		    other->lineno == frame->lineno)
+		if (other && other->code == frame->code && other->lineno == frame->lineno)
 			continue;
 		buffer_append_string(out, "last seen at several places");
 		return;
@@ -182,8 +176,7 @@ static void append_last(struct buffer *out, const struct session *session,
 
 /* "  7  0-2,4-7  all_reduce  train (train.py:17)" */
 static void append_class(struct buffer *out, const struct session *session,
-			 const struct rank_class *class,
-			 const struct widths *widths)
+			 const struct rank_class *class, const struct widths *widths)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -194,8 +187,7 @@ static void append_class(struct buffer *out, const struct session *session,
 	format_text(&text, class->activity.name);
 	append_column(out, text.data, widths->activity);
 	if (class->stack && class->user_frame < class->stack->frame_count)
-		format_text_frame(out,
-				  &class->stack->frames[class->user_frame]);
+		format_text_frame(out, &class->stack->frames[class->user_frame]);
 	else if (!class->stack || class->stack->frame_count == 0)
 		append_last(out, session, class);
 	cut_blanks(out);
@@ -284,8 +276,8 @@ static void append_prefix(struct buffer *out, const char *prefix, bool is_ascii)
 	}
 }
 
-static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
-			    int ranks_width, bool is_ascii)
+static void append_tree_row(struct buffer *out, const struct stacktree_row *row, int ranks_width,
+			    bool is_ascii)
 {
 	const struct stacktree_node *node = row->node;
 	struct buffer ranks = BUFFER_INIT;
@@ -307,11 +299,9 @@ static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
 }
 
 /* The same line again, called by the row before for the same ranks. */
-static bool is_repeated(const struct stacktree_row *row,
-			const struct stacktree_row *before)
+static bool is_repeated(const struct stacktree_row *row, const struct stacktree_row *before)
 {
-	return before->node->child_count == 1 &&
-	       before->node->children[0] == row->node &&
+	return before->node->child_count == 1 && before->node->children[0] == row->node &&
 	       before->node->frame.code == row->node->frame.code &&
 	       before->node->frame.lineno == row->node->frame.lineno &&
 	       rankset_is_equal(&before->node->ranks, &row->node->ranks);
@@ -327,8 +317,8 @@ static size_t count_repeated(const struct stacktree_row *rows, size_t count)
 	return i;
 }
 
-static void append_fold(struct buffer *out, const struct stacktree_row *row,
-			int ranks_width, size_t hidden_count, bool is_ascii)
+static void append_fold(struct buffer *out, const struct stacktree_row *row, int ranks_width,
+			size_t hidden_count, bool is_ascii)
 {
 	buffer_printf(out, "%*s", 4 + 2 + ranks_width + 2 + 1 + 2, "");
 	for (int i = 0; i < text_width(row->prefix); i++)
@@ -340,8 +330,7 @@ static void append_fold(struct buffer *out, const struct stacktree_row *row,
 	buffer_append_char(out, '\n');
 }
 
-void format_text_tree(struct buffer *out, const struct stacktree_node *root,
-		      bool is_ascii)
+void format_text_tree(struct buffer *out, const struct stacktree_node *root, bool is_ascii)
 {
 	size_t count = 0;
 	struct stacktree_row *rows = stacktree_rows(root, &count);
@@ -381,8 +370,7 @@ void format_text_diff(struct buffer *out, const struct stackdiff *diff)
 	}
 }
 
-void format_text_variables(struct buffer *out, const struct variable_list *list,
-			   const char *indent)
+void format_text_variables(struct buffer *out, const struct variable_list *list, const char *indent)
 {
 	int width = 0;
 

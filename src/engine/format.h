@@ -33,20 +33,16 @@ struct variable_list;
 void format_document(struct buffer *out, json_t *owned_value);
 
 json_t *format_json_set(const struct rankset *set);
-json_t *format_json_frame(const struct process *process,
-			  const struct frame *frame, size_t depth);
-json_t *format_json_thread(const struct session *session,
-			   const struct rank *rank,
+json_t *format_json_frame(const struct process *process, const struct frame *frame, size_t depth);
+json_t *format_json_thread(const struct session *session, const struct rank *rank,
 			   const struct thread *thread);
-json_t *format_json_rank(const struct session *session,
-			 const struct rank *rank);
+json_t *format_json_rank(const struct session *session, const struct rank *rank);
 json_t *format_json_verdict(const struct session *session);
 /*
  * {"frames", "ranks", "count", "is_outlier", "children"}: frames that the same
  * ranks are in, outermost first, then where these part.
  */
-json_t *format_json_tree(const struct session *session,
-			 const struct stacktree_node *node);
+json_t *format_json_tree(const struct session *session, const struct stacktree_node *node);
 /* An array; the users' names are looked up before (jobs.h). */
 json_t *format_json_jobs(const struct session *session);
 /* The processes say which frames are the user's own. */
@@ -74,8 +70,7 @@ void format_text_jobs(struct buffer *out, const struct session *session);
 void format_text_rank(struct buffer *out, const struct rank *rank);
 /* "  thread 4711 MainThread  blocked  all_reduce" */
 void format_text_thread(struct buffer *out, const struct thread *thread);
-void format_text_tree(struct buffer *out, const struct stacktree_node *root,
-		      bool is_ascii);
+void format_text_tree(struct buffer *out, const struct stacktree_node *root, bool is_ascii);
 void format_text_diff(struct buffer *out, const struct stackdiff *diff);
 /* A line a variable, behind indent. */
 void format_text_variables(struct buffer *out, const struct variable_list *list,
@@ -88,8 +83,7 @@ void format_text_parameters(struct buffer *out, const struct paramdiff *diff);
 /* What ranks answered: a line a class; and the document of `compare`. */
 void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes);
-json_t *format_json_answers(const struct answers *answers,
-			    const struct answer_classes *classes);
+json_t *format_json_answers(const struct answers *answers, const struct answer_classes *classes);
 /* {"rank", "against", "error"}, and what was found where that is null. */
 json_t *format_json_tensordiff(int rank, int against, const char *error,
 			       const struct tensordiff *found);
@@ -98,8 +92,7 @@ json_t *format_json_tensordiff(int rank, int against, const char *error,
  * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:
  * ranks have not answered yet.
  */
-void format_text_breakpoint(struct buffer *out,
-			    const struct breakpoint_summary *summary,
+void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary *summary,
 			    bool is_told);
 json_t *format_json_breakpoint(const struct breakpoint_summary *summary);
 

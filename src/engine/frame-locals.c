@@ -38,19 +38,16 @@ struct frame_locals {
 	size_t capacity;
 };
 
-static int64_t ask(struct engine *engine, pid_t pid, pid_t tid, int depth,
-		   int64_t start)
+static int64_t ask(struct engine *engine, pid_t pid, pid_t tid, int depth, int64_t start)
 {
 	if (engine->record)
 		record_want_variables(engine->record);
 	return engine_ask(engine, "variables",
-			  json_pack("{s:i, s:i, s:i, s:I}", "pid", (int)pid,
-				    "tid", (int)tid, "depth", depth, "start",
-				    (json_int_t)start));
+			  json_pack("{s:i, s:i, s:i, s:I}", "pid", (int)pid, "tid", (int)tid,
+				    "depth", depth, "start", (json_int_t)start));
 }
 
-static int take(struct engine *engine, int64_t seq, struct variable_list *list,
-		struct error *error)
+static int take(struct engine *engine, int64_t seq, struct variable_list *list, struct error *error)
 {
 	json_t *body = engine_take_answer(engine, seq, error);
 	const char *failure;
@@ -78,12 +75,11 @@ static void append_page(struct variable_list *list, struct variable_list *page)
 	variable_list_clear(page);
 }
 
-static int read_recorded(const struct engine *engine, size_t node, pid_t pid,
-			 pid_t tid, int depth, struct variable_list *list,
-			 struct error *error)
+static int read_recorded(const struct engine *engine, size_t node, pid_t pid, pid_t tid, int depth,
+			 struct variable_list *list, struct error *error)
 {
-	const struct variables *known = session_find_variables(
-		&engine->session, node, pid, tid, depth, 0, 0);
+	const struct variables *known =
+		session_find_variables(&engine->session, node, pid, tid, depth, 0, 0);
 	json_t *json;
 	int result;
 
@@ -98,17 +94,15 @@ static int read_recorded(const struct engine *engine, size_t node, pid_t pid,
 	return result;
 }
 
-int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
-		      int depth, struct variable_list *list,
-		      struct error *error)
+int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid, int depth,
+		      struct variable_list *list, struct error *error)
 {
 	if (engine->replay)
-		return read_recorded(engine, rank->node, rank->process.pid, tid,
-				     depth, list, error);
+		return read_recorded(engine, rank->node, rank->process.pid, tid, depth, list,
+				     error);
 	for (int i = 0; i < PAGES_MAXIMUM; i++) {
 		struct variable_list page = { .items = NULL, .total = -1 };
-		int64_t seq = ask(engine, rank->process.pid, tid, depth,
-				  (int64_t)list->count);
+		int64_t seq = ask(engine, rank->process.pid, tid, depth, (int64_t)list->count);
 		size_t count;
 
 		engine_wait_answers(engine, seq, seq, engine->settings.timeout);
@@ -116,8 +110,7 @@ int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
 			return -1;
 		count = page.count;
 		append_page(list, &page);
-		if (count == 0 || list->total < 0 ||
-		    (int64_t)list->count >= list->total)
+		if (count == 0 || list->total < 0 || (int64_t)list->count >= list->total)
 			break;
 	}
 	return 0;
@@ -141,8 +134,7 @@ static void ask_thread(struct frame_locals *locals, const struct rank *rank,
 		if (stack->frames[i].code->type != FRAME_PYTHON)
 			continue;
 		if (!locals->engine->replay)
-			entry.seq = ask(locals->engine, entry.pid, entry.tid,
-					entry.depth, 0);
+			entry.seq = ask(locals->engine, entry.pid, entry.tid, entry.depth, 0);
 		ARRAY_GROW(locals->entries, locals->count, locals->capacity);
 		locals->entries[locals->count++] = entry;
 	}
@@ -162,17 +154,15 @@ static void take_entry(struct frame_locals *locals, struct entry *entry)
 	int result;
 
 	if (locals->engine->replay)
-		result = read_recorded(locals->engine, entry->node, entry->pid,
-				       entry->tid, entry->depth, &entry->list,
-				       &error);
+		result = read_recorded(locals->engine, entry->node, entry->pid, entry->tid,
+				       entry->depth, &entry->list, &error);
 	else
 		result = take(locals->engine, entry->seq, &entry->list, &error);
 	if (result < 0)
 		entry->error = xstrdup(error.message);
 }
 
-struct frame_locals *frame_locals_new(struct engine *engine,
-				      const struct rankset *ranks,
+struct frame_locals *frame_locals_new(struct engine *engine, const struct rankset *ranks,
 				      bool has_secrets)
 {
 	const struct session *session = &engine->session;
@@ -207,14 +197,14 @@ void frame_locals_free(struct frame_locals *locals)
 	free(locals);
 }
 
-static const struct entry *find(const struct frame_locals *locals, size_t node,
-				pid_t pid, pid_t tid, int depth)
+static const struct entry *find(const struct frame_locals *locals, size_t node, pid_t pid,
+				pid_t tid, int depth)
 {
 	for (size_t i = 0; locals && i < locals->count; i++) {
 		const struct entry *entry = &locals->entries[i];
 
-		if (entry->node == node && entry->pid == pid &&
-		    entry->tid == tid && entry->depth == depth)
+		if (entry->node == node && entry->pid == pid && entry->tid == tid &&
+		    entry->depth == depth)
 			return entry;
 	}
 	return NULL;
@@ -223,8 +213,7 @@ static const struct entry *find(const struct frame_locals *locals, size_t node,
 void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
 			 const struct rank *rank, pid_t tid, int depth)
 {
-	const struct entry *entry =
-		find(locals, rank->node, rank->process.pid, tid, depth);
+	const struct entry *entry = find(locals, rank->node, rank->process.pid, tid, depth);
 
 	if (!entry)
 		return;
@@ -236,8 +225,7 @@ void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
 	}
 }
 
-static void join_thread(json_t *thread, const struct frame_locals *locals,
-			size_t node, pid_t pid)
+static void join_thread(json_t *thread, const struct frame_locals *locals, size_t node, pid_t pid)
 {
 	pid_t tid = (pid_t)json_get_integer(thread, "tid", 0);
 	json_t *frames = json_object_get(thread, "frames");
@@ -250,19 +238,15 @@ static void join_thread(json_t *thread, const struct frame_locals *locals,
 		const char *type = json_get_string(frame, "frame_type", "");
 		bool is_python = strcmp(type, "Python") == 0;
 		const struct entry *entry =
-			is_python ? find(locals, node, pid, tid, depth++)
-				  : NULL;
+			is_python ? find(locals, node, pid, tid, depth++) : NULL;
 
-		json_object_set_new(
-			frame, "variables",
-			entry && !entry->error
-				? format_json_variables(&entry->list)
-				: json_null());
+		json_object_set_new(frame, "variables",
+				    entry && !entry->error ? format_json_variables(&entry->list)
+							   : json_null());
 	}
 }
 
-void frame_locals_join(json_t *rank, const struct frame_locals *locals,
-		       size_t node)
+void frame_locals_join(json_t *rank, const struct frame_locals *locals, size_t node)
 {
 	pid_t pid = (pid_t)json_get_integer(rank, "pid", 0);
 	json_t *value;

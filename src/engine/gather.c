@@ -64,8 +64,7 @@ static void await_debuggers(struct command_context *context)
 	pending_wait(connecting, engine, engine->settings.timeout);
 	while (pending_take(connecting, engine, &answer)) {
 		if (error_is_set(&answer.error))
-			failures_add(&failures, answer.rank,
-				     answer.error.message);
+			failures_add(&failures, answer.rank, answer.error.message);
 		else
 			debuggers_connected(engine, answer.body);
 		json_decref(answer.body);
@@ -157,20 +156,16 @@ static void record_output(struct engine *engine)
 		const struct process *process = &session->ranks[i]->process;
 
 		if (process->pid > 0 && process->state != PROCESS_EXITED)
-			engine_ask(
-				engine, "output",
-				json_pack("{s:i}", "pid", (int)process->pid));
+			engine_ask(engine, "output", json_pack("{s:i}", "pid", (int)process->pid));
 	}
 	if (engine->seq < first)
 		return;
-	engine_wait_answers(engine, first, engine->seq,
-			    engine->settings.timeout);
+	engine_wait_answers(engine, first, engine->seq, engine->settings.timeout);
 	for (int64_t seq = first; seq <= engine->seq; seq++)
 		json_decref(engine_take_answer(engine, seq, NULL));
 }
 
-static int take_samples(struct command_context *context, double seconds,
-			struct error *error)
+static int take_samples(struct command_context *context, double seconds, struct error *error)
 {
 	struct engine *engine = context->engine;
 	int64_t seq = 0;
@@ -195,8 +190,7 @@ static int take_samples(struct command_context *context, double seconds,
 static bool is_reached(const struct rank *rank)
 {
 	return rank->sampled_at >= 0 &&
-	       (rank->thread_count > 0 ||
-		(rank->state == RANK_EXITED && rank_last_stack(rank)));
+	       (rank->thread_count > 0 || (rank->state == RANK_EXITED && rank_last_stack(rank)));
 }
 
 /* A line for standard error; its text may come from outside. */
@@ -247,8 +241,8 @@ static void note_rank(struct command_context *context, const struct rank *rank)
 	error_set(&why, "%s", why_not(rank));
 	format_clause(why.message);
 	if (process_shown_pid(&rank->process) > 0)
-		note(context, "rank %d (pid %d): %s", rank->process.rank,
-		     (int)rank->process.pid, why.message);
+		note(context, "rank %d (pid %d): %s", rank->process.rank, (int)rank->process.pid,
+		     why.message);
 	else
 		note(context, "rank %d: %s", rank->process.rank, why.message);
 }
@@ -265,13 +259,11 @@ static void note_bystanders(struct command_context *context)
 		const char *why = process->why ? process->why : "has no rank";
 
 		if (context->engine->settings.pid_count > 0)
-			note(context, "%s (pid %d)%s%s %s", name,
-			     (int)process->pid, script[0] != '\0' ? " " : "",
-			     script, why);
+			note(context, "%s (pid %d)%s%s %s", name, (int)process->pid,
+			     script[0] != '\0' ? " " : "", script, why);
 		else
-			note(context, "%s (pid %d)%s%s %s: probetui --pid %d",
-			     name, (int)process->pid,
-			     script[0] != '\0' ? " " : "", script, why,
+			note(context, "%s (pid %d)%s%s %s: probetui --pid %d", name,
+			     (int)process->pid, script[0] != '\0' ? " " : "", script, why,
 			     (int)process->pid);
 	}
 }
@@ -281,11 +273,9 @@ static void note_job(struct command_context *context, const struct job *job)
 	struct buffer line = BUFFER_INIT;
 
 	buffer_printf(&line, "job %s: %zu rank%s of %s",
-		      job->name && job->name[0] != '\0' ? job->name
-							: "without a port",
+		      job->name && job->name[0] != '\0' ? job->name : "without a port",
 		      job->rank_count, job->rank_count == 1 ? "" : "s",
-		      job->script && job->script[0] != '\0' ? job->script
-							    : "?");
+		      job->script && job->script[0] != '\0' ? job->script : "?");
 	if (job->launcher_pid > 0 && job->launcher && job->launcher[0] != '\0')
 		buffer_printf(&line, ", started by %s (pid %d)", job->launcher,
 			      (int)job->launcher_pid);
@@ -294,18 +284,15 @@ static void note_job(struct command_context *context, const struct job *job)
 }
 
 /* "there is no rank 9 in the job, which has ranks 0-7" */
-static int no_rank_of_job(const struct session *session, const char *plural,
-			  struct error *error)
+static int no_rank_of_job(const struct session *session, const char *plural, struct error *error)
 {
 	struct buffer ranks = BUFFER_INIT;
 	struct job_summary summary;
 
 	job_summary_make(&summary, session, (size_t)session->job);
 	rankset_append(&ranks, &summary.ranks);
-	error_set(error, "there %s %.200s in the job, which has %s %.200s",
-		  plural,
-		  session->choice.wanted_text ? session->choice.wanted_text
-					      : "at all",
+	error_set(error, "there %s %.200s in the job, which has %s %.200s", plural,
+		  session->choice.wanted_text ? session->choice.wanted_text : "at all",
 		  rankset_count(&summary.ranks) == 1 ? "rank" : "ranks",
 		  ranks.length > 0 ? ranks.data : "that have ended");
 	job_summary_clear(&summary);
@@ -316,20 +303,18 @@ static int no_rank_of_job(const struct session *session, const char *plural,
 /* There are jobs, but none of their ranks are those that were asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
-	const char *plural = rankset_count(&session->choice.wanted) > 1
-				     ? "are no ranks"
-				     : "is no rank";
+	const char *plural =
+		rankset_count(&session->choice.wanted) > 1 ? "are no ranks" : "is no rank";
 
 	if (session->job >= 0)
 		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
-		return error_set(
-			error, "'%.80s' is the port or launcher of %s",
-			session->choice.wanted_job,
-			job_count_named(session, session->choice.wanted_job) > 1
-				? "several of these jobs; the pid of "
-				  "a launcher chooses one:"
-				: "none of these jobs:");
+		return error_set(error, "'%.80s' is the port or launcher of %s",
+				 session->choice.wanted_job,
+				 job_count_named(session, session->choice.wanted_job) > 1
+					 ? "several of these jobs; the pid of "
+					   "a launcher chooses one:"
+					 : "none of these jobs:");
 	if (session->job_count == 1)
 		return error_set(error, "no rank of this job could be found:");
 	return error_set(error,
@@ -338,8 +323,7 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 			 session->job_count);
 }
 
-static int no_rank_of_launched(const struct session *session,
-			       struct error *error)
+static int no_rank_of_launched(const struct session *session, struct error *error)
 {
 	struct buffer job = BUFFER_INIT;
 
@@ -363,15 +347,13 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "the job",
 				 replay_path(engine->replay, 0));
 	/* Whatever else the machine runs: its jobs were not asked for. */
-	if (!engine->replay &&
-	    settings_names_debuggers_only(&engine->settings)) {
+	if (!engine->replay && settings_names_debuggers_only(&engine->settings)) {
 		note_bystanders(context);
 		return error_set(error, "none of the debuggers that --connect "
 					"names could be connected to");
 	}
 	if (session->job_count > 0) {
-		for (size_t i = 0; session->job < 0 && i < session->job_count;
-		     i++)
+		for (size_t i = 0; session->job < 0 && i < session->job_count; i++)
 			note_job(context, &session->jobs[i]);
 		return no_rank_of_jobs(session, error);
 	}
@@ -390,8 +372,7 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "user; %zu Python process%s to other users: "
 				 "run probetui as that user or as root",
 				 session->other_users,
-				 session->other_users == 1 ? " belongs"
-							   : "es belong");
+				 session->other_users == 1 ? " belongs" : "es belong");
 	return error_set(error,
 			 "no rank found: looked at %zu processes for RANK, "
 			 "OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "
@@ -403,8 +384,8 @@ static int no_rank(struct command_context *context, struct error *error)
 /* A rank counts as answering when nothing is missing of it. */
 static bool is_whole(const struct rank *rank)
 {
-	return is_reached(rank) && rank->state != RANK_EXITED &&
-	       rank->state != RANK_UNREADABLE && !rank->missing;
+	return is_reached(rank) && rank->state != RANK_EXITED && rank->state != RANK_UNREADABLE &&
+	       !rank->missing;
 }
 
 /* Ranks, or their debuggers, may not have been found. */
@@ -418,8 +399,7 @@ static void note_unread(struct command_context *context)
 		if (!node->unread)
 			continue;
 		context->status = STATUS_PARTIAL;
-		note(context, "%s: not all processes could be read: %s",
-		     node->name, node->unread);
+		note(context, "%s: not all processes could be read: %s", node->name, node->unread);
 	}
 }
 
@@ -461,15 +441,14 @@ static bool is_any_there(const struct engine *engine, void *data)
 static void await_first(struct engine *engine)
 {
 	if (engine->session.rank_count == 0 && engine_awaits_ranks(engine))
-		engine_wait(engine, is_any_there, NULL,
-			    engine->settings.timeout);
+		engine_wait(engine, is_any_there, NULL, engine->settings.timeout);
 }
 
 double gather_seconds(const char *text)
 {
 	struct rankselect select = RANKSELECT_INIT;
-	bool is_judged = rankselect_parse(&select, text, NULL) == 0 &&
-			 rankselect_is_judged(&select);
+	bool is_judged =
+		rankselect_parse(&select, text, NULL) == 0 && rankselect_is_judged(&select);
 
 	rankselect_clear(&select);
 	return is_judged ? VERDICT_SECONDS : 0;
@@ -478,8 +457,7 @@ double gather_seconds(const char *text)
 /* For --ranks, until it has become the focus, and for `ranks SET`. */
 static double seconds_of_sets(const struct command_context *context)
 {
-	const struct rankselect *focus =
-		context->engine->session.choice.wanted_focus;
+	const struct rankselect *focus = context->engine->session.choice.wanted_focus;
 
 	if (focus && rankselect_is_judged(focus))
 		return VERDICT_SECONDS;
@@ -491,8 +469,7 @@ int gather(struct command_context *context, double seconds, struct error *error)
 	seconds = fmax(seconds, seconds_of_sets(context));
 	if (is_live(context))
 		await_first(context->engine);
-	if (is_live(context) && !context->is_fresh &&
-	    take_samples(context, seconds, error) < 0)
+	if (is_live(context) && !context->is_fresh && take_samples(context, seconds, error) < 0)
 		return -1;
 	if (!context->screen)
 		engine_judge(context->engine);
@@ -502,8 +479,7 @@ int gather(struct command_context *context, double seconds, struct error *error)
 
 int gather_settled(struct command_context *context, struct error *error)
 {
-	if (!is_live(context) ||
-	    !verdict_is_finding(&context->engine->session.verdict))
+	if (!is_live(context) || !verdict_is_finding(&context->engine->session.verdict))
 		return 0;
 	if (take_samples(context, VERDICT_SECONDS, error) < 0)
 		return -1;
@@ -515,14 +491,12 @@ int gather_settled(struct command_context *context, struct error *error)
 static bool take_numbers(struct command_context *context)
 {
 	struct rankselect select = RANKSELECT_INIT;
-	bool has_numbers =
-		engine_awaits_ranks(context->engine) &&
-		rankselect_parse(&select, context->ranks_text, NULL) == 0;
+	bool has_numbers = engine_awaits_ranks(context->engine) &&
+			   rankselect_parse(&select, context->ranks_text, NULL) == 0;
 
 	rankset_clear(&context->ranks);
 	if (has_numbers)
-		has_numbers =
-			rankselect_add_numbers(&select, &context->ranks);
+		has_numbers = rankselect_add_numbers(&select, &context->ranks);
 	rankselect_clear(&select);
 	return has_numbers;
 }
@@ -542,8 +516,7 @@ int gather_named(struct command_context *context, struct error *error)
 			rankset_copy(&context->ranks, &session->choice.focus);
 		return 0;
 	}
-	if (rankselect_find(context->ranks_text, session, &context->ranks,
-			    &missing) == 0 ||
+	if (rankselect_find(context->ranks_text, session, &context->ranks, &missing) == 0 ||
 	    take_numbers(context))
 		return 0;
 	error_set(error, "%s", missing.message);
@@ -557,8 +530,7 @@ int gather_ranks(struct command_context *context, struct error *error)
 
 	if (is_live(context) && await_ranks(context, error) < 0)
 		return -1;
-	if (is_live(context) && !context->is_fresh &&
-	    !engine_awaits_ranks(context->engine) &&
+	if (is_live(context) && !context->is_fresh && !engine_awaits_ranks(context->engine) &&
 	    seconds_of_sets(context) > 0) {
 		if (take_samples(context, VERDICT_SECONDS, error) < 0)
 			return -1;
@@ -590,8 +562,7 @@ static void judge_jobs(struct command_context *context, double seconds)
 	jobs_list(engine, false);
 }
 
-int gather_jobs(struct command_context *context, double seconds,
-		struct error *error)
+int gather_jobs(struct command_context *context, double seconds, struct error *error)
 {
 	struct engine *engine = context->engine;
 
@@ -615,12 +586,10 @@ bool gather_is_none_reachable(const struct command_context *context)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!rank_is_gone(rank) &&
-		    rank->process.state != PROCESS_UNREADABLE)
+		if (!rank_is_gone(rank) && rank->process.state != PROCESS_UNREADABLE)
 			return false;
 	}
-	return session->rank_count > 0 ||
-	       (engine->seq > 0 && engine_is_deaf(engine));
+	return session->rank_count > 0 || (engine->seq > 0 && engine_is_deaf(engine));
 }
 
 void gather_finding(struct command_context *context, bool is_finding)
@@ -629,8 +598,8 @@ void gather_finding(struct command_context *context, bool is_finding)
 		context->status = STATUS_FINDING;
 }
 
-void gather_undone(struct command_context *context, const char *what,
-		   const char *key, const char *kept)
+void gather_undone(struct command_context *context, const char *what, const char *key,
+		   const char *kept)
 {
 	const struct settings *settings = &context->engine->settings;
 

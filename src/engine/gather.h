@@ -37,8 +37,7 @@ double gather_seconds(const char *text);
  * rank, when some did not answer. -1, a sentence and STATUS_NOTHING when none
  * could be reached.
  */
-int gather(struct command_context *context, double seconds,
-	   struct error *error);
+int gather(struct command_context *context, double seconds, struct error *error);
 /*
  * After it: the context's ranks are those that `ranks SET` names and that are
  * there. -1, a sentence and STATUS_USAGE when none of them is.
@@ -49,8 +48,7 @@ int gather_settled(struct command_context *context, struct error *error);
 /* Only the ranks; without a sample, unless `ranks SET` needs the verdict. */
 int gather_ranks(struct command_context *context, struct error *error);
 /* What jobs there are, and with samples over that time how they are. */
-int gather_jobs(struct command_context *context, double seconds,
-		struct error *error);
+int gather_jobs(struct command_context *context, double seconds, struct error *error);
 /*
  * In a shell, of a command that failed: the node has ended, or ranks were found
  * and all of them are unreadable or gone.
@@ -63,7 +61,7 @@ void gather_finding(struct command_context *context, bool is_finding);
  * gets the note "WHAT when this command exits; use the screen (KEY) or -x to
  * keep KEPT" and STATUS_PARTIAL; on the screen and in scripts nothing happens.
  */
-void gather_undone(struct command_context *context, const char *what,
-		   const char *key, const char *kept);
+void gather_undone(struct command_context *context, const char *what, const char *key,
+		   const char *kept);
 
 #endif

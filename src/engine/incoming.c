@@ -17,11 +17,16 @@
 
 /* Of the requests that are not called as their command. */
 static const char *const request_words[][2] = {
-	{ "setBreakpoints", "break" },	{ "jobBreakpoints", "break" },
-	{ "stepIn", "step" },		{ "stepOut", "finish" },
-	{ "evaluate", "print" },	{ "jobInput", "the job's terminal" },
-	{ "jobResize", "the job's terminal" }, { "jobEnd", "quit end" },
-	{ "terminalInput", "console" }, { "terminal", "console" },
+	{ "setBreakpoints", "break" },
+	{ "jobBreakpoints", "break" },
+	{ "stepIn", "step" },
+	{ "stepOut", "finish" },
+	{ "evaluate", "print" },
+	{ "jobInput", "the job's terminal" },
+	{ "jobResize", "the job's terminal" },
+	{ "jobEnd", "quit end" },
+	{ "terminalInput", "console" },
+	{ "terminal", "console" },
 	{ "diagnose", "doctor" },
 };
 
@@ -45,11 +50,9 @@ static bool is_quiet(const char *request)
 	return false;
 }
 
-static void log_failure(const struct engine *engine,
-			const struct message *message)
+static void log_failure(const struct engine *engine, const struct message *message)
 {
-	if (engine->is_screen && !message->is_success &&
-	    !is_quiet(message->name))
+	if (engine->is_screen && !message->is_success && !is_quiet(message->name))
 		log_write(LOG_WARNING, "%s: %s", word_of(message->name),
 			  message->error ? message->error : "it failed");
 }
@@ -59,12 +62,9 @@ static void log_output(const struct message *message)
 {
 	const char *category = json_get_string(message->body, "category", "");
 
-	if (message->type == MESSAGE_EVENT &&
-	    strcmp(message->name, "output") == 0 &&
-	    strcmp(category, "console") == 0 &&
-	    !json_object_get(message->body, "breakpoint"))
-		log_write(LOG_WARNING, "%s",
-			  json_get_string(message->body, "output", ""));
+	if (message->type == MESSAGE_EVENT && strcmp(message->name, "output") == 0 &&
+	    strcmp(category, "console") == 0 && !json_object_get(message->body, "breakpoint"))
+		log_write(LOG_WARNING, "%s", json_get_string(message->body, "output", ""));
 }
 
 /* A screen shows it in a view of its own. Elsewhere the job waits for it. */
@@ -78,14 +78,12 @@ static void pass_output(struct engine *engine, const struct message *message)
 		return;
 	engine->job_printed(json_get_string(message->body, "output", ""));
 	taken = json_object();
-	json_object_set_new(
-		taken, "bytes",
-		json_integer(json_get_integer(message->body, "bytes", 0)));
+	json_object_set_new(taken, "bytes",
+			    json_integer(json_get_integer(message->body, "bytes", 0)));
 	engine_send(engine, "jobTaken", taken);
 }
 
-void engine_apply(struct engine *engine, size_t node,
-		  const struct message *message, double now)
+void engine_apply(struct engine *engine, size_t node, const struct message *message, double now)
 {
 	struct error error = ERROR_INIT;
 
@@ -102,8 +100,7 @@ void engine_apply(struct engine *engine, size_t node,
 	engine_answered(engine, message);
 }
 
-void engine_take_line(struct link *link, const char *line, size_t length,
-		      void *data)
+void engine_take_line(struct link *link, const char *line, size_t length, void *data)
 {
 	struct engine *engine = data;
 	struct error error = ERROR_INIT;
@@ -111,13 +108,11 @@ void engine_take_line(struct link *link, const char *line, size_t length,
 	double begun = loop_now();
 
 	if (message_parse(&message, line, length, &error) < 0) {
-		log_write(LOG_WARNING, "the node sent what is no message: %s",
-			  error.message);
+		log_write(LOG_WARNING, "the node sent what is no message: %s", error.message);
 		return;
 	}
 	engine->timing.parsing += loop_now() - begun;
-	engine_apply(engine, engine_node_of(engine, link), &message,
-		     engine_now(engine));
+	engine_apply(engine, engine_node_of(engine, link), &message, engine_now(engine));
 	engine_record_line(engine, &message, line, length);
 	message_clear(&message);
 }

@@ -22,8 +22,7 @@ void jobs_name_users(struct engine *engine)
 		struct job *job = &session->jobs[i];
 
 		if (!job->user)
-			job->user =
-				xstrdup_or_null(users_name(engine, job->uid));
+			job->user = xstrdup_or_null(users_name(engine, job->uid));
 	}
 }
 

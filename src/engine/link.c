@@ -90,9 +90,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	sigaddset(&defaults, SIGPIPE);
 	posix_spawnattr_setsigdefault(attributes, &defaults);
 	posix_spawnattr_setsigmask(attributes, &none);
-	return posix_spawnattr_setflags(
-		attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
-				    POSIX_SPAWN_SETSIGMASK);
+	return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
+							    POSIX_SPAWN_SETSIGMASK);
 }
 
 /* What is inherited, and how. */
@@ -103,8 +102,7 @@ struct inherited {
 	bool is_quiet;
 };
 
-static int spawn(struct link *link, const char *path,
-		 const struct inherited *inherited)
+static int spawn(struct link *link, const char *path, const struct inherited *inherited)
 {
 	char number[16];
 	char *argv[] = { (char *)(uintptr_t)path, NULL, NULL, NULL };
@@ -114,10 +112,8 @@ static int spawn(struct link *link, const char *path,
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
-	posix_spawn_file_actions_adddup2(&actions, inherited->input,
-					 STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, inherited->output,
-					 STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, inherited->input, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, inherited->output, STDOUT_FILENO);
 	if (inherited->job_input >= 0) {
 		snprintf(number, sizeof(number), "%d", inherited->job_input);
 		argv[1] = (char *)(uintptr_t)JOB_INPUT_OPTION;
@@ -127,11 +123,9 @@ static int spawn(struct link *link, const char *path,
 						 inherited->job_input);
 	}
 	if (inherited->is_quiet)
-		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO,
-						 "/dev/null", O_WRONLY, 0);
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	set_attributes(&attributes);
-	result = posix_spawn(&link->pid, path, &actions, &attributes, argv,
-			     environ);
+	result = posix_spawn(&link->pid, path, &actions, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
@@ -154,10 +148,7 @@ struct pipes {
 static int open_pipes(struct pipes *pipes)
 {
 	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 } };
-	return pipe2(pipes->down, O_CLOEXEC) == 0 &&
-			       pipe2(pipes->up, O_CLOEXEC) == 0
-		       ? 0
-		       : errno;
+	return pipe2(pipes->down, O_CLOEXEC) == 0 && pipe2(pipes->up, O_CLOEXEC) == 0 ? 0 : errno;
 }
 
 static struct link *make_link(void)
@@ -173,8 +164,7 @@ static struct link *make_link(void)
 }
 
 /* result: an errno, then NULL and a sentence. */
-static struct link *take_pipes(struct link *link, struct pipes *pipes,
-			       int result, const char *path,
+static struct link *take_pipes(struct link *link, struct pipes *pipes, int result, const char *path,
 			       struct error *error)
 {
 	close_fd(&pipes->down[0]);
@@ -191,8 +181,7 @@ static struct link *take_pipes(struct link *link, struct pipes *pipes,
 	return link;
 }
 
-struct link *link_new(const char *path, bool is_quiet, int job_input,
-		      struct error *error)
+struct link *link_new(const char *path, bool is_quiet, int job_input, struct error *error)
 {
 	struct inherited inherited = { .job_input = -1, .is_quiet = is_quiet };
 	struct link *link = make_link();
@@ -201,8 +190,7 @@ struct link *link_new(const char *path, bool is_quiet, int job_input,
 
 	/* Above those that the node has for itself. */
 	if (job_input >= 0 && result == 0) {
-		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC,
-					    STDERR_FILENO + 1);
+		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		result = inherited.job_input < 0 ? errno : 0;
 	}
 	inherited.input = pipes.down[0];
@@ -226,8 +214,7 @@ bool link_needs_exec(const char *path)
  * As spawn() has it for a program. Of the pipes the child keeps its two ends:
  * with ours open it would never see the end of its input.
  */
-static int run_child(struct pipes *pipes, const char *path,
-		     link_program *program)
+static int run_child(struct pipes *pipes, const char *path, link_program *program)
 {
 	char *words[] = { (char *)(uintptr_t)path, NULL };
 	sigset_t none;
@@ -237,8 +224,7 @@ static int run_child(struct pipes *pipes, const char *path,
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, NODE_NAME);
-	if (dup2(pipes->down[0], STDIN_FILENO) < 0 ||
-	    dup2(pipes->up[1], STDOUT_FILENO) < 0)
+	if (dup2(pipes->down[0], STDIN_FILENO) < 0 || dup2(pipes->up[1], STDOUT_FILENO) < 0)
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < 2; i++) {
 		close_fd(&pipes->down[i]);
@@ -247,8 +233,7 @@ static int run_child(struct pipes *pipes, const char *path,
 	return program(1, words);
 }
 
-struct link *link_fork(const char *path, link_program *program,
-		       struct error *error)
+struct link *link_fork(const char *path, link_program *program, struct error *error)
 {
 	struct link *link = make_link();
 	struct pipes pipes;
@@ -293,8 +278,7 @@ static void on_writable(int fd, int events, void *data);
 static void flush(struct link *link)
 {
 	while (link->out.length > 0) {
-		ssize_t count =
-			write(link->input, link->out.data, link->out.length);
+		ssize_t count = write(link->input, link->out.data, link->out.length);
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -309,8 +293,7 @@ static void flush(struct link *link)
 		stop_watch(&link->write_watch);
 	else if (!link->write_watch && link->loop)
 		link->write_watch =
-			loop_watch(link->loop, link->input, LOOP_WRITABLE,
-				   on_writable, link);
+			loop_watch(link->loop, link->input, LOOP_WRITABLE, on_writable, link);
 }
 
 static void on_writable(int fd, int events, void *data)
@@ -337,8 +320,7 @@ static void hand_out(struct link *link)
 				 link->in.length - link->searched))) {
 		size_t end = (size_t)(newline - link->in.data);
 
-		link->handlers.line(link, link->in.data + start, end - start,
-				    link->handlers.data);
+		link->handlers.line(link, link->in.data + start, end - start, link->handlers.data);
 		start = end + 1;
 		link->searched = start;
 	}
@@ -372,11 +354,10 @@ static void describe_end(struct link *link, char *why, size_t size)
 		return;
 	link->pid = -1;
 	if (WIFSIGNALED(status))
-		snprintf(why, size, "probetui-node was ended by signal %d (%s)",
-			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		snprintf(why, size, "probetui-node was ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
 	else
-		snprintf(why, size, "probetui-node left with status %d",
-			 WEXITSTATUS(status));
+		snprintf(why, size, "probetui-node left with status %d", WEXITSTATUS(status));
 }
 
 static void on_readable(int fd, int events, void *data)
@@ -416,13 +397,11 @@ static void on_readable(int fd, int events, void *data)
 		close_link(link, why);
 }
 
-void link_watch(struct link *link, struct loop *loop,
-		const struct link_handlers *handlers)
+void link_watch(struct link *link, struct loop *loop, const struct link_handlers *handlers)
 {
 	link->handlers = *handlers;
 	link->loop = loop;
-	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE,
-				      on_readable, link);
+	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE, on_readable, link);
 	flush(link);
 }
 

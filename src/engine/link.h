@@ -21,8 +21,7 @@ struct loop;
 /* Called from the loop; none may free the link. */
 struct link_handlers {
 	/* One line, without its newline. */
-	void (*line)(struct link *link, const char *line, size_t length,
-		     void *data);
+	void (*line)(struct link *link, const char *line, size_t length, void *data);
 	/* All lines that could be read in this turn were handed out. */
 	void (*drained)(struct link *link, void *data);
 	/* The pipe ended; why is a sentence. Nothing comes any more. */
@@ -40,8 +39,7 @@ char *link_find_node(struct error *error);
  * a screen is there. job_input is a descriptor that a job of the node is to
  * have as its standard input; -1: none. NULL and a sentence on failure.
  */
-struct link *link_new(const char *path, bool is_quiet, int job_input,
-		      struct error *error);
+struct link *link_new(const char *path, bool is_quiet, int job_input, struct error *error);
 /* What main() is of a program. */
 typedef int link_program(int count, char **words);
 /* Whether only exec gives a node at path the rights that it has. */
@@ -51,11 +49,9 @@ bool link_needs_exec(const char *path);
  * Nothing may be open but what is for a program that is started, too, and no
  * loop be there.
  */
-struct link *link_fork(const char *path, link_program *program,
-		       struct error *error);
+struct link *link_fork(const char *path, link_program *program, struct error *error);
 /* From now on the loop reads and hands out. */
-void link_watch(struct link *link, struct loop *loop,
-		const struct link_handlers *handlers);
+void link_watch(struct link *link, struct loop *loop, const struct link_handlers *handlers);
 /* Sends a line, newline included. What a closed link is sent is dropped. */
 void link_send(struct link *link, const char *line, size_t length);
 bool link_is_open(const struct link *link);

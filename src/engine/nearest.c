@@ -19,8 +19,7 @@ static int smallest(int a, int b, int c)
  * Edits that make name of word: letters put in, left out, changed, or two
  * swapped (optimal string alignment). Both are short.
  */
-static int distance_of(const char *word, size_t word_length, const char *name,
-		       size_t name_length)
+static int distance_of(const char *word, size_t word_length, const char *name, size_t name_length)
 {
 	int edits[WORD_MAXIMUM + 1][WORD_MAXIMUM + 1];
 
@@ -32,13 +31,12 @@ static int distance_of(const char *word, size_t word_length, const char *name,
 		for (size_t j = 1; j <= name_length; j++) {
 			int change = word[i - 1] != name[j - 1];
 
-			edits[i][j] = smallest(edits[i - 1][j] + 1,
-					       edits[i][j - 1] + 1,
+			edits[i][j] = smallest(edits[i - 1][j] + 1, edits[i][j - 1] + 1,
 					       edits[i - 1][j - 1] + change);
 			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
 			    word[i - 2] == name[j - 1])
-				edits[i][j] = smallest(edits[i][j], edits[i][j],
-						       edits[i - 2][j - 2] + 1);
+				edits[i][j] =
+					smallest(edits[i][j], edits[i][j], edits[i - 2][j - 2] + 1);
 		}
 	}
 	return edits[word_length][name_length];

@@ -24,8 +24,7 @@ static void set_string(char **string, const char *value)
 	*string = xstrdup(value);
 }
 
-static int set_ranks(struct settings *settings, const char *value,
-		     struct error *error)
+static int set_ranks(struct settings *settings, const char *value, struct error *error)
 {
 	struct rankselect select = RANKSELECT_INIT;
 	char *joined;
@@ -33,15 +32,13 @@ static int set_ranks(struct settings *settings, const char *value,
 	if (rankselect_parse(&select, value, error) < 0)
 		return error_prefix(error, "--ranks");
 	rankselect_clear(&select);
-	joined = settings->ranks ? xasprintf("%s,%s", settings->ranks, value)
-				 : xstrdup(value);
+	joined = settings->ranks ? xasprintf("%s,%s", settings->ranks, value) : xstrdup(value);
 	free(settings->ranks);
 	settings->ranks = joined;
 	return 0;
 }
 
-static int add_pid(struct settings *settings, const char *text, size_t length,
-		   struct error *error)
+static int add_pid(struct settings *settings, const char *text, size_t length, struct error *error)
 {
 	char digits[16] = "";
 	char *end = digits;
@@ -52,8 +49,7 @@ static int add_pid(struct settings *settings, const char *text, size_t length,
 		errno = 0;
 		pid = strtol(digits, &end, 10);
 	}
-	if (length == 0 || end != digits + length || errno || pid < 1 ||
-	    pid > PID_MAXIMUM)
+	if (length == 0 || end != digits + length || errno || pid < 1 || pid > PID_MAXIMUM)
 		return error_set(error,
 				 "--pid: '%.*s' is not a process number; give "
 				 "one or more, as in --pid 4183,4184",
@@ -62,8 +58,7 @@ static int add_pid(struct settings *settings, const char *text, size_t length,
 	return 0;
 }
 
-static int set_pid(struct settings *settings, const char *value,
-		   struct error *error)
+static int set_pid(struct settings *settings, const char *value, struct error *error)
 {
 	for (;;) {
 		size_t length = strcspn(value, ",");
@@ -76,8 +71,7 @@ static int set_pid(struct settings *settings, const char *value,
 	}
 }
 
-static int set_job(struct settings *settings, const char *value,
-		   struct error *error)
+static int set_job(struct settings *settings, const char *value, struct error *error)
 {
 	if (value[0] == '\0')
 		return error_set(error, "--job needs a port (MASTER_PORT) or "
@@ -86,29 +80,23 @@ static int set_job(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int add_break(struct settings *settings, const char *value,
-		     struct error *error)
+static int add_break(struct settings *settings, const char *value, struct error *error)
 {
 	if (settings->break_count >= BREAKS_MAXIMUM)
-		return error_set(error, "--break was given more than %d times",
-				 BREAKS_MAXIMUM);
-	settings->breaks =
-		xrealloc(settings->breaks,
-			 (settings->break_count + 1) * sizeof(char *));
+		return error_set(error, "--break was given more than %d times", BREAKS_MAXIMUM);
+	settings->breaks = xrealloc(settings->breaks, (settings->break_count + 1) * sizeof(char *));
 	settings->breaks[settings->break_count++] = xstrdup(value);
 	return 0;
 }
 
-static int set_replay(struct settings *settings, const char *value,
-		      struct error *error)
+static int set_replay(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	settings_add_replay(settings, value);
 	return 0;
 }
 
-static int set_connect(struct settings *settings, const char *value,
-		       struct error *error)
+static int set_connect(struct settings *settings, const char *value, struct error *error)
 {
 	if (settings->connect_count >= CONNECT_MAXIMUM)
 		return error_set(error,
@@ -116,8 +104,7 @@ static int set_connect(struct settings *settings, const char *value,
 				 "times",
 				 CONNECT_MAXIMUM);
 	settings->connect =
-		xrealloc(settings->connect,
-			 (settings->connect_count + 1) * sizeof(char *));
+		xrealloc(settings->connect, (settings->connect_count + 1) * sizeof(char *));
 	settings->connect[settings->connect_count++] = xstrdup(value);
 	if (strncmp(value, "ptrace:", 7) == 0)
 		return set_pid(settings, value + 7, error);
@@ -133,16 +120,14 @@ static int set_connect(struct settings *settings, const char *value,
 			 value);
 }
 
-static int set_record(struct settings *settings, const char *value,
-		      struct error *error)
+static int set_record(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	set_string(&settings->record, value);
 	return 0;
 }
 
-static int set_record_locals(struct settings *settings, const char *value,
-			     struct error *error)
+static int set_record_locals(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -150,8 +135,7 @@ static int set_record_locals(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_record_output(struct settings *settings, const char *value,
-			     struct error *error)
+static int set_record_output(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -159,8 +143,7 @@ static int set_record_output(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_at(struct settings *settings, const char *value,
-		  struct error *error)
+static int set_at(struct settings *settings, const char *value, struct error *error)
 {
 	char *end;
 	double seconds = strtod(value, &end);
@@ -174,8 +157,7 @@ static int set_at(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_theme(struct settings *settings, const char *value,
-		     struct error *error)
+static int set_theme(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	set_string(&settings->theme, value);
@@ -183,24 +165,21 @@ static int set_theme(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_config(struct settings *settings, const char *value,
-		      struct error *error)
+static int set_config(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	set_string(&settings->config, value);
 	return 0;
 }
 
-static int set_script(struct settings *settings, const char *value,
-		      struct error *error)
+static int set_script(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	set_string(&settings->script, value);
 	return 0;
 }
 
-static int set_timeout(struct settings *settings, const char *value,
-		       struct error *error)
+static int set_timeout(struct settings *settings, const char *value, struct error *error)
 {
 	if (setting_find("timeout", error)->set(settings, value, error) < 0)
 		return error_prefix(error, "--timeout");
@@ -208,8 +187,7 @@ static int set_timeout(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_json(struct settings *settings, const char *value,
-		    struct error *error)
+static int set_json(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -217,8 +195,7 @@ static int set_json(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_read_only(struct settings *settings, const char *value,
-			 struct error *error)
+static int set_read_only(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -226,8 +203,7 @@ static int set_read_only(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_yes(struct settings *settings, const char *value,
-		   struct error *error)
+static int set_yes(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -235,8 +211,7 @@ static int set_yes(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_ascii(struct settings *settings, const char *value,
-		     struct error *error)
+static int set_ascii(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -244,8 +219,7 @@ static int set_ascii(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_no_mouse(struct settings *settings, const char *value,
-			struct error *error)
+static int set_no_mouse(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -253,8 +227,7 @@ static int set_no_mouse(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_tty(struct settings *settings, const char *value,
-		   struct error *error)
+static int set_tty(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -262,8 +235,7 @@ static int set_tty(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_help(struct settings *settings, const char *value,
-		    struct error *error)
+static int set_help(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -271,8 +243,7 @@ static int set_help(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_version(struct settings *settings, const char *value,
-		       struct error *error)
+static int set_version(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -280,8 +251,7 @@ static int set_version(struct settings *settings, const char *value,
 	return 0;
 }
 
-static int set_agent_path(struct settings *settings, const char *value,
-			  struct error *error)
+static int set_agent_path(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -292,47 +262,30 @@ static int set_agent_path(struct settings *settings, const char *value,
 const struct setting_option setting_options[] = {
 	{ "ranks", 0, "SET", "these ranks only: 0-7,16 or 0-63/8", set_ranks },
 	{ "pid", 0, "LIST", "these processes: 4183,4184", set_pid },
-	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid",
-	  set_job },
-	{ "connect", 0, "TARGET",
-	  "agent:PID, http://HOST:PORT, pdb:unix:PATH; %r: rank", set_connect },
-	{ "break", 0, "PLACE",
-	  "of the started job: 'train.py:42 if rank == 3'",
-	  add_break },
-	{ "replay", 0, "FILE",
-	  "a recording in place of a job; several as one",
-	  set_replay },
-	{ "at", 0, "SECONDS", "the time of the recording to look at (its end)",
-	  set_at },
+	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid", set_job },
+	{ "connect", 0, "TARGET", "agent:PID, http://HOST:PORT, pdb:unix:PATH; %r: rank",
+	  set_connect },
+	{ "break", 0, "PLACE", "of the started job: 'train.py:42 if rank == 3'", add_break },
+	{ "replay", 0, "FILE", "a recording in place of a job; several as one", set_replay },
+	{ "at", 0, "SECONDS", "the time of the recording to look at (its end)", set_at },
 	{ "record", 0, "FILE", "write what is seen to a new file", set_record },
-	{ "record-locals", 0, NULL, "and variables; those of secrets masked",
-	  set_record_locals },
+	{ "record-locals", 0, NULL, "and variables; those of secrets masked", set_record_locals },
 	{ "record-output", 0, NULL, "and what ranks print while it is looked at",
 	  set_record_output },
 	{ "json", 0, NULL, "one JSON document on standard output", set_json },
-	{ "timeout", 0, "SECONDS", "how long an answer may take (5)",
-	  set_timeout },
-	{ "theme", 0, "THEME",
-	  "default, light, mono, high-contrast or your own", set_theme },
-	{ "config", 0, "FILE", "read this file in place of the usual one",
-	  set_config },
-	{ "read-only", 0, NULL, "refuse what stops, writes or runs code",
-	  set_read_only },
-	{ "yes", 0, NULL, "do what costs something without being asked",
-	  set_yes },
-	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures",
-	  set_ascii },
-	{ "no-mouse", 0, NULL, "leave the mouse to the terminal",
-	  set_no_mouse },
+	{ "timeout", 0, "SECONDS", "how long an answer may take (5)", set_timeout },
+	{ "theme", 0, "THEME", "default, light, mono, high-contrast or your own", set_theme },
+	{ "config", 0, "FILE", "read this file in place of the usual one", set_config },
+	{ "read-only", 0, NULL, "refuse what stops, writes or runs code", set_read_only },
+	{ "yes", 0, NULL, "do what costs something without being asked", set_yes },
+	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures", set_ascii },
+	{ "no-mouse", 0, NULL, "leave the mouse to the terminal", set_no_mouse },
 	{ "script", 'x', "FILE",
 	  "run a script of commands (- reads standard "
 	  "input)",
 	  set_script },
-	{ "tty", 0, NULL,
-	  "with -x: the started job reads its terminal",
-	  set_tty },
-	{ "agent-path", 0, NULL,
-	  "print the Python package's folder, for PYTHONPATH",
+	{ "tty", 0, NULL, "with -x: the started job reads its terminal", set_tty },
+	{ "agent-path", 0, NULL, "print the Python package's folder, for PYTHONPATH",
 	  set_agent_path },
 	{ "version", 'V', NULL, "print the version", set_version },
 	{ "help", 'h', NULL, "print this", set_help },

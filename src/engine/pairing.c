@@ -17,10 +17,10 @@
 /* One of the two. */
 struct side {
 	int rank;
-	int64_t seq; /* 0: nothing is asked */
+	int64_t seq;		   /* 0: nothing is asked */
 	struct tensor_answer told; /* the tensor, with its blocks */
 	struct tensor_answer part; /* the elements that came last */
-	uint32_t crc; /* of the block that is being read, up to at */
+	uint32_t crc;		   /* of the block that is being read, up to at */
 };
 
 struct pairing {
@@ -48,8 +48,7 @@ const char *pairing_error(const struct pairing *pairing)
 	return error_is_set(&pairing->error) ? pairing->error.message : NULL;
 }
 
-void pairing_progress(const struct pairing *pairing, int64_t *done,
-		      int64_t *total)
+void pairing_progress(const struct pairing *pairing, int64_t *done, int64_t *total)
 {
 	*done = pairing->done;
 	*total = pairing->total;
@@ -69,24 +68,20 @@ static bool fail(struct pairing *pairing)
 }
 
 /* False, and why not: the rank is gone. */
-static bool ask_side(struct pairing *pairing, struct engine *engine,
-		     struct side *side, const struct tensorask *ask)
+static bool ask_side(struct pairing *pairing, struct engine *engine, struct side *side,
+		     const struct tensorask *ask)
 {
-	const struct rank *rank =
-		session_find_rank(&engine->session, side->rank);
+	const struct rank *rank = session_find_rank(&engine->session, side->rank);
 
 	if (!rank || rank_is_gone(rank)) {
 		error_set(&pairing->error, "rank %d is gone", side->rank);
 		return false;
 	}
-	side->seq = tensorask_send(
-		engine, tensorask_place(engine, rank, pairing->expression),
-		ask);
+	side->seq = tensorask_send(engine, tensorask_place(engine, rank, pairing->expression), ask);
 	return true;
 }
 
-static bool ask_both(struct pairing *pairing, struct engine *engine,
-		     const struct tensorask *ask)
+static bool ask_both(struct pairing *pairing, struct engine *engine, const struct tensorask *ask)
 {
 	for (int i = 0; i < 2; i++)
 		if (!ask_side(pairing, engine, &pairing->sides[i], ask))
@@ -94,9 +89,8 @@ static bool ask_both(struct pairing *pairing, struct engine *engine,
 	return true;
 }
 
-struct pairing *pairing_new(struct engine *engine, int rank, int against,
-			    const char *expression, int row_count,
-			    int column_count)
+struct pairing *pairing_new(struct engine *engine, int rank, int against, const char *expression,
+			    int row_count, int column_count)
 {
 	struct pairing *pairing = xcalloc(1, sizeof(*pairing));
 	const struct tensorask ask = {
@@ -122,8 +116,7 @@ void pairing_free(struct pairing *pairing, struct engine *engine)
 		struct side *side = &pairing->sides[i];
 
 		if (side->seq > 0)
-			json_decref(engine_take_answer(engine, side->seq,
-						       NULL));
+			json_decref(engine_take_answer(engine, side->seq, NULL));
 		tensor_answer_clear(&side->told);
 		tensor_answer_clear(&side->part);
 	}
@@ -140,8 +133,7 @@ static bool has_sound_blocks(const struct tensor *tensor)
 
 	if (tensor->element_count == 0)
 		return true;
-	return tensor->blocks && size > 0 &&
-	       (tensor->element_count - 1) / size + 1 == count;
+	return tensor->blocks && size > 0 && (tensor->element_count - 1) / size + 1 == count;
 }
 
 static int check_side(struct pairing *pairing, const struct side *side)
@@ -150,20 +142,16 @@ static int check_side(struct pairing *pairing, const struct side *side)
 	struct error *error = &pairing->error;
 
 	if (!side->told.has_tensor)
-		return error_set(error, "rank %d has no tensor there",
-				 side->rank);
+		return error_set(error, "rank %d has no tensor there", side->rank);
 	if (tensor->unread)
-		return error_set(error, "rank %d: %s", side->rank,
-				 tensor->unread);
+		return error_set(error, "rank %d: %s", side->rank, tensor->unread);
 	if (tensor->has_mask)
 		return error_set(error,
 				 "rank %d: it has a mask: its elements are "
 				 "compared by their hash, not one by one",
 				 side->rank);
 	if (!has_sound_blocks(tensor))
-		return error_set(error,
-				 "rank %d gave no hashes of its elements",
-				 side->rank);
+		return error_set(error, "rank %d gave no hashes of its elements", side->rank);
 	return 0;
 }
 
@@ -210,12 +198,11 @@ static int begin(struct pairing *pairing)
 	for (int i = 0; i < 2; i++)
 		if (check_side(pairing, &pairing->sides[i]) < 0)
 			return -1;
-	if (tensordiff_begin(&pairing->found, a, b, pairing->row_count,
-			     pairing->column_count, &pairing->error) < 0)
+	if (tensordiff_begin(&pairing->found, a, b, pairing->row_count, pairing->column_count,
+			     &pairing->error) < 0)
 		return -1;
 	if (a->block_elements != b->block_elements)
-		return error_set(&pairing->error,
-				 "the two gave hashes of other parts of it");
+		return error_set(&pairing->error, "the two gave hashes of other parts of it");
 	pairing->found.is_torn = a->is_torn || b->is_torn;
 	pairing->has_blocks = true;
 	if (a->element_count > 0)
@@ -232,8 +219,7 @@ static bool skip_same(struct pairing *pairing)
 		int64_t size = pairing->sides[0].told.tensor.block_elements;
 		int64_t rest;
 
-		if (pairing->at % size != 0 ||
-		    !is_block_same(pairing, pairing->at / size))
+		if (pairing->at % size != 0 || !is_block_same(pairing, pairing->at / size))
 			return true;
 		rest = rest_of_block(pairing, pairing->at);
 		tensordiff_add_same(found, pairing->at, rest);
@@ -277,11 +263,9 @@ static bool ask_more(struct pairing *pairing, struct engine *engine)
 }
 
 /* -1: it failed, pairing->error says why. */
-static int take_side(struct pairing *pairing, struct engine *engine,
-		     struct side *side)
+static int take_side(struct pairing *pairing, struct engine *engine, struct side *side)
 {
-	struct tensor_answer *into =
-		pairing->has_blocks ? &side->part : &side->told;
+	struct tensor_answer *into = pairing->has_blocks ? &side->part : &side->told;
 	struct error error = ERROR_INIT;
 	json_t *body = engine_take_answer(engine, side->seq, &error);
 	int result = -1;
@@ -293,8 +277,7 @@ static int take_side(struct pairing *pairing, struct engine *engine,
 	json_decref(body);
 	if (result == 0)
 		return 0;
-	return error_set(&pairing->error, "rank %d: %s", side->rank,
-			 error.message);
+	return error_set(&pairing->error, "rank %d: %s", side->rank, error.message);
 }
 
 static int check_part(struct pairing *pairing, const struct side *side)
@@ -306,8 +289,7 @@ static int check_part(struct pairing *pairing, const struct side *side)
 	return error_set(&pairing->error,
 			 "rank %d gave %zu bytes of its elements, not %lld: it "
 			 "has become another tensor",
-			 side->rank, side->part.data.length,
-			 (long long)wanted);
+			 side->rank, side->part.data.length, (long long)wanted);
 }
 
 /* What was hashed before must be what came now, or it was written meanwhile. */
@@ -343,10 +325,8 @@ static int take_part(struct pairing *pairing)
 			return -1;
 	for (int i = 0; i < 2; i++)
 		check_hashes(pairing, &sides[i]);
-	tensordiff_add(&pairing->found, pairing->at,
-		       (const uint8_t *)sides[0].part.data.data,
-		       (const uint8_t *)sides[1].part.data.data,
-		       pairing->count);
+	tensordiff_add(&pairing->found, pairing->at, (const uint8_t *)sides[0].part.data.data,
+		       (const uint8_t *)sides[1].part.data.data, pairing->count);
 	pairing->at += pairing->count;
 	pairing->done += pairing->count * pairing->found.item_size;
 	return 0;
@@ -357,8 +337,7 @@ bool pairing_turn(struct pairing *pairing, struct engine *engine)
 	if (pairing->is_over)
 		return true;
 	for (int i = 0; i < 2; i++)
-		if (!engine_is_deaf(engine) &&
-		    !request_is_answered(engine, pairing->sides[i].seq))
+		if (!engine_is_deaf(engine) && !request_is_answered(engine, pairing->sides[i].seq))
 			return false;
 	for (int i = 0; i < 2; i++)
 		if (take_side(pairing, engine, &pairing->sides[i]) < 0)

@@ -20,9 +20,8 @@ struct engine;
 struct pairing;
 
 /* Asks for the hashes; lends nothing. A grid of at most so many cells. */
-struct pairing *pairing_new(struct engine *engine, int rank, int against,
-			    const char *expression, int row_count,
-			    int column_count);
+struct pairing *pairing_new(struct engine *engine, int rank, int against, const char *expression,
+			    int row_count, int column_count);
 /* Answers still to come are dropped. NULL frees nothing. */
 void pairing_free(struct pairing *pairing, struct engine *engine);
 /*
@@ -34,8 +33,7 @@ bool pairing_is_over(const struct pairing *pairing);
 /* Lends why it failed; NULL: it did not. */
 const char *pairing_error(const struct pairing *pairing);
 /* Bytes read, and to be read; 0, 0: not known yet. */
-void pairing_progress(const struct pairing *pairing, int64_t *done,
-		      int64_t *total);
+void pairing_progress(const struct pairing *pairing, int64_t *done, int64_t *total);
 /* Passes out what was found; all zero where it failed. */
 void pairing_take(struct pairing *pairing, struct tensordiff *found);
 

@@ -29,16 +29,13 @@ static double seconds_of(const struct engine *engine)
 {
 	double seconds = engine->settings.timeout;
 
-	return engine->settings.has_timeout || seconds > SECONDS_MINIMUM
-		       ? seconds
-		       : SECONDS_MINIMUM;
+	return engine->settings.has_timeout || seconds > SECONDS_MINIMUM ? seconds
+									 : SECONDS_MINIMUM;
 }
 
-static struct paramdiff *diff_of(struct engine *engine,
-				 const struct params *params)
+static struct paramdiff *diff_of(struct engine *engine, const struct params *params)
 {
-	return params->is_of_answers ? engine->session.answers.parts
-				     : &engine->session.paramdiff;
+	return params->is_of_answers ? engine->session.answers.parts : &engine->session.paramdiff;
 }
 
 static void clear(struct engine *engine, struct params *params)
@@ -46,8 +43,7 @@ static void clear(struct engine *engine, struct params *params)
 	bool is_of_answers = params->is_of_answers;
 
 	for (size_t i = 0; i < params->count; i++)
-		json_decref(engine_take_answer(engine, params->asks[i].seq,
-					       NULL));
+		json_decref(engine_take_answer(engine, params->asks[i].seq, NULL));
 	free(params->asks);
 	pairing_free(params->pairing, engine);
 	*params = (struct params){ .is_of_answers = is_of_answers };
@@ -63,8 +59,7 @@ static void ask(struct engine *engine, struct params *params, size_t number)
 {
 	struct paramdiff *diff = diff_of(engine, params);
 	const struct paramdiff_rank *of = &diff->ranks[number];
-	const struct rank *rank =
-		session_find_rank(&engine->session, of->rank);
+	const struct rank *rank = session_find_rank(&engine->session, of->rank);
 	json_t *arguments;
 
 	/* While pages come, ranks go. */
@@ -75,12 +70,10 @@ static void ask(struct engine *engine, struct params *params, size_t number)
 	arguments = tensorask_place(engine, rank, diff->expression);
 	json_object_set_new(arguments, "hash", json_true());
 	json_set_text(arguments, "statistics", "whole");
-	json_object_set_new(arguments, "gradients",
-			    json_boolean(diff->is_of_gradients));
+	json_object_set_new(arguments, "gradients", json_boolean(diff->is_of_gradients));
 	if (diff->has_values)
 		json_object_set_new(arguments, "values", json_true());
-	json_object_set_new(arguments, "start",
-			    json_integer((json_int_t)of->count));
+	json_object_set_new(arguments, "start", json_integer((json_int_t)of->count));
 	request_set_timeout(arguments, engine, seconds_of(engine));
 	ARRAY_GROW(params->asks, params->count, params->capacity);
 	params->asks[params->count++] = (struct params_ask){
@@ -89,8 +82,7 @@ static void ask(struct engine *engine, struct params *params, size_t number)
 	};
 }
 
-static void recall(struct engine *engine, struct paramdiff *diff,
-		   const struct rank *rank)
+static void recall(struct engine *engine, struct paramdiff *diff, const struct rank *rank)
 {
 	size_t number = paramdiff_add_rank(diff, rank->process.rank);
 	struct recalled recalled = {
@@ -107,8 +99,7 @@ static void recall(struct engine *engine, struct paramdiff *diff,
 
 		recalled.start = (int64_t)diff->ranks[number].count;
 		body = recalled_find(engine, rank, &recalled, &error);
-		if (body &&
-		    tensor_parameters_from_json(&page, body, &error) == 0)
+		if (body && tensor_parameters_from_json(&page, body, &error) == 0)
 			paramdiff_take(diff, number, &page);
 		else
 			paramdiff_fail(diff, number, error.message);
@@ -118,8 +109,8 @@ static void recall(struct engine *engine, struct paramdiff *diff,
 }
 
 /* What the ranks answered when it was recorded. */
-static int recall_all(struct command_context *context, const char *expression,
-		      bool is_of_gradients, struct error *error)
+static int recall_all(struct command_context *context, const char *expression, bool is_of_gradients,
+		      struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct session *session = &engine->session;
@@ -127,13 +118,11 @@ static int recall_all(struct command_context *context, const char *expression,
 	if ((!context->screen && gather_ranks(context, error) < 0) ||
 	    gather_named(context, error) < 0)
 		return -1;
-	paramdiff_begin(&session->paramdiff, expression, is_of_gradients,
-			engine_now(engine));
+	paramdiff_begin(&session->paramdiff, expression, is_of_gradients, engine_now(engine));
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (rank->process.pid > 0 &&
-		    format_is_chosen(&context->ranks, rank))
+		if (rank->process.pid > 0 && format_is_chosen(&context->ranks, rank))
 			recall(engine, &session->paramdiff, rank);
 	}
 	paramdiff_judge(&session->paramdiff);
@@ -142,8 +131,8 @@ static int recall_all(struct command_context *context, const char *expression,
 	return 0;
 }
 
-int params_begin(struct command_context *context, const char *expression,
-		 bool is_of_gradients, struct error *error)
+int params_begin(struct command_context *context, const char *expression, bool is_of_gradients,
+		 struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct session *session = &engine->session;
@@ -162,14 +151,11 @@ int params_begin(struct command_context *context, const char *expression,
 		return -1;
 	}
 	clear(engine, &engine->params);
-	paramdiff_begin(&session->paramdiff, expression, is_of_gradients,
-			engine_now(engine));
+	paramdiff_begin(&session->paramdiff, expression, is_of_gradients, engine_now(engine));
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, &engine->params,
-		    paramdiff_add_rank(&session->paramdiff, rank));
+		ask(engine, &engine->params, paramdiff_add_rank(&session->paramdiff, rank));
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
-		paramdiff_fail(&session->paramdiff,
-			       paramdiff_add_rank(&session->paramdiff, rank),
+		paramdiff_fail(&session->paramdiff, paramdiff_add_rank(&session->paramdiff, rank),
 			       "not asked: it is gone");
 	session->revision++;
 	control_clear(&control);
@@ -177,8 +163,7 @@ int params_begin(struct command_context *context, const char *expression,
 }
 
 /* One page; asks for the next one. */
-static void take(struct engine *engine, struct params *params,
-		 struct params_ask of)
+static void take(struct engine *engine, struct params *params, struct params_ask of)
 {
 	struct paramdiff *diff = diff_of(engine, params);
 	struct tensor_parameters page = { .total = -1 };
@@ -200,19 +185,16 @@ static void take(struct engine *engine, struct params *params,
  * The elements of the first that differs
  */
 
-static char *name_of(const struct paramdiff *diff,
-		     const struct paramdiff_row *row, int way)
+static char *name_of(const struct paramdiff *diff, const struct paramdiff_row *row, int way)
 {
-	return parampath_make(diff->expression, row->name, way,
-			      diff->is_of_gradients);
+	return parampath_make(diff->expression, row->name, way, diff->is_of_gradients);
 }
 
 /* In the way that the first could be named in. */
 char *params_name(const struct engine *engine, const struct paramdiff_row *row)
 {
 	const struct paramdiff *diff = &engine->session.paramdiff;
-	bool is_known = diff->is_over && diff->has_difference &&
-			!diff->difference.error;
+	bool is_known = diff->is_over && diff->has_difference && !diff->difference.error;
 	char *name = NULL;
 
 	if (is_known)
@@ -233,16 +215,14 @@ static size_t largest(const struct paramdiff_row *row, size_t but)
 
 		if (i != but &&
 		    (count > rankset_count(most) ||
-		     (count == rankset_count(most) &&
-		      rankset_first(ranks) < rankset_first(most))))
+		     (count == rankset_count(most) && rankset_first(ranks) < rankset_first(most))))
 			best = i;
 	}
 	return best;
 }
 
 /* One of those that differ, and one of most. */
-static void choose_pair(const struct paramdiff_row *row, int *rank,
-			int *against)
+static void choose_pair(const struct paramdiff_row *row, int *rank, int *against)
 {
 	size_t most = largest(row, row->class_count);
 	size_t other = largest(row, most);
@@ -259,15 +239,13 @@ static bool begin_pairing(struct engine *engine, struct params *params)
 	int rank;
 	int against;
 
-	if (diff->first < 0 ||
-	    diff->rows[diff->first].how != PARAMDIFF_ELEMENTS)
+	if (diff->first < 0 || diff->rows[diff->first].how != PARAMDIFF_ELEMENTS)
 		return false;
 	expression = name_of(diff, &diff->rows[diff->first], params->way);
 	if (!expression)
 		return false;
 	choose_pair(&diff->rows[diff->first], &rank, &against);
-	params->pairing = pairing_new(engine, rank, against, expression, ROWS,
-				      COLUMNS);
+	params->pairing = pairing_new(engine, rank, against, expression, ROWS, COLUMNS);
 	free(expression);
 	diff->has_difference = true;
 	difference_clear(&diff->difference);
@@ -300,8 +278,7 @@ static void turn_pairing(struct engine *engine, struct params *params)
 	struct difference *difference = &diff_of(engine, params)->difference;
 	bool is_over = pairing_turn(params->pairing, engine);
 
-	pairing_progress(params->pairing, &difference->done,
-			 &difference->total);
+	pairing_progress(params->pairing, &difference->done, &difference->total);
 	if (is_over)
 		end_pairing(engine, params);
 	engine->session.revision++;
@@ -326,8 +303,7 @@ static void turn(struct engine *engine, struct params *params)
 	for (size_t i = 0; i < params->count; i++) {
 		struct params_ask of = params->asks[i];
 
-		if (engine_is_deaf(engine) ||
-		    request_is_answered(engine, of.seq))
+		if (engine_is_deaf(engine) || request_is_answered(engine, of.seq))
 			take(engine, params, of);
 		else
 			params->asks[kept++] = of;
@@ -357,8 +333,7 @@ static void recall_parts(struct engine *engine, struct paramdiff *parts,
 	int rank = -1;
 
 	while ((rank = rankset_next(ranks, rank)) >= 0)
-		recall(engine, parts,
-		       session_find_rank(&engine->session, rank));
+		recall(engine, parts, session_find_rank(&engine->session, rank));
 	paramdiff_judge(parts);
 	parts->is_over = true;
 }
@@ -373,8 +348,7 @@ void params_begin_parts(struct engine *engine, const struct rankset *ranks)
 	params->is_of_answers = true;
 	if (!answers->parts)
 		answers->parts = xcalloc(1, sizeof(*answers->parts));
-	paramdiff_begin(answers->parts, answers->question, false,
-			engine_now(engine));
+	paramdiff_begin(answers->parts, answers->question, false, engine_now(engine));
 	answers->parts->has_values = true;
 	if (engine->replay) {
 		recall_parts(engine, answers->parts, ranks);
@@ -406,13 +380,11 @@ static void cancel(struct engine *engine, const struct params *params)
 	const struct paramdiff *diff = diff_of(engine, params);
 
 	for (size_t i = 0; is_busy(params) && i < diff->rank_count; i++) {
-		const struct rank *rank = session_find_rank(
-			&engine->session, diff->ranks[i].rank);
+		const struct rank *rank = session_find_rank(&engine->session, diff->ranks[i].rank);
 
 		if (rank && rank->process.pid > 0)
 			engine_send(engine, "cancel",
-				    json_pack("{s:i}", "pid",
-					      (int)rank->process.pid));
+				    json_pack("{s:i}", "pid", (int)rank->process.pid));
 	}
 }
 

@@ -36,8 +36,8 @@ struct params {
 
 void params_clear(struct engine *engine);
 /* Asks the context's ranks. -1 and a sentence where there is none. */
-int params_begin(struct command_context *context, const char *expression,
-		 bool is_of_gradients, struct error *error);
+int params_begin(struct command_context *context, const char *expression, bool is_of_gradients,
+		 struct error *error);
 /* Asks these ranks for the parts of what the answers' question names. */
 void params_begin_parts(struct engine *engine, const struct rankset *ranks);
 /* They are not waited for any more. */
@@ -49,8 +49,7 @@ bool params_is_busy(const struct engine *engine);
 /* What is asked of ranks ends: they answer that it did. */
 void params_cancel(struct engine *engine);
 /* A row's tensor as an expression, "model.fc.weight"; free() it. */
-char *params_name(const struct engine *engine,
-		  const struct paramdiff_row *row);
+char *params_name(const struct engine *engine, const struct paramdiff_row *row);
 /* In a shell: waits for all; who is late fails with a sentence. */
 void params_wait(struct engine *engine);
 void params_wait_parts(struct engine *engine);

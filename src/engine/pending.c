@@ -38,8 +38,8 @@ void pending_free(struct pending *pending)
 	free(pending);
 }
 
-void pending_add(struct pending *pending, struct engine *engine, int rank,
-		 const char *request, json_t *owned_arguments)
+void pending_add(struct pending *pending, struct engine *engine, int rank, const char *request,
+		 json_t *owned_arguments)
 {
 	int64_t seq = engine_ask(engine, request, owned_arguments);
 
@@ -47,17 +47,14 @@ void pending_add(struct pending *pending, struct engine *engine, int rank,
 	pending->asks[pending->count++] = (struct pending_ask){ seq, rank };
 }
 
-void pending_wait(const struct pending *pending, struct engine *engine,
-		  double seconds)
+void pending_wait(const struct pending *pending, struct engine *engine, double seconds)
 {
 	if (pending->count > 0)
 		engine_wait_answers(engine, pending->asks[0].seq,
-				    pending->asks[pending->count - 1].seq,
-				    seconds);
+				    pending->asks[pending->count - 1].seq, seconds);
 }
 
-bool pending_take(struct pending *pending, struct engine *engine,
-		  struct pending_answer *answer)
+bool pending_take(struct pending *pending, struct engine *engine, struct pending_answer *answer)
 {
 	const struct pending_ask *ask;
 
@@ -91,8 +88,7 @@ void failures_add(struct failures *failures, int rank, const char *sentence)
 			found = &failures->items[i];
 	}
 	if (!found) {
-		ARRAY_GROW(failures->items, failures->count,
-			   failures->capacity);
+		ARRAY_GROW(failures->items, failures->count, failures->capacity);
 		found = &failures->items[failures->count++];
 		*found = (struct failure){ .sentence = xstrdup(sentence) };
 	}
@@ -108,8 +104,7 @@ static size_t id_length(const char *text, size_t at)
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
 		size_t length = strlen(words[i]);
 
-		if (at < length ||
-		    strncmp(text + at - length, words[i], length) != 0)
+		if (at < length || strncmp(text + at - length, words[i], length) != 0)
 			continue;
 		if (strncmp(text + at, "\u2026", strlen("\u2026")) == 0)
 			return strlen("\u2026");
@@ -180,8 +175,7 @@ void failures_append(struct buffer *out, const struct failures *failures)
 		struct failure *failure = &told.items[i];
 		size_t length = strlen(failure->sentence);
 
-		if (i + 1 < told.count && length > 0 &&
-		    failure->sentence[length - 1] == '.')
+		if (i + 1 < told.count && length > 0 && failure->sentence[length - 1] == '.')
 			failure->sentence[length - 1] = '\0';
 		if (failure->ranks.range_count > 0) {
 			rankset_append_named(out, &failure->ranks);
@@ -205,8 +199,7 @@ void failures_append_lines(struct buffer *out, const struct failures *said)
 
 void pending_leave(struct engine *engine, struct pending *owned_pending)
 {
-	ARRAY_GROW(engine->pendings, engine->pending_count,
-		   engine->pending_capacity);
+	ARRAY_GROW(engine->pendings, engine->pending_count, engine->pending_capacity);
 	engine->pendings[engine->pending_count++] = owned_pending;
 	pendings_settle(engine);
 }
@@ -222,8 +215,7 @@ static void say_failures(struct engine *engine, const struct pending *pending,
 }
 
 /* "0-2,4-7: 0.0312 · 3: nan" */
-static void say_results(struct engine *engine, const struct failures *results,
-			bool is_one)
+static void say_results(struct engine *engine, const struct failures *results, bool is_one)
 {
 	struct buffer out = BUFFER_INIT;
 
@@ -271,8 +263,7 @@ static void tell(struct engine *engine, struct pending *pending)
 	struct failures results = FAILURES_INIT;
 	struct pending_answer answer;
 
-	if (strcmp(pending->command, "break") == 0 ||
-	    strcmp(pending->command, "watch") == 0) {
+	if (strcmp(pending->command, "break") == 0 || strcmp(pending->command, "watch") == 0) {
 		breaking_take(engine, pending, &failures);
 		breaking_confirm(engine, pending, &failures);
 	}
@@ -280,8 +271,7 @@ static void tell(struct engine *engine, struct pending *pending)
 		if (pending->tells_results)
 			session_touch(&engine->session, answer.rank);
 		if (error_is_set(&answer.error))
-			failures_add(&failures, answer.rank,
-				     answer.error.message);
+			failures_add(&failures, answer.rank, answer.error.message);
 		else if (pending->tells_results)
 			add_result(&results, pending, &answer);
 		else if (strcmp(pending->command, "connect") == 0)
@@ -296,8 +286,7 @@ static void tell(struct engine *engine, struct pending *pending)
 	failures_clear(&results);
 }
 
-static bool is_answered(const struct engine *engine,
-			const struct pending *pending)
+static bool is_answered(const struct engine *engine, const struct pending *pending)
 {
 	if (engine_is_deaf(engine))
 		return true;

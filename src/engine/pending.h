@@ -45,17 +45,15 @@ struct pending_answer {
 struct pending *pending_new(const char *command);
 void pending_free(struct pending *pending);
 /* Sends one request. */
-void pending_add(struct pending *pending, struct engine *engine, int rank,
-		 const char *request, json_t *owned_arguments);
+void pending_add(struct pending *pending, struct engine *engine, int rank, const char *request,
+		 json_t *owned_arguments);
 /* Waits so many seconds for all answers, in a shell. */
-void pending_wait(const struct pending *pending, struct engine *engine,
-		  double seconds);
+void pending_wait(const struct pending *pending, struct engine *engine, double seconds);
 /*
  * The next answer, in the order they were asked; json_decref() its body.
  * False: all were taken.
  */
-bool pending_take(struct pending *pending, struct engine *engine,
-		  struct pending_answer *answer);
+bool pending_take(struct pending *pending, struct engine *engine, struct pending_answer *answer);
 
 /* What failed, by sentence, for a person. */
 struct failures {
@@ -63,10 +61,7 @@ struct failures {
 	size_t count;
 	size_t capacity;
 };
-#define FAILURES_INIT                                                          \
-	{                                                                      \
-		.items = NULL                                                  \
-	}
+#define FAILURES_INIT { .items = NULL }
 
 void failures_clear(struct failures *failures);
 void failures_add(struct failures *failures, int rank, const char *sentence);

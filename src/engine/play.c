@@ -34,8 +34,7 @@ static void apply_choice(struct engine *engine, const struct replay_line *line)
 {
 	const struct message *message = &line->message;
 
-	if (message->type == MESSAGE_REQUEST &&
-	    strcmp(message->name, "discover") == 0)
+	if (message->type == MESSAGE_REQUEST && strcmp(message->name, "discover") == 0)
 		wanted_recorded(&engine->session, line->node, message->body);
 }
 
@@ -79,8 +78,7 @@ static void warn_of_cut(const struct engine *engine)
 	const char *path = replay_cut_path(engine->replay);
 
 	if (!engine->session.is_discovered)
-		log_write(LOG_WARNING,
-			  "the recording %s ends before all ranks were found",
+		log_write(LOG_WARNING, "the recording %s ends before all ranks were found",
 			  replay_path(engine->replay, 0));
 	else if (path)
 		log_write(LOG_WARNING,
@@ -98,18 +96,15 @@ static void warn_of_twice(const struct engine *engine)
 
 	for (size_t i = 0; i < session->other_count && session->job >= 0; i++) {
 		const struct rank *other = session->others[i];
-		const struct rank *shown =
-			session_find_rank(session, other->process.rank);
+		const struct rank *shown = session_find_rank(session, other->process.rank);
 
-		if (shown && shown->node != other->node &&
-		    wanted_has(session, other) &&
+		if (shown && shown->node != other->node && wanted_has(session, other) &&
 		    job_has(session, &session->jobs[session->job], other))
 			rankset_add(&twice, other->process.rank);
 	}
 	rankset_append(&text, &twice);
 	if (text.length > 0)
-		log_write(LOG_WARNING,
-			  "more than one recording has rank%s %s; one is shown",
+		log_write(LOG_WARNING, "more than one recording has rank%s %s; one is shown",
 			  rankset_count(&twice) == 1 ? "" : "s", text.data);
 	buffer_clear(&text);
 	rankset_clear(&twice);
@@ -160,8 +155,8 @@ static void set_ticks(struct engine *engine)
 		     engine->session.now < replay_end_time(engine->replay);
 
 	if (moves && !engine->replay_timer)
-		engine->replay_timer = loop_timer(engine->loop, TICK_SECONDS,
-						  TICK_SECONDS, on_tick, engine);
+		engine->replay_timer =
+			loop_timer(engine->loop, TICK_SECONDS, TICK_SECONDS, on_tick, engine);
 	if (moves || !engine->replay_timer)
 		return;
 	loop_timer_stop(engine->replay_timer);
@@ -231,8 +226,7 @@ bool engine_seek_change(struct engine *engine, int count)
 	double found = -1;
 
 	for (int i = 0; i < abs(count); i++) {
-		double next =
-			replay_find_change(engine->replay, time, count > 0);
+		double next = replay_find_change(engine->replay, time, count > 0);
 
 		if (next < 0)
 			break;
@@ -275,8 +269,7 @@ int engine_play(struct engine *engine, struct error *error)
 		.data = engine,
 	};
 
-	engine->replay =
-		replay_new(settings->replays, settings->replay_count, error);
+	engine->replay = replay_new(settings->replays, settings->replay_count, error);
 	if (!engine->replay)
 		return -1;
 	if (!engine->loop)

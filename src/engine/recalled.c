@@ -23,10 +23,8 @@ struct finding {
  */
 static bool is_whole(const json_t *asked)
 {
-	return json_get_boolean(asked, "hash", false) &&
-	       !json_object_get(asked, "slice") &&
-	       !json_object_get(asked, "find") &&
-	       !json_object_get(asked, "data") &&
+	return json_get_boolean(asked, "hash", false) && !json_object_get(asked, "slice") &&
+	       !json_object_get(asked, "find") && !json_object_get(asked, "data") &&
 	       !json_object_get(asked, "blocks");
 }
 
@@ -38,16 +36,12 @@ static void note(const struct replay_line *line, void *data)
 	const json_t *asked = json_object_get(body, "asked");
 	const char *expression = json_get_string(asked, "expression", "");
 
-	if (line->node != finding->rank->node ||
-	    line->time > finding->engine->session.now ||
-	    json_get_integer(asked, "pid", 0) !=
-		    finding->rank->process.pid ||
+	if (line->node != finding->rank->node || line->time > finding->engine->session.now ||
+	    json_get_integer(asked, "pid", 0) != finding->rank->process.pid ||
 	    strcmp(expression, recalled->expression) != 0 ||
-	    json_get_boolean(asked, "gradients", false) !=
-		    recalled->is_of_gradients ||
+	    json_get_boolean(asked, "gradients", false) != recalled->is_of_gradients ||
 	    json_get_boolean(asked, "values", false) != recalled->has_values ||
-	    json_get_integer(asked, "start", 0) != recalled->start ||
-	    !is_whole(asked))
+	    json_get_integer(asked, "start", 0) != recalled->start || !is_whole(asked))
 		return;
 	json_decref(finding->body);
 	finding->body = json_incref(line->message.body);
@@ -69,8 +63,7 @@ json_t *recalled_find(const struct engine *engine, const struct rank *rank,
 	};
 
 	if (replay_each(engine->replay, &search, error) == 0 && !finding.body)
-		error_set(error,
-			  "the recording has no answer of it to this; values "
-			  "are recorded with --record-locals only");
+		error_set(error, "the recording has no answer of it to this; values "
+				 "are recorded with --record-locals only");
 	return finding.body;
 }

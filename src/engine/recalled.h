@@ -18,7 +18,7 @@ struct recalled {
 	const char *expression;
 	bool is_of_gradients;
 	bool has_values; /* plain ones, too */
-	int64_t start; /* of the page */
+	int64_t start;	 /* of the page */
 };
 
 /* A new reference; NULL and a sentence: there is none. */

@@ -15,8 +15,7 @@
 /* Files of one recording; more are code that was generated. */
 #define FILES_MAXIMUM 256
 
-static void ask(struct engine *engine, const struct process *process,
-		const struct frame *frame)
+static void ask(struct engine *engine, const struct process *process, const struct frame *frame)
 {
 	const char *path = frame->code->file;
 	json_t *arguments;
@@ -57,8 +56,7 @@ void engine_record_sources(struct engine *engine)
 		ask_rank(engine, engine->session.ranks[i]);
 	if (engine->seq < first)
 		return;
-	engine_wait_answers(engine, first, engine->seq,
-			    engine->settings.timeout);
+	engine_wait_answers(engine, first, engine->seq, engine->settings.timeout);
 	for (int64_t seq = first; seq <= engine->seq; seq++)
 		json_decref(engine_take_answer(engine, seq, NULL));
 }

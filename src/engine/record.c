@@ -36,10 +36,10 @@ struct kept {
 
 struct record {
 	char *path;
-	int fd;	       /* -1: a ring, or after a failure */
-	double ring;   /* seconds to keep; 0: a file */
+	int fd;		     /* -1: a ring, or after a failure */
+	double ring;	     /* seconds to keep; 0: a file */
 	size_t ring_maximum; /* and bytes */
-	bool is_ended; /* it could not be written any more */
+	bool is_ended;	     /* it could not be written any more */
 	struct recordline_rules rules;
 	struct kept *kept; /* of a ring, the oldest first */
 	size_t kept_count;
@@ -49,16 +49,14 @@ struct record {
 	uint64_t snapshot_length;   /* of its text, which it begins with */
 	struct stack_table *stacks; /* that the chapter has named */
 	uint64_t step;		    /* the session's, of the last line */
-	struct buffer bytes; /* a file: not written yet; a ring: the chapter */
-	off_t chapter_at;    /* where in the file it begins */
-	bool is_flushed;     /* all lines can be unpacked from bytes */
+	struct buffer bytes;	    /* a file: not written yet; a ring: the chapter */
+	off_t chapter_at;	    /* where in the file it begins */
+	bool is_flushed;	    /* all lines can be unpacked from bytes */
 };
 
 static int make_file(const char *path, struct error *error)
 {
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == EEXIST)
 		return error_set(error,
@@ -66,8 +64,7 @@ static int make_file(const char *path, struct error *error)
 				 "file, so name another one",
 				 path);
 	if (fd < 0)
-		return error_set_errno(error, errno,
-				       "cannot make the recording %s", path);
+		return error_set_errno(error, errno, "cannot make the recording %s", path);
 	return fd;
 }
 
@@ -116,8 +113,7 @@ const char *record_path(const struct record *record)
 /* The file is given up; -1, and the sentence. */
 static int fail(struct record *record, struct error *error)
 {
-	error_set_errno(error, errno, "the recording %s ends here",
-			record->path);
+	error_set_errno(error, errno, "the recording %s ends here", record->path);
 	close(record->fd);
 	record->fd = -1;
 	record->is_ended = true;
@@ -128,8 +124,7 @@ static int write_bytes(struct record *record, struct error *error)
 {
 	if (record->fd < 0)
 		return 0;
-	if (file_write(record->fd, record->bytes.data, record->bytes.length) <
-	    0)
+	if (file_write(record->fd, record->bytes.data, record->bytes.length) < 0)
 		return fail(record, error);
 	buffer_reset(&record->bytes);
 	return 0;
@@ -153,14 +148,12 @@ static void drop_old(struct record *record, double now)
 	for (size_t i = 0; i < record->kept_count; i++)
 		length += record->kept[i].bytes.length;
 	while (count + 1 < record->kept_count &&
-	       (record->kept[count].last < now - record->ring ||
-		length > record->ring_maximum)) {
+	       (record->kept[count].last < now - record->ring || length > record->ring_maximum)) {
 		length -= record->kept[count].bytes.length;
 		buffer_clear(&record->kept[count++].bytes);
 	}
 	record->kept_count -= count;
-	memmove(record->kept, record->kept + count,
-		record->kept_count * sizeof(*record->kept));
+	memmove(record->kept, record->kept + count, record->kept_count * sizeof(*record->kept));
 }
 
 static void keep_chapter(struct record *record)
@@ -183,15 +176,14 @@ static int write_note(struct record *record, struct error *error)
 	if (record->ring > 0) {
 		record->chapter.packed_length = record->bytes.length;
 		chapter_to_note(&record->chapter, note);
-		memcpy(record->bytes.data + PACK_NOTE_OFFSET, note,
-		       sizeof(note));
+		memcpy(record->bytes.data + PACK_NOTE_OFFSET, note, sizeof(note));
 		return 0;
 	}
 	end = lseek(record->fd, 0, SEEK_CUR);
 	record->chapter.packed_length = (uint64_t)(end - record->chapter_at);
 	chapter_to_note(&record->chapter, note);
-	if (end < 0 || pwrite(record->fd, note, sizeof(note),
-			      record->chapter_at + PACK_NOTE_OFFSET) < 0)
+	if (end < 0 ||
+	    pwrite(record->fd, note, sizeof(note), record->chapter_at + PACK_NOTE_OFFSET) < 0)
 		return fail(record, error);
 	record->chapter_at = end;
 	return 0;
@@ -240,14 +232,13 @@ static uint64_t microseconds_of(double time)
 }
 
 /* line is an object; its time comes first, where a reader finds it quickly. */
-static void add_line(struct record *record, const char *line, size_t length,
-		     double time)
+static void add_line(struct record *record, const char *line, size_t length, double time)
 {
 	uint64_t microseconds = microseconds_of(time);
 	struct buffer timed = BUFFER_INIT;
 
-	buffer_printf(&timed, "{\"time\":%" PRIu64 ".%06" PRIu64 ",",
-		      microseconds / 1000000, microseconds % 1000000);
+	buffer_printf(&timed, "{\"time\":%" PRIu64 ".%06" PRIu64 ",", microseconds / 1000000,
+		      microseconds % 1000000);
 	buffer_append(&timed, line + 1, length - 1);
 	buffer_append_char(&timed, '\n');
 	pack_add(record->pack, &record->bytes, timed.data, timed.length);
@@ -258,8 +249,7 @@ static void add_line(struct record *record, const char *line, size_t length,
 	buffer_clear(&timed);
 }
 
-static void add_snapshot(struct record *record, const struct session *session,
-			 double time)
+static void add_snapshot(struct record *record, const struct session *session, double time)
 {
 	struct message message;
 	struct buffer line = BUFFER_INIT;
@@ -268,9 +258,8 @@ static void add_snapshot(struct record *record, const struct session *session,
 
 	recordline_mask_snapshot(body, &record->rules);
 	clock_gettime(CLOCK_REALTIME, &wall);
-	json_object_set_new(
-		body, "wall",
-		json_real((double)wall.tv_sec + (double)wall.tv_nsec / 1e9));
+	json_object_set_new(body, "wall",
+			    json_real((double)wall.tv_sec + (double)wall.tv_nsec / 1e9));
 	message_make_event(&message, "snapshot", body);
 	message_append(&line, &message);
 	add_line(record, line.data, line.length - 1, time);
@@ -278,8 +267,7 @@ static void add_snapshot(struct record *record, const struct session *session,
 	message_clear(&message);
 }
 
-void record_begin(struct record *record, const struct session *session,
-		  double time)
+void record_begin(struct record *record, const struct session *session, double time)
 {
 	unsigned char note[CHAPTER_NOTE_LENGTH];
 	double first = (double)microseconds_of(time) / 1e6;
@@ -309,13 +297,11 @@ static bool is_chapter_over(const struct record *record)
 	double seconds = chapter->last - chapter->first;
 	uint64_t length = chapter->length - record->snapshot_length;
 
-	if (seconds >= seconds_of_chapter(record) ||
-	    length >= CHAPTER_LENGTH_MAXIMUM)
+	if (seconds >= seconds_of_chapter(record) || length >= CHAPTER_LENGTH_MAXIMUM)
 		return true;
 	return seconds >= CHAPTER_SECONDS_MINIMUM &&
 	       (chapter->line_count >= CHAPTER_LINES ||
-		(length >= CHAPTER_LENGTH &&
-		 length >= record->snapshot_length));
+		(length >= CHAPTER_LENGTH && length >= record->snapshot_length));
 }
 
 static void note_line(struct record *record, const struct session *session,
@@ -328,14 +314,12 @@ static void note_line(struct record *record, const struct session *session,
 		return;
 	if (strcmp(message->name, "source") == 0)
 		record->chapter.flags |= CHAPTER_SOURCES;
-	if (strcmp(message->name, "tensor") == 0 ||
-	    strcmp(message->name, "parameters") == 0)
+	if (strcmp(message->name, "tensor") == 0 || strcmp(message->name, "parameters") == 0)
 		record->chapter.flags |= CHAPTER_VALUES;
 }
 
-int record_line(struct record *record, const struct session *session,
-		const struct message *message, const char *line, size_t length,
-		double time, struct error *error)
+int record_line(struct record *record, const struct session *session, const struct message *message,
+		const char *line, size_t length, double time, struct error *error)
 {
 	struct buffer changed = BUFFER_INIT;
 
@@ -343,8 +327,8 @@ int record_line(struct record *record, const struct session *session,
 		return 0;
 	if (!record->pack)
 		record_begin(record, session, time);
-	switch (recordline_make(&changed, message, &record->rules,
-				session->nodes[0].stacks, record->stacks)) {
+	switch (recordline_make(&changed, message, &record->rules, session->nodes[0].stacks,
+				record->stacks)) {
 	case RECORDLINE_LEFT_OUT:
 		break;
 	case RECORDLINE_AS_IT_IS:
@@ -361,8 +345,7 @@ int record_line(struct record *record, const struct session *session,
 			return -1;
 		record_begin(record, session, time);
 	}
-	return record->bytes.length < WRITE_LENGTH ? 0
-						   : write_bytes(record, error);
+	return record->bytes.length < WRITE_LENGTH ? 0 : write_bytes(record, error);
 }
 
 int record_save(struct record *record, const char *path, struct error *error)
@@ -376,8 +359,7 @@ int record_save(struct record *record, const char *path, struct error *error)
 
 		if (file_write(fd, bytes->data, bytes->length) == 0)
 			continue;
-		error_set_errno(error, errno, "cannot write the recording %s",
-				path);
+		error_set_errno(error, errno, "cannot write the recording %s", path);
 		close(fd);
 		return -1;
 	}

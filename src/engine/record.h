@@ -51,16 +51,14 @@ const char *record_path(const struct record *record);
  * The first chapter begins with what the session is at that time; without it
  * with the first line, to which nothing was before.
  */
-void record_begin(struct record *record, const struct session *session,
-		  double time);
+void record_begin(struct record *record, const struct session *session, double time);
 /*
  * Writes a line of the first node's pipe (without newline) whose message is
  * given, at session time time; the session has applied it already. -1 and a
  * sentence once when the file cannot be written any more.
  */
-int record_line(struct record *record, const struct session *session,
-		const struct message *message, const char *line, size_t length,
-		double time, struct error *error);
+int record_line(struct record *record, const struct session *session, const struct message *message,
+		const char *line, size_t length, double time, struct error *error);
 /*
  * What was written so far is in the file afterwards; costs nothing when it is
  * already. Fails as record_line does.

@@ -28,20 +28,18 @@ static void on_flush_due(void *data)
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
-void engine_record_line(struct engine *engine, const struct message *message,
-			const char *line, size_t length)
+void engine_record_line(struct engine *engine, const struct message *message, const char *line,
+			size_t length)
 {
 	struct error error = ERROR_INIT;
 
-	if (engine->record &&
-	    record_line(engine->record, &engine->session, message, line, length,
-			engine_now(engine), &error) < 0)
+	if (engine->record && record_line(engine->record, &engine->session, message, line, length,
+					  engine_now(engine), &error) < 0)
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
 /* A file that was read before is not read again: its answer is made anew. */
-static void add_source(size_t node, pid_t pid, const struct source *source,
-		       void *data)
+static void add_source(size_t node, pid_t pid, const struct source *source, void *data)
 {
 	struct engine *engine = data;
 	struct message request;
@@ -51,8 +49,7 @@ static void add_source(size_t node, pid_t pid, const struct source *source,
 
 	if (node != 0 || !source->content)
 		return;
-	body = json_pack("{s:i, s:b}", "pid", (int)pid, "changed",
-			 source->is_changed);
+	body = json_pack("{s:i, s:b}", "pid", (int)pid, "changed", source->is_changed);
 	json_set_text(body, "path", source->path);
 	json_set_text(body, "content", source->content);
 	message_make_request(&request, "source", NULL);
@@ -72,8 +69,7 @@ static void begin(struct engine *engine)
 	if (engine->settings.wants_output)
 		record_want_output(engine->record);
 	if (engine->session.node_count > 0)
-		record_begin(engine->record, &engine->session,
-			     engine_now(engine));
+		record_begin(engine->record, &engine->session, engine_now(engine));
 }
 
 int engine_record(struct engine *engine, const char *path, struct error *error)
@@ -96,8 +92,8 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 	}
 	if (!engine->loop)
 		engine->loop = loop_new();
-	engine->record_timer = loop_timer(engine->loop, FLUSH_SECONDS,
-					  FLUSH_SECONDS, on_flush_due, engine);
+	engine->record_timer =
+		loop_timer(engine->loop, FLUSH_SECONDS, FLUSH_SECONDS, on_flush_due, engine);
 	session_each_source(&engine->session, add_source, engine);
 	return 0;
 }

@@ -65,16 +65,14 @@ static struct object_key key_of(const json_t *body, uint64_t address)
 	return key;
 }
 
-static void remember_secret(struct recordline_rules *rules, const json_t *body,
-			    uint64_t address)
+static void remember_secret(struct recordline_rules *rules, const json_t *body, uint64_t address)
 {
 	if (address != 0 && strmap_count(rules->secrets) < SECRETS_MAXIMUM)
 		strmap_put(rules->secrets, key_of(body, address).text, rules);
 }
 
 /* The answer is about what is in a masked object, or may be. */
-static bool is_in_secret(const struct recordline_rules *rules,
-			 const json_t *body)
+static bool is_in_secret(const struct recordline_rules *rules, const json_t *body)
 {
 	uint64_t address = json_get_hex(body, "address");
 
@@ -142,8 +140,7 @@ static enum recordline make_variables(const struct making *making)
 	{
 		if (!is_all && !is_secret(variable))
 			continue;
-		remember_secret(making->rules, masked,
-				json_get_hex(variable, "address"));
+		remember_secret(making->rules, masked, json_get_hex(variable, "address"));
 		json_set_text(variable, "value", SECRET_MASK);
 		is_changed = true;
 	}
@@ -166,8 +163,7 @@ static enum recordline make_question(const struct making *making)
 
 		if (!secret_is_in(text))
 			continue;
-		map_put(making->rules->questions, (uint64_t)message->seq,
-			making->rules);
+		map_put(making->rules->questions, (uint64_t)message->seq, making->rules);
 		is_changed |= mask_text(body, fields[i]);
 	}
 	if (is_changed)
@@ -239,8 +235,7 @@ static enum recordline make_setting(const struct making *making)
 	json_t *body;
 
 	if (is_secret_name)
-		map_put(making->rules->questions, (uint64_t)message->seq,
-			making->rules);
+		map_put(making->rules->questions, (uint64_t)message->seq, making->rules);
 	if (!is_secret_name && wants(making, RECORDLINE_VARIABLES))
 		return RECORDLINE_AS_IT_IS;
 	body = json_copy(message->body);
@@ -261,8 +256,7 @@ static enum recordline make_answer(const struct making *making)
 		return RECORDLINE_LEFT_OUT;
 	body = json_copy(message->body);
 	if (is_all || secret_is_in(json_get_string(body, "result", ""))) {
-		remember_secret(making->rules, body,
-				json_get_hex(body, "address"));
+		remember_secret(making->rules, body, json_get_hex(body, "address"));
 		json_set_text(body, "result", SECRET_MASK);
 	}
 	if (is_all && json_object_get(body, "output"))
@@ -291,8 +285,7 @@ static bool mask_change(const struct recordline_rules *rules, json_t *json)
 		return false;
 	if (rules->extras & RECORDLINE_VARIABLES)
 		return mask_text(json, "description");
-	json_object_set_new(json, "description",
-			    json_stringn(text, (size_t)(colon - text)));
+	json_object_set_new(json, "description", json_stringn(text, (size_t)(colon - text)));
 	return true;
 }
 
@@ -369,8 +362,7 @@ static enum recordline make_debugger(const struct making *making)
 	return RECORDLINE_AS_IT_IS;
 }
 
-void recordline_mask_snapshot(json_t *snapshot,
-			      const struct recordline_rules *rules)
+void recordline_mask_snapshot(json_t *snapshot, const struct recordline_rules *rules)
 {
 	json_t *rank;
 	size_t i;
@@ -384,8 +376,7 @@ static void rename_stack(json_t *json, const char *key, json_t *stacks,
 			 const struct stack_table *from, struct stack_table *to)
 {
 	int64_t id = json_get_integer(json, key, 0);
-	const struct stack *stack =
-		id > 0 ? stack_table_find(from, (uint64_t)id) : NULL;
+	const struct stack *stack = id > 0 ? stack_table_find(from, (uint64_t)id) : NULL;
 	json_t *sent;
 
 	if (!stack) {
@@ -435,8 +426,7 @@ static enum recordline make_dropped(const struct making *making)
 /* Debuggers print values, too, and so do log points. */
 static bool has_values(const char *category)
 {
-	return strcmp(category, "terminal") == 0 ||
-	       strcmp(category, "console") == 0;
+	return strcmp(category, "terminal") == 0 || strcmp(category, "console") == 0;
 }
 
 /* What a process printed. */
@@ -445,14 +435,12 @@ static enum recordline make_output(const struct making *making)
 	const json_t *body = making->message->body;
 	const char *category = json_get_string(body, "category", "");
 	bool is_sentence = making->message->type == MESSAGE_EVENT &&
-			   !json_object_get(body, "pid") &&
-			   strcmp(category, "job") != 0;
+			   !json_object_get(body, "pid") && strcmp(category, "job") != 0;
 
 	if (is_sentence)
 		return RECORDLINE_AS_IT_IS;
 	return wants(making, RECORDLINE_OUTPUT) &&
-			       (!has_values(category) ||
-				wants(making, RECORDLINE_VARIABLES))
+			       (!has_values(category) || wants(making, RECORDLINE_VARIABLES))
 		       ? RECORDLINE_AS_IT_IS
 		       : RECORDLINE_LEFT_OUT;
 }
@@ -488,17 +476,14 @@ static const struct {
 	{ MESSAGE_REQUEST, "launch", make_launch },
 };
 
-enum recordline recordline_make(struct buffer *out,
-				const struct message *message,
-				struct recordline_rules *rules,
-				const struct stack_table *from,
+enum recordline recordline_make(struct buffer *out, const struct message *message,
+				struct recordline_rules *rules, const struct stack_table *from,
 				struct stack_table *to)
 {
 	struct making making = { out, message, rules, from, to };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(makers); i++)
-		if (makers[i].type == message->type &&
-		    strcmp(makers[i].name, message->name) == 0)
+		if (makers[i].type == message->type && strcmp(makers[i].name, message->name) == 0)
 			return makers[i].make(&making);
 	return RECORDLINE_AS_IT_IS;
 }

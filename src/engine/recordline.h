@@ -45,13 +45,10 @@ void recordline_rules_clear(struct recordline_rules *rules);
  * from is the table of the node that sent the message, which was applied; to
  * is the recording's.
  */
-enum recordline recordline_make(struct buffer *out,
-				const struct message *message,
-				struct recordline_rules *rules,
-				const struct stack_table *from,
+enum recordline recordline_make(struct buffer *out, const struct message *message,
+				struct recordline_rules *rules, const struct stack_table *from,
 				struct stack_table *to);
 /* The same of what is known of debuggers in the body of a `snapshot`. */
-void recordline_mask_snapshot(json_t *snapshot,
-			      const struct recordline_rules *rules);
+void recordline_mask_snapshot(json_t *snapshot, const struct recordline_rules *rules);
 
 #endif

@@ -46,8 +46,7 @@ static void align(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct tape *tape = replay->parts[i].tape;
 
-		if (has_wall(tape) &&
-		    (replay->wall < 0 || tape->wall < replay->wall))
+		if (has_wall(tape) && (replay->wall < 0 || tape->wall < replay->wall))
 			replay->wall = tape->wall;
 	}
 	for (size_t i = 0; i < replay->count; i++) {
@@ -61,8 +60,7 @@ static void align(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		if (!has_wall(part->tape) && isfinite(first) &&
-		    first > tape_first(part->tape))
+		if (!has_wall(part->tape) && isfinite(first) && first > tape_first(part->tape))
 			part->shift = first - tape_first(part->tape);
 	}
 }
@@ -103,15 +101,14 @@ struct replay *replay_new(char *const *paths, size_t count, struct error *error)
 	return replay;
 }
 
-struct replay *replay_new_bytes(const char *name, const void *bytes,
-				size_t length, struct error *error)
+struct replay *replay_new_bytes(const char *name, const void *bytes, size_t length,
+				struct error *error)
 {
 	struct tape_budget budget;
 	struct replay *replay;
 
 	tape_budget_init(&budget);
-	replay = add(make(1),
-		     tape_new_bytes(name, bytes, length, &budget, error));
+	replay = add(make(1), tape_new_bytes(name, bytes, length, &budget, error));
 	if (replay)
 		align(replay);
 	return replay;
@@ -141,8 +138,7 @@ const char *replay_path(const struct replay *replay, size_t node)
 }
 
 /* The one whose next line is first; NULL: none, or -1 in *result: broken. */
-static struct part *next_part(struct replay *replay, double *time, int *result,
-			      struct error *error)
+static struct part *next_part(struct replay *replay, double *time, int *result, struct error *error)
 {
 	struct part *next = NULL;
 
@@ -164,8 +160,7 @@ static struct part *next_part(struct replay *replay, double *time, int *result,
 	return next;
 }
 
-int replay_next(struct replay *replay, double until, struct replay_line *line,
-		struct error *error)
+int replay_next(struct replay *replay, double until, struct replay_line *line, struct error *error)
 {
 	int result;
 	struct part *part = next_part(replay, &line->time, &result, error);
@@ -181,9 +176,7 @@ void replay_seek(struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		tape_cursor_go(
-			&part->cursor,
-			tape_find_chapter(part->tape, time - part->shift));
+		tape_cursor_go(&part->cursor, tape_find_chapter(part->tape, time - part->shift));
 	}
 }
 
@@ -192,8 +185,7 @@ bool replay_is_far(const struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct part *part = &replay->parts[i];
 
-		if (tape_find_chapter(part->tape, time - part->shift) >
-		    part->cursor.chapter)
+		if (tape_find_chapter(part->tape, time - part->shift) > part->cursor.chapter)
 			return true;
 	}
 	return false;
@@ -213,8 +205,7 @@ double replay_end_time(const struct replay *replay)
 	double last = 0;
 
 	for (size_t i = 0; i < replay->count; i++)
-		last = fmax(last, tape_last(replay->parts[i].tape) +
-					  replay->parts[i].shift);
+		last = fmax(last, tape_last(replay->parts[i].tape) + replay->parts[i].shift);
 	return last;
 }
 
@@ -232,8 +223,8 @@ const char *replay_cut_path(const struct replay *replay)
 	return NULL;
 }
 
-static int each_of(const struct replay *replay, size_t node,
-		   const struct replay_search *search, struct error *error)
+static int each_of(const struct replay *replay, size_t node, const struct replay_search *search,
+		   struct error *error)
 {
 	const struct part *part = &replay->parts[node];
 	struct replay_line line = { .node = node };
@@ -245,8 +236,8 @@ static int each_of(const struct replay *replay, size_t node,
 		if (!(part->tape->chapters[i].is.flags & search->flag))
 			continue;
 		tape_cursor_go(&cursor, i);
-		while ((result = tape_cursor_find(&cursor, search->command,
-						  &line.message, error)) > 0) {
+		while ((result = tape_cursor_find(&cursor, search->command, &line.message, error)) >
+		       0) {
 			line.time = line.message.time + part->shift;
 			search->each(&line, search->data);
 			message_clear(&line.message);
@@ -256,8 +247,8 @@ static int each_of(const struct replay *replay, size_t node,
 	return result;
 }
 
-int replay_each(const struct replay *replay,
-		const struct replay_search *search, struct error *error)
+int replay_each(const struct replay *replay, const struct replay_search *search,
+		struct error *error)
 {
 	for (size_t i = 0; i < replay->count; i++) {
 		if (each_of(replay, i, search, error) < 0)
@@ -276,8 +267,7 @@ double replay_find_change(struct replay *replay, double time, bool is_forward)
 
 		if (!part->changes)
 			part->changes = changes_new(part->tape);
-		found = changes_find(part->changes, time - part->shift,
-				     is_forward);
+		found = changes_find(part->changes, time - part->shift, is_forward);
 		if (found < 0)
 			continue;
 		found += part->shift;

@@ -25,11 +25,10 @@ struct replay_line {
 };
 
 /* At the first line. NULL and a sentence for a broken file. */
-struct replay *replay_new(char *const *paths, size_t count,
-			  struct error *error);
+struct replay *replay_new(char *const *paths, size_t count, struct error *error);
 /* One recording of bytes, copied, called name. */
-struct replay *replay_new_bytes(const char *name, const void *bytes,
-				size_t length, struct error *error);
+struct replay *replay_new_bytes(const char *name, const void *bytes, size_t length,
+				struct error *error);
 void replay_free(struct replay *replay);
 size_t replay_count(const struct replay *replay);
 /* Lends the path of a node's recording. */
@@ -39,8 +38,7 @@ const char *replay_path(const struct replay *replay, size_t node);
  * message. 1 a line, 0 none, -1 and a sentence where a recording is broken:
  * nothing more comes of that one.
  */
-int replay_next(struct replay *replay, double until, struct replay_line *line,
-		struct error *error);
+int replay_next(struct replay *replay, double until, struct replay_line *line, struct error *error);
 /*
  * The next lines are for a session that knows nothing yet and shall be as at
  * that time: they begin with the last snapshots before it.
@@ -63,8 +61,8 @@ struct replay_search {
 	void *data;
 };
 /* Calls each for all of them, wherever they are, in their order. */
-int replay_each(const struct replay *replay,
-		const struct replay_search *search, struct error *error);
+int replay_each(const struct replay *replay, const struct replay_search *search,
+		struct error *error);
 /*
  * The nearest time before (or after) time at which a rank came, went, changed
  * its state, or its main thread's stack changed; -1: there is none. Is_forward

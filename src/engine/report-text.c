@@ -54,8 +54,7 @@ static void append_time(const struct page *page, double at)
 		return;
 	gmtime_r(&seconds, &parts);
 	strftime(text, sizeof(text), "%H:%M:%S", &parts);
-	buffer_printf(page->out, "%s.%03d UTC", text,
-		      (int)((clock - (double)seconds) * 1000));
+	buffer_printf(page->out, "%s.%03d UTC", text, (int)((clock - (double)seconds) * 1000));
 }
 
 static void append_bytes(struct buffer *out, int64_t bytes)
@@ -82,8 +81,7 @@ struct groups {
 	size_t capacity;
 };
 
-static void groups_add(struct groups *groups, const char *text, int rank,
-		       double at)
+static void groups_add(struct groups *groups, const char *text, int rank, double at)
 {
 	size_t i = 0;
 
@@ -91,8 +89,7 @@ static void groups_add(struct groups *groups, const char *text, int rank,
 		i++;
 	if (i == groups->count) {
 		ARRAY_GROW(groups->items, groups->count, groups->capacity);
-		groups->items[groups->count++] =
-			(struct group){ .text = xstrdup(text), .at = at };
+		groups->items[groups->count++] = (struct group){ .text = xstrdup(text), .at = at };
 	}
 	rankset_add(&groups->items[i].ranks, rank);
 	if (at < groups->items[i].at)
@@ -116,8 +113,7 @@ static void groups_clear(struct groups *groups)
 	free(groups->items);
 }
 
-static void append_line(struct buffer *out, const char *before,
-			const char *text)
+static void append_line(struct buffer *out, const char *before, const char *text)
 {
 	buffer_append_string(out, before);
 	format_text(out, text);
@@ -140,12 +136,10 @@ static void append_ends(const struct page *page)
 
 	while ((rank = next_rank(page, &next))) {
 		if (rank_is_gone(rank))
-			groups_add(&groups, end_of(rank), rank->process.rank,
-				   rank->ended_at);
+			groups_add(&groups, end_of(rank), rank->process.rank, rank->ended_at);
 	}
 	if (groups.count > 1)
-		qsort(groups.items, groups.count, sizeof(*groups.items),
-		      compare_groups);
+		qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		buffer_append_string(page->out, "  ");
 		append_time(page, groups.items[i].at);
@@ -164,15 +158,14 @@ static void append_event(const struct page *page)
 	if (page->report->headline)
 		append_line(page->out, "  ", page->report->headline);
 	else if (first)
-		buffer_printf(page->out, "  Rank %d failed first.\n",
-			      first->process.rank);
+		buffer_printf(page->out, "  Rank %d failed first.\n", first->process.rank);
 	append_ends(page);
 	if (page->report->before && first)
 		append_line(page->out, "  Before that: ", page->report->before);
 }
 
-static void append_indented(struct buffer *out, const char *text,
-			    const char *indent, size_t maximum)
+static void append_indented(struct buffer *out, const char *text, const char *indent,
+			    size_t maximum)
 {
 	size_t count = 0;
 
@@ -200,8 +193,7 @@ static void append_verdict(const struct page *page)
 
 static void append_merged(const struct page *page)
 {
-	buffer_append(page->out, page->report->merged.data,
-		      page->report->merged.length);
+	buffer_append(page->out, page->report->merged.data, page->report->merged.length);
 }
 
 static void append_native(const struct page *page)
@@ -245,8 +237,7 @@ static int compare_failures(const void *left, const void *right)
 }
 
 /* What the others raise is mostly that the first one is gone. */
-static void append_failure(struct buffer *out, const struct failure *failure,
-			   bool is_first)
+static void append_failure(struct buffer *out, const struct failure *failure, bool is_first)
 {
 	const char *message = json_get_string(failure->file, "message", "");
 	const char *stack = json_get_string(failure->file, "callstack", "");
@@ -268,17 +259,15 @@ static void append_failure(struct buffer *out, const struct failure *failure,
 
 static void append_errors(const struct page *page)
 {
-	struct failure *failures = xcalloc(page->engine->session.rank_count + 1,
-					   sizeof(*failures));
+	struct failure *failures = xcalloc(page->engine->session.rank_count + 1, sizeof(*failures));
 	const struct rank *rank;
 	size_t count = 0;
 	size_t next = 0;
 
 	while ((rank = next_rank(page, &next))) {
 		const struct process *process = &rank->process;
-		const json_t *file = json_object_get(
-			evidence_find(&page->engine->evidence, rank),
-			"error_file");
+		const json_t *file =
+			json_object_get(evidence_find(&page->engine->evidence, rank), "error_file");
 
 		if (!json_is_object(file))
 			continue;
@@ -293,8 +282,7 @@ static void append_errors(const struct page *page)
 	for (size_t i = 0; i < count && i < ERRORS_MAXIMUM; i++)
 		append_failure(page->out, &failures[i], i == 0);
 	if (count > ERRORS_MAXIMUM)
-		buffer_printf(page->out, "  ... and %zu more ranks\n",
-			      count - ERRORS_MAXIMUM);
+		buffer_printf(page->out, "  ... and %zu more ranks\n", count - ERRORS_MAXIMUM);
 	free(failures);
 }
 
@@ -316,16 +304,14 @@ static void append_versions(const struct page *page)
 
 	while ((rank = next_rank(page, &next))) {
 		const struct process *process = &rank->process;
-		const char *torch = json_get_string(
-			evidence_find(&page->engine->evidence, rank),
-			"torch", NULL);
+		const char *torch = json_get_string(evidence_find(&page->engine->evidence, rank),
+						    "torch", NULL);
 		char *text;
 
 		if (process->python[0] == '\0' && !torch)
 			continue;
 		text = xasprintf("Python %s%s%s",
-				 process->python[0] != '\0' ? process->python
-							    : "?",
+				 process->python[0] != '\0' ? process->python : "?",
 				 torch ? ", torch " : "", torch ? torch : "");
 		groups_add(&groups, text, process->rank, 0);
 		free(text);
@@ -341,9 +327,8 @@ static void append_resident(const struct page *page)
 
 	while ((rank = next_rank(page, &next))) {
 		const struct process *process = &rank->process;
-		int64_t bytes = json_get_integer(
-			evidence_find(&page->engine->evidence, rank),
-			"memory", 0);
+		int64_t bytes =
+			json_get_integer(evidence_find(&page->engine->evidence, rank), "memory", 0);
 
 		if (bytes <= 0)
 			continue;
@@ -383,10 +368,8 @@ static void append_memory(const struct page *page)
 			buffer_append_string(page->out, ", no limit");
 		}
 		if (kills >= 0)
-			buffer_printf(page->out,
-				      ", %" PRId64
-				      " process%s killed for memory",
-				      kills, kills == 1 ? "" : "es");
+			buffer_printf(page->out, ", %" PRId64 " process%s killed for memory", kills,
+				      kills == 1 ? "" : "es");
 		buffer_append_char(page->out, '\n');
 	}
 }
@@ -430,17 +413,15 @@ static void append_doctor(const struct page *page)
 		size_t j;
 
 		json_array_foreach(
-			json_object_get(evidence_ways(&page->engine->evidence, rank),
-					"ways"),
-			j, way)
+			json_object_get(evidence_ways(&page->engine->evidence, rank), "ways"), j,
+			way)
 		{
 			bool is_ok = json_get_boolean(way, "ok", false);
 			const char *why = json_get_string(way, "why", "");
 			char *text =
 				xasprintf("%s %s%s%s", is_ok ? "yes " : "no  ",
 					  json_get_string(way, "way", "?"),
-					  is_ok || why[0] == '\0' ? "" : ": ",
-					  is_ok ? "" : why);
+					  is_ok || why[0] == '\0' ? "" : ": ", is_ok ? "" : why);
 
 			groups_add(&groups, text, process->rank, 0);
 			free(text);
@@ -467,8 +448,7 @@ static const struct section {
 static void append_head(const struct page *page)
 {
 	const struct session *session = &page->engine->session;
-	const struct job *job =
-		session->job >= 0 ? &session->jobs[session->job] : NULL;
+	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
 	double clock = page->report->clock + engine_now(page->engine);
 	time_t seconds = (time_t)clock;
 	struct tm parts;
@@ -484,8 +464,7 @@ static void append_head(const struct page *page)
 		buffer_append_string(page->out, ", of the recording ");
 		format_text(page->out, replay_path(page->engine->replay, 0));
 	}
-	buffer_printf(page->out, "\n%zu rank%s", session->rank_count,
-		      plural(session->rank_count));
+	buffer_printf(page->out, "\n%zu rank%s", session->rank_count, plural(session->rank_count));
 	if (job && job->script && job->script[0] != '\0') {
 		buffer_append_string(page->out, " of ");
 		format_text(page->out, job->script);
@@ -501,8 +480,7 @@ static void append_head(const struct page *page)
 	buffer_append_char(page->out, '\n');
 }
 
-void report_append(struct buffer *out, const struct report *report,
-		   const struct engine *engine)
+void report_append(struct buffer *out, const struct report *report, const struct engine *engine)
 {
 	struct page page = { .out = out, .report = report, .engine = engine };
 

@@ -27,8 +27,7 @@ void report_init(struct report *report, const struct engine *engine)
 	if (engine->replay)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
-	report->clock = (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
-			engine_now(engine);
+	report->clock = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - engine_now(engine);
 }
 
 void report_clear(struct report *report)
@@ -57,13 +56,11 @@ void report_ask_native(const struct report *report, struct engine *engine)
 		size_t *count = rank->is_outlier ? &outliers : &others;
 		size_t maximum = rank->is_outlier ? NATIVE_OUTLIERS : 1;
 
-		if (rank->process.pid > 0 &&
-		    rank->process.state == PROCESS_LIVE && (*count)++ < maximum)
-			json_array_append_new(pids,
-					      json_integer(rank->process.pid));
+		if (rank->process.pid > 0 && rank->process.state == PROCESS_LIVE &&
+		    (*count)++ < maximum)
+			json_array_append_new(pids, json_integer(rank->process.pid));
 	}
-	seq = engine_ask(engine, "sample",
-			 json_pack("{s:o, s:b}", "pids", pids, "native", true));
+	seq = engine_ask(engine, "sample", json_pack("{s:o, s:b}", "pids", pids, "native", true));
 	evidence_await(engine, seq, engine->settings.timeout);
 }
 
@@ -78,8 +75,8 @@ void report_look(struct report *report, const struct engine *engine)
 {
 	const struct session *session = &engine->session;
 	bool is_all = rankset_count(&report->ranks) == 0;
-	struct stacktree_node *root = stacktree_new_last(
-		session, STACKTREE_LINE, is_all ? NULL : &report->ranks);
+	struct stacktree_node *root =
+		stacktree_new_last(session, STACKTREE_LINE, is_all ? NULL : &report->ranks);
 
 	buffer_reset(&report->verdict);
 	buffer_reset(&report->merged);
@@ -92,8 +89,7 @@ void report_look(struct report *report, const struct engine *engine)
 	stacktree_free(root);
 }
 
-const struct rank *report_next(const struct report *report,
-			       const struct engine *engine, size_t *i)
+const struct rank *report_next(const struct report *report, const struct engine *engine, size_t *i)
 {
 	const struct session *session = &engine->session;
 
@@ -130,8 +126,7 @@ const struct rank *report_first_failed(const struct engine *engine)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (report_has_failed(rank) &&
-		    (!first || is_before(rank, first)))
+		if (report_has_failed(rank) && (!first || is_before(rank, first)))
 			first = rank;
 	}
 	return first;
@@ -144,8 +139,7 @@ const char *report_end(const struct rank *rank)
 
 static json_t *time_to_json(const struct report *report, double at)
 {
-	return report->clock < 0 || at < 0 ? json_null()
-					   : json_real(report->clock + at);
+	return report->clock < 0 || at < 0 ? json_null() : json_real(report->clock + at);
 }
 
 static json_t *end_to_json(const struct report *report, const struct rank *rank)
@@ -158,13 +152,11 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 		return json_null();
 	}
 	json_object_set_new(json, "code",
-			    process->exit_code >= 0
-				    ? json_integer(process->exit_code)
-				    : json_null());
+			    process->exit_code >= 0 ? json_integer(process->exit_code)
+						    : json_null());
 	json_object_set_new(json, "signal",
-			    process->exit_signal > 0
-				    ? json_integer(process->exit_signal)
-				    : json_null());
+			    process->exit_signal > 0 ? json_integer(process->exit_signal)
+						     : json_null());
 	json_object_set_new(json, "time", time_to_json(report, rank->ended_at));
 	return json;
 }
@@ -172,8 +164,7 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 /* What a node said, each key null where it said nothing. */
 static void set_evidence(json_t *json, const json_t *evidence)
 {
-	static const char *const keys[] = { "torch", "memory", "cgroup",
-					    "error_file" };
+	static const char *const keys[] = { "torch", "memory", "cgroup", "error_file" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		json_t *value = json_object_get(evidence, keys[i]);
@@ -193,40 +184,33 @@ static json_t *native_to_json(const struct rank *rank)
 	}
 	for (size_t i = 0; i < stack->frame_count; i++)
 		json_array_append_new(frames,
-				      format_json_frame(&rank->process,
-							&stack->frames[i], i));
+				      format_json_frame(&rank->process, &stack->frames[i], i));
 	return frames;
 }
 
-static json_t *rank_to_json(const struct report *report,
-			    const struct engine *engine,
+static json_t *rank_to_json(const struct report *report, const struct engine *engine,
 			    const struct rank *rank)
 {
 	json_t *json = format_json_rank(&engine->session, rank);
 	const char *python = rank->process.python;
-	json_t *ways = json_object_get(
-		evidence_ways(&engine->evidence, rank), "ways");
+	json_t *ways = json_object_get(evidence_ways(&engine->evidence, rank), "ways");
 
 	json_object_set_new(json, "end", end_to_json(report, rank));
-	json_object_set_new(json, "python",
-			    python[0] != '\0' ? json_text(python)
-					      : json_null());
+	json_object_set_new(json, "python", python[0] != '\0' ? json_text(python) : json_null());
 	set_evidence(json, evidence_find(&engine->evidence, rank));
 	json_object_set_new(json, "native", native_to_json(rank));
 	json_object_set(json, "ways", ways ? ways : json_null());
 	return json;
 }
 
-static json_t *ranks_to_json(const struct report *report,
-			     const struct engine *engine)
+static json_t *ranks_to_json(const struct report *report, const struct engine *engine)
 {
 	json_t *ranks = json_array();
 	const struct rank *rank;
 	size_t i = 0;
 
 	while ((rank = report_next(report, engine, &i)))
-		json_array_append_new(ranks,
-				      rank_to_json(report, engine, rank));
+		json_array_append_new(ranks, rank_to_json(report, engine, rank));
 	return ranks;
 }
 
@@ -249,21 +233,17 @@ json_t *report_to_json(const struct report *report, const struct engine *engine)
 	json_t *json = json_object();
 
 	json_object_set_new(json, "version", json_string(PACKAGE_VERSION));
-	json_object_set_new(json, "time",
-			    time_to_json(report, engine_now(engine)));
+	json_object_set_new(json, "time", time_to_json(report, engine_now(engine)));
 	json_object_set_new(json, "event", json_text(report->event));
 	json_object_set_new(json, "headline", json_text(report->headline));
 	json_object_set_new(json, "before", json_text(report->before));
 	json_object_set_new(json, "first_failed",
-			    first ? json_integer(first->process.rank)
-				  : json_null());
+			    first ? json_integer(first->process.rank) : json_null());
 	json_object_set(json, "verdict", report->verdict_json);
 	json_object_set(json, "merged", report->merged_json);
 	json_object_set_new(json, "ranks", ranks_to_json(report, engine));
 	json_object_set_new(json, "cgroups", cgroups_to_json(engine));
-	json_object_set_new(json, "kernel",
-			    evidence_kernel(&engine->evidence));
-	json_object_set_new(json, "kernel_error",
-			    json_text(engine->evidence.kernel_error));
+	json_object_set_new(json, "kernel", evidence_kernel(&engine->evidence));
+	json_object_set_new(json, "kernel_error", json_text(engine->evidence.kernel_error));
 	return json;
 }

@@ -43,13 +43,10 @@ const struct stack *report_native(const struct rank *rank);
 /* Takes over the stacks of the session, judged before, as they are now. */
 void report_look(struct report *report, const struct engine *engine);
 /* The whole page as text, and as a document (a new reference). */
-void report_append(struct buffer *out, const struct report *report,
-		   const struct engine *engine);
-json_t *report_to_json(const struct report *report,
-		       const struct engine *engine);
+void report_append(struct buffer *out, const struct report *report, const struct engine *engine);
+json_t *report_to_json(const struct report *report, const struct engine *engine);
 /* The next of its ranks behind number *i, which begins at 0; NULL: no more. */
-const struct rank *report_next(const struct report *report,
-			       const struct engine *engine, size_t *i);
+const struct rank *report_next(const struct report *report, const struct engine *engine, size_t *i);
 /*
  * The rank that failed first: by its end as the node saw it, one that its
  * launcher ended (SIGTERM) last. NULL: none has failed.

@@ -25,12 +25,10 @@ double request_limit(double seconds)
 	return seconds * OF_TIMEOUT;
 }
 
-void request_set_timeout(json_t *arguments, const struct engine *engine,
-			 double seconds)
+void request_set_timeout(json_t *arguments, const struct engine *engine, double seconds)
 {
 	if (!engine->is_screen)
-		json_object_set_new(arguments, "timeout",
-				    json_real(request_limit(seconds)));
+		json_object_set_new(arguments, "timeout", json_real(request_limit(seconds)));
 }
 
 static void request_clear(struct request *request)
@@ -74,8 +72,7 @@ bool engine_is_deaf(const struct engine *engine)
 	return true;
 }
 
-int64_t engine_send(struct engine *engine, const char *command,
-		    json_t *owned_arguments)
+int64_t engine_send(struct engine *engine, const char *command, json_t *owned_arguments)
 {
 	struct buffer line = BUFFER_INIT;
 	struct message message;
@@ -94,15 +91,13 @@ int64_t engine_send(struct engine *engine, const char *command,
 	return engine->seq;
 }
 
-int64_t engine_ask(struct engine *engine, const char *command,
-		   json_t *owned_arguments)
+int64_t engine_ask(struct engine *engine, const char *command, json_t *owned_arguments)
 {
 	int64_t seq = engine_send(engine, command, owned_arguments);
 
 	if (seq == 0)
 		return 0;
-	ARRAY_GROW(engine->requests, engine->request_count,
-		   engine->request_capacity);
+	ARRAY_GROW(engine->requests, engine->request_count, engine->request_capacity);
 	engine->requests[engine->request_count++] = (struct request){
 		.seq = seq,
 	};
@@ -155,23 +150,21 @@ static bool are_answered(const struct engine *engine, void *data)
 	for (size_t i = 0; i < engine->request_count; i++) {
 		const struct request *request = &engine->requests[i];
 
-		if (request->seq >= range->first &&
-		    request->seq <= range->last && !request->is_answered)
+		if (request->seq >= range->first && request->seq <= range->last &&
+		    !request->is_answered)
 			return false;
 	}
 	return true;
 }
 
-int engine_wait_answers(struct engine *engine, int64_t first, int64_t last,
-			double seconds)
+int engine_wait_answers(struct engine *engine, int64_t first, int64_t last, double seconds)
 {
 	struct range range = { first, last };
 
 	return engine_wait(engine, are_answered, &range, seconds);
 }
 
-json_t *engine_take_whole(struct engine *engine, int64_t seq,
-			  struct error *error)
+json_t *engine_take_whole(struct engine *engine, int64_t seq, struct error *error)
 {
 	struct request *request = find(engine, seq);
 	json_t *body = NULL;
@@ -187,8 +180,7 @@ json_t *engine_take_whole(struct engine *engine, int64_t seq,
 			  "waits longer",
 			  engine->settings.timeout);
 	else if (!request->is_success)
-		error_set(error, "%s",
-			  request->error ? request->error : "it failed");
+		error_set(error, "%s", request->error ? request->error : "it failed");
 	if (!request)
 		return NULL;
 	if (request->is_answered)
@@ -198,8 +190,7 @@ json_t *engine_take_whole(struct engine *engine, int64_t seq,
 	return body;
 }
 
-json_t *engine_take_answer(struct engine *engine, int64_t seq,
-			   struct error *error)
+json_t *engine_take_answer(struct engine *engine, int64_t seq, struct error *error)
 {
 	struct error failure = ERROR_INIT;
 	json_t *body = engine_take_whole(engine, seq, &failure);

@@ -24,7 +24,6 @@ void requests_clear(struct engine *engine);
 /* How long a node may take over it, where we wait so many seconds. */
 double request_limit(double seconds);
 /* The same as its argument `timeout`; who looks at a screen may wait on. */
-void request_set_timeout(json_t *arguments, const struct engine *engine,
-			 double seconds);
+void request_set_timeout(json_t *arguments, const struct engine *engine, double seconds);
 
 #endif

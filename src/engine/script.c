@@ -22,8 +22,7 @@
 
 int script_flush(struct command_context *context, struct error *error)
 {
-	int result = file_write(STDOUT_FILENO, context->out->data,
-				context->out->length);
+	int result = file_write(STDOUT_FILENO, context->out->data, context->out->length);
 	int why = errno;
 
 	file_write(STDERR_FILENO, context->notes->data, context->notes->length);
@@ -35,12 +34,9 @@ int script_flush(struct command_context *context, struct error *error)
 	return result;
 }
 
-static void append_exit(struct command_context *context,
-			const struct process *process)
+static void append_exit(struct command_context *context, const struct process *process)
 {
-	const char *signal = process->exit_signal > 0
-				     ? sigabbrev_np(process->exit_signal)
-				     : NULL;
+	const char *signal = process->exit_signal > 0 ? sigabbrev_np(process->exit_signal) : NULL;
 	json_t *json;
 
 	if (!context->is_json) {
@@ -48,8 +44,7 @@ static void append_exit(struct command_context *context,
 		if (signal)
 			buffer_printf(context->out, " by SIG%s", signal);
 		else if (process->exit_code >= 0)
-			buffer_printf(context->out, " with %d",
-				      process->exit_code);
+			buffer_printf(context->out, " with %d", process->exit_code);
 		buffer_append_char(context->out, '\n');
 		return;
 	}
@@ -57,12 +52,9 @@ static void append_exit(struct command_context *context,
 	json_object_set_new(json, "event", json_string("exited"));
 	json_object_set_new(json, "rank", json_integer(process->rank));
 	json_object_set_new(json, "code",
-			    process->exit_code >= 0
-				    ? json_integer(process->exit_code)
-				    : json_null());
-	json_object_set_new(json, "signal",
-			    signal ? json_sprintf("SIG%s", signal)
-				   : json_null());
+			    process->exit_code >= 0 ? json_integer(process->exit_code)
+						    : json_null());
+	json_object_set_new(json, "signal", signal ? json_sprintf("SIG%s", signal) : json_null());
 	format_document(context->out, json);
 }
 
@@ -71,9 +63,7 @@ static void append_job(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 	const struct launched *job = &session->launching.job;
-	const char *signal = job->exit_signal > 0
-				     ? sigabbrev_np(job->exit_signal)
-				     : NULL;
+	const char *signal = job->exit_signal > 0 ? sigabbrev_np(job->exit_signal) : NULL;
 	json_t *json;
 
 	if (context->was_job_told || job->state <= LAUNCHED_RUNNING)
@@ -88,11 +78,8 @@ static void append_job(struct command_context *context)
 	json_object_set_new(json, "event", json_string("job"));
 	json_object_set_new(json, "pid", json_integer(job->pid));
 	json_object_set_new(json, "code",
-			    job->exit_code >= 0 ? json_integer(job->exit_code)
-						: json_null());
-	json_object_set_new(json, "signal",
-			    signal ? json_sprintf("SIG%s", signal)
-				   : json_null());
+			    job->exit_code >= 0 ? json_integer(job->exit_code) : json_null());
+	json_object_set_new(json, "signal", signal ? json_sprintf("SIG%s", signal) : json_null());
 	format_document(context->out, json);
 }
 
@@ -125,8 +112,7 @@ static json_t *frame_of(const struct stop *stop)
 	json_object_set_new(json, "qualname", json_text(stop->qualname));
 	json_object_set_new(json, "file", json_text(stop->file));
 	json_object_set_new(json, "lineno",
-			    stop->line > 0 ? json_integer(stop->line)
-					   : json_null());
+			    stop->line > 0 ? json_integer(stop->line) : json_null());
 	json_object_set_new(json, "depth", json_integer(0));
 	json_object_set_new(json, "frame_type", json_string("Python"));
 	json_object_set_new(json, "is_user", json_boolean(stop->is_user));
@@ -151,8 +137,7 @@ static void append_stop_json(struct buffer *out, const struct stop *stop)
 	json_object_set_new(json, "event", json_string("stopped"));
 	json_object_set_new(json, "rank", json_integer(stop->rank));
 	json_object_set_new(json, "tid", json_integer(stop->tid));
-	json_object_set_new(json, "reason",
-			    json_string(stop_reason_name(stop->reason)));
+	json_object_set_new(json, "reason", json_string(stop_reason_name(stop->reason)));
 	json_object_set_new(json, "at", at ? json_string(at) : json_null());
 	json_object_set_new(json, "value", json_text(stop->value));
 	json_object_set_new(json, "description", json_text(stop->description));
@@ -187,14 +172,12 @@ static void append_stop(struct buffer *out, const struct stop *stop)
 }
 
 /* "rank 1, breakpoint 2: x=5" */
-static void append_said(struct command_context *context,
-			const struct stop *stop)
+static void append_said(struct command_context *context, const struct stop *stop)
 {
 	json_t *json;
 
 	if (!context->is_json) {
-		buffer_printf(context->out, "rank %d, breakpoint %d: ",
-			      stop->rank, stop->hits[0]);
+		buffer_printf(context->out, "rank %d, breakpoint %d: ", stop->rank, stop->hits[0]);
 		format_text(context->out, stop->said);
 		buffer_append_char(context->out, '\n');
 		return;
@@ -208,8 +191,7 @@ static void append_said(struct command_context *context,
 }
 
 /* "rank 2 was sent SIGTERM: resumed so that it can handle it" */
-static void append_resume(struct command_context *context,
-			  const struct stop *stop)
+static void append_resume(struct command_context *context, const struct stop *stop)
 {
 	json_t *json;
 
@@ -221,8 +203,7 @@ static void append_resume(struct command_context *context,
 	json = json_object();
 	json_object_set_new(json, "event", json_string("continued"));
 	json_object_set_new(json, "rank", json_integer(stop->rank));
-	json_object_set_new(json, "reason",
-			    json_string(resume_reason_name(stop->resumed_for)));
+	json_object_set_new(json, "reason", json_string(resume_reason_name(stop->resumed_for)));
 	json_object_set_new(json, "description", json_text(stop->description));
 	format_document(context->out, json);
 }
@@ -232,8 +213,7 @@ static void append_stops(struct command_context *context)
 	const struct stops *stops = &context->engine->session.stops;
 
 	while (context->stops_told < stops->count) {
-		const struct stop *stop =
-			stops_find(stops, context->stops_told++);
+		const struct stop *stop = stops_find(stops, context->stops_told++);
 
 		if (!stop)
 			continue;
@@ -270,8 +250,8 @@ void script_append_events(struct command_context *context)
 	append_job(context);
 }
 
-void script_append_error(struct command_context *context, int rank,
-			 const char *command, const char *sentence)
+void script_append_error(struct command_context *context, int rank, const char *command,
+			 const char *sentence)
 {
 	json_t *json;
 
@@ -283,8 +263,7 @@ void script_append_error(struct command_context *context, int rank,
 	}
 	json = json_object();
 	json_object_set_new(json, "event", json_string("error"));
-	json_object_set_new(json, "rank",
-			    rank >= 0 ? json_integer(rank) : json_null());
+	json_object_set_new(json, "rank", rank >= 0 ? json_integer(rank) : json_null());
 	json_object_set_new(json, "command", json_text(command));
 	json_object_set_new(json, "error", json_text(sentence));
 	format_document(context->out, json);
@@ -330,29 +309,24 @@ static void await_line(struct engine *engine, FILE *file)
 	struct loop_watch *watch;
 	bool is_there = false;
 
-	if (file != stdin || !engine->loop ||
-	    engine->settings.program_count == 0 ||
+	if (file != stdin || !engine->loop || engine->settings.program_count == 0 ||
 	    fstat(STDIN_FILENO, &about) < 0 ||
-	    !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) ||
-	      isatty(STDIN_FILENO)))
+	    !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || isatty(STDIN_FILENO)))
 		return;
-	watch = loop_watch(engine->loop, STDIN_FILENO, LOOP_READABLE, on_line,
-			   &is_there);
+	watch = loop_watch(engine->loop, STDIN_FILENO, LOOP_READABLE, on_line, &is_there);
 	while (!is_there && !engine_is_deaf(engine))
 		engine_wait(engine, is_set, &is_there, 3600);
 	loop_watch_stop(watch);
 }
 
-static ssize_t read_line(struct command_context *context, FILE *file,
-			 char **line, size_t *capacity)
+static ssize_t read_line(struct command_context *context, FILE *file, char **line, size_t *capacity)
 {
 	await_line(context->engine, file);
 	return getline(line, capacity, file);
 }
 
-static int run_lines(struct command_context *context,
-		     const struct command_table *tables, size_t table_count,
-		     FILE *file, struct error *error)
+static int run_lines(struct command_context *context, const struct command_table *tables,
+		     size_t table_count, FILE *file, struct error *error)
 {
 	char *line = NULL;
 	size_t capacity = 0;
@@ -363,8 +337,7 @@ static int run_lines(struct command_context *context,
 	/* Else lines might wait in its buffer while we wait for more. */
 	if (file == stdin)
 		setvbuf(file, NULL, _IONBF, 0);
-	while (!context->wants_quit &&
-	       (length = read_line(context, file, &line, &capacity)) >= 0) {
+	while (!context->wants_quit && (length = read_line(context, file, &line, &capacity)) >= 0) {
 		struct error failure = ERROR_INIT;
 		uint64_t stops = stops_of(context);
 		size_t told = context->stops_told;
@@ -374,15 +347,14 @@ static int run_lines(struct command_context *context,
 		if (length > 0 && line[length - 1] == '\n')
 			line[length - 1] = '\0';
 		context->is_fresh = false;
-		result = command_run_line(context, tables, table_count, line,
-					  COMMAND_SHELL, &failure);
+		result = command_run_line(context, tables, table_count, line, COMMAND_SHELL,
+					  &failure);
 		script_append_events(context);
 		if (stops_of(context) != stops && context->stops_told != told)
 			command_display_stop(context);
 		if (result < 0) {
 			error_prefix(&failure, "line %zu", number);
-			script_append_error(context, context->failed_rank, line,
-					    failure.message);
+			script_append_error(context, context->failed_rank, line, failure.message);
 		}
 		add_status(&status, result, context->status);
 		if (script_flush(context, error) < 0)
@@ -392,21 +364,18 @@ static int run_lines(struct command_context *context,
 	return error_is_set(error) ? -1 : status;
 }
 
-int script_run(struct command_context *context,
-	       const struct command_table *tables, size_t table_count,
-	       const char *path, struct error *error)
+int script_run(struct command_context *context, const struct command_table *tables,
+	       size_t table_count, const char *path, struct error *error)
 {
 	bool is_input = strcmp(path, "-") == 0;
 	FILE *file = is_input ? stdin : fopen(path, "re");
 	int status;
 
 	if (!file)
-		return error_set_errno(error, errno,
-				       "cannot open the script %s", path);
+		return error_set_errno(error, errno, "cannot open the script %s", path);
 	status = run_lines(context, tables, table_count, file, error);
 	if (status >= 0 && ferror(file)) {
-		error_set_errno(error, errno, "cannot read the script %s",
-				path);
+		error_set_errno(error, errno, "cannot read the script %s", path);
 		status = -1;
 	}
 	if (!is_input)

@@ -30,14 +30,13 @@ static void show_switch(struct buffer *out, bool is_on)
 	buffer_append_string(out, is_on ? "on" : "off");
 }
 
-static int parse_seconds(const char *value, double minimum, double maximum,
-			 double *seconds, struct error *error)
+static int parse_seconds(const char *value, double minimum, double maximum, double *seconds,
+			 struct error *error)
 {
 	char *end;
 	double parsed = strtod(value, &end);
 
-	if (end == value || *end != '\0' ||
-	    !(parsed >= minimum && parsed <= maximum))
+	if (end == value || *end != '\0' || !(parsed >= minimum && parsed <= maximum))
 		return error_set(error,
 				 "'%.40s' is not a number of seconds between "
 				 "%g and %g",
@@ -46,8 +45,7 @@ static int parse_seconds(const char *value, double minimum, double maximum,
 	return 0;
 }
 
-static int set_theme(struct settings *settings, const char *value,
-		     struct error *error)
+static int set_theme(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	free(settings->theme);
@@ -57,15 +55,12 @@ static int set_theme(struct settings *settings, const char *value,
 
 static void show_theme(const struct settings *settings, struct buffer *out)
 {
-	buffer_append_string(out,
-			     settings->theme ? settings->theme : "default");
+	buffer_append_string(out, settings->theme ? settings->theme : "default");
 }
 
-static int set_timeout(struct settings *settings, const char *value,
-		       struct error *error)
+static int set_timeout(struct settings *settings, const char *value, struct error *error)
 {
-	return parse_seconds(value, TIMEOUT_MINIMUM, TIMEOUT_MAXIMUM,
-			     &settings->timeout, error);
+	return parse_seconds(value, TIMEOUT_MINIMUM, TIMEOUT_MAXIMUM, &settings->timeout, error);
 }
 
 static void show_timeout(const struct settings *settings, struct buffer *out)
@@ -73,21 +68,18 @@ static void show_timeout(const struct settings *settings, struct buffer *out)
 	buffer_printf(out, "%g", settings->timeout);
 }
 
-static int set_step_timeout(struct settings *settings, const char *value,
-			    struct error *error)
+static int set_step_timeout(struct settings *settings, const char *value, struct error *error)
 {
-	return parse_seconds(value, TIMEOUT_MINIMUM, TIMEOUT_MAXIMUM,
-			     &settings->step_timeout, error);
+	return parse_seconds(value, TIMEOUT_MINIMUM, TIMEOUT_MAXIMUM, &settings->step_timeout,
+			     error);
 }
 
-static void show_step_timeout(const struct settings *settings,
-			      struct buffer *out)
+static void show_step_timeout(const struct settings *settings, struct buffer *out)
 {
 	buffer_printf(out, "%g", settings->step_timeout);
 }
 
-static int set_tolerance(struct settings *settings, const char *value,
-			 struct error *error)
+static int set_tolerance(struct settings *settings, const char *value, struct error *error)
 {
 	char *end;
 	double parsed = strtod(value, &end);
@@ -106,12 +98,10 @@ static void show_tolerance(const struct settings *settings, struct buffer *out)
 	buffer_printf(out, "%g", settings->tolerance);
 }
 
-static int set_threads(struct settings *settings, const char *value,
-		       struct error *error)
+static int set_threads(struct settings *settings, const char *value, struct error *error)
 {
 	if (strcmp(value, "all") != 0 && strcmp(value, "one") != 0)
-		return error_set(error, "'%.40s' is neither all nor one",
-				 value);
+		return error_set(error, "'%.40s' is neither all nor one", value);
 	settings->stops_one_thread = strcmp(value, "one") == 0;
 	return 0;
 }
@@ -124,65 +114,55 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 /* Who stands at a line of Python has the lock, and cannot give it up. */
 static const char *warn_of_threads(const struct settings *settings)
 {
-	return settings->stops_one_thread
-		       ? "the others run on only in C code without the GIL: "
-			 "I/O, collectives, BLAS"
-		       : NULL;
+	return settings->stops_one_thread ? "the others run on only in C code without the GIL: "
+					    "I/O, collectives, BLAS"
+					  : NULL;
 }
 
-static int set_stop_on_signal(struct settings *settings, const char *value,
-			      struct error *error)
+static int set_stop_on_signal(struct settings *settings, const char *value, struct error *error)
 {
 	return parse_switch(value, &settings->stops_on_signal, error);
 }
 
-static void show_stop_on_signal(const struct settings *settings,
-				struct buffer *out)
+static void show_stop_on_signal(const struct settings *settings, struct buffer *out)
 {
 	show_switch(out, settings->stops_on_signal);
 }
 
 static const char *warn_of_signals(const struct settings *settings)
 {
-	return settings->stops_on_signal
-		       ? "a scheduler that ends the job kills a rank that "
-			 "stays stopped: it writes no checkpoint"
-		       : NULL;
+	return settings->stops_on_signal ? "a scheduler that ends the job kills a rank that "
+					   "stays stopped: it writes no checkpoint"
+					 : NULL;
 }
 
-static int set_hold(struct settings *settings, const char *value,
-		    struct error *error)
+static int set_hold(struct settings *settings, const char *value, struct error *error)
 {
 	if (strcmp(value, "automatic") != 0 && strcmp(value, "stay") != 0)
-		return error_set(error, "'%.40s' is neither automatic nor stay",
-				 value);
+		return error_set(error, "'%.40s' is neither automatic nor stay", value);
 	settings->stays_stopped = strcmp(value, "stay") == 0;
 	return 0;
 }
 
 static void show_hold(const struct settings *settings, struct buffer *out)
 {
-	buffer_append_string(out, settings->stays_stopped ? "stay"
-							  : "automatic");
+	buffer_append_string(out, settings->stays_stopped ? "stay" : "automatic");
 }
 
 static const char *warn_of_hold(const struct settings *settings)
 {
-	return settings->stays_stopped
-		       ? "a collective that waits for a stopped rank may time "
-			 "out and end the job"
-		       : NULL;
+	return settings->stays_stopped ? "a collective that waits for a stopped rank may time "
+					 "out and end the job"
+				       : NULL;
 }
 
-static int set_period(struct settings *settings, const char *value,
-		      struct error *error)
+static int set_period(struct settings *settings, const char *value, struct error *error)
 {
 	if (strcmp(value, "automatic") == 0) {
 		settings->period = 0;
 		return 0;
 	}
-	return parse_seconds(value, PERIOD_MINIMUM, PERIOD_MAXIMUM,
-			     &settings->period, error);
+	return parse_seconds(value, PERIOD_MINIMUM, PERIOD_MAXIMUM, &settings->period, error);
 }
 
 static void show_period(const struct settings *settings, struct buffer *out)
@@ -193,8 +173,7 @@ static void show_period(const struct settings *settings, struct buffer *out)
 		buffer_append_string(out, "automatic");
 }
 
-static int set_ascii(struct settings *settings, const char *value,
-		     struct error *error)
+static int set_ascii(struct settings *settings, const char *value, struct error *error)
 {
 	return parse_switch(value, &settings->is_ascii, error);
 }
@@ -204,8 +183,7 @@ static void show_ascii(const struct settings *settings, struct buffer *out)
 	show_switch(out, settings->is_ascii);
 }
 
-static int set_mouse(struct settings *settings, const char *value,
-		     struct error *error)
+static int set_mouse(struct settings *settings, const char *value, struct error *error)
 {
 	bool is_on = true;
 
@@ -220,8 +198,7 @@ static void show_mouse(const struct settings *settings, struct buffer *out)
 	show_switch(out, !settings->has_no_mouse);
 }
 
-static int set_read_only(struct settings *settings, const char *value,
-			 struct error *error)
+static int set_read_only(struct settings *settings, const char *value, struct error *error)
 {
 	return parse_switch(value, &settings->is_read_only, error);
 }
@@ -232,33 +209,27 @@ static void show_read_only(const struct settings *settings, struct buffer *out)
 }
 
 const struct setting setting_rows[] = {
-	{ "theme", "THEME", "colours of the screen", true, set_theme,
-	  show_theme, NULL },
-	{ "mouse", "on | off", "clicks and the wheel are for probetui", true,
-	  set_mouse, show_mouse, NULL },
-	{ "ascii", "on | off", "no characters beyond ASCII in pictures", true,
-	  set_ascii, show_ascii, NULL },
-	{ "period", "automatic | SECONDS", "time between two samples", true,
-	  set_period, show_period, NULL },
-	{ "timeout", "SECONDS", "how long an answer may take", true,
-	  set_timeout, show_timeout, NULL },
-	{ "step-timeout", "SECONDS",
-	  "after it a step offers release", true,
-	  set_step_timeout, show_step_timeout, NULL },
-	{ "tolerance", "NUMBER",
-	  "what compare takes for equal; 0: the same bits", true,
+	{ "theme", "THEME", "colours of the screen", true, set_theme, show_theme, NULL },
+	{ "mouse", "on | off", "clicks and the wheel are for probetui", true, set_mouse, show_mouse,
+	  NULL },
+	{ "ascii", "on | off", "no characters beyond ASCII in pictures", true, set_ascii,
+	  show_ascii, NULL },
+	{ "period", "automatic | SECONDS", "time between two samples", true, set_period,
+	  show_period, NULL },
+	{ "timeout", "SECONDS", "how long an answer may take", true, set_timeout, show_timeout,
+	  NULL },
+	{ "step-timeout", "SECONDS", "after it a step offers release", true, set_step_timeout,
+	  show_step_timeout, NULL },
+	{ "tolerance", "NUMBER", "what compare takes for equal; 0: the same bits", true,
 	  set_tolerance, show_tolerance, NULL },
-	{ "threads", "all | one",
-	  "that stop; one: the others run on in C code without the GIL", true,
-	  set_threads, show_threads, warn_of_threads },
-	{ "stop-on-signal", "on | off",
-	  "a stopped rank that is sent a signal stays stopped", true,
+	{ "threads", "all | one", "that stop; one: the others run on in C code without the GIL",
+	  true, set_threads, show_threads, warn_of_threads },
+	{ "stop-on-signal", "on | off", "a stopped rank that is sent a signal stays stopped", true,
 	  set_stop_on_signal, show_stop_on_signal, warn_of_signals },
-	{ "hold", "automatic | stay",
-	  "stopped ranks resume before collectives time out, or stay", true,
-	  set_hold, show_hold, warn_of_hold },
-	{ "read-only", "on | off", "refuse what stops, writes or runs code",
-	  false, set_read_only, show_read_only, NULL },
+	{ "hold", "automatic | stay", "stopped ranks resume before collectives time out, or stay",
+	  true, set_hold, show_hold, warn_of_hold },
+	{ "read-only", "on | off", "refuse what stops, writes or runs code", false, set_read_only,
+	  show_read_only, NULL },
 };
 const size_t setting_row_count = ARRAY_LENGTH(setting_rows);
 
@@ -274,16 +245,13 @@ const struct setting *setting_find(const char *name, struct error *error)
 			return &setting_rows[i];
 		}
 		nearest_offer(&nearest, setting_rows[i].name);
-		buffer_printf(&names, "%s%s", i > 0 ? ", " : "",
-			      setting_rows[i].name);
+		buffer_printf(&names, "%s%s", i > 0 ? ", " : "", setting_rows[i].name);
 	}
 	if (nearest.best)
-		error_set(error,
-			  "there is no setting '%.40s'; did you mean %s?", name,
+		error_set(error, "there is no setting '%.40s'; did you mean %s?", name,
 			  nearest.best);
 	else
-		error_set(error, "there is no setting '%.40s'; there are %s",
-			  name, names.data);
+		error_set(error, "there is no setting '%.40s'; there are %s", name, names.data);
 	buffer_clear(&names);
 	return NULL;
 }
@@ -294,8 +262,7 @@ void setting_append_all(struct buffer *out, const struct settings *settings)
 		struct buffer value = BUFFER_INIT;
 
 		setting_rows[i].show(settings, &value);
-		buffer_printf(out, "%-14s  %-13s  %s (%s)\n",
-			      setting_rows[i].name, value.data,
+		buffer_printf(out, "%-14s  %-13s  %s (%s)\n", setting_rows[i].name, value.data,
 			      setting_rows[i].help, setting_rows[i].values);
 		buffer_clear(&value);
 	}

@@ -19,8 +19,7 @@ struct setting {
 	const char *help;
 	bool is_live; /* can change while the program runs */
 	/* 0, or -1 with a sentence and nothing is changed. */
-	int (*set)(struct settings *settings, const char *value,
-		   struct error *error);
+	int (*set)(struct settings *settings, const char *value, struct error *error);
 	/* Appends its value, as set takes it. */
 	void (*show)(const struct settings *settings, struct buffer *out);
 	/* What its value does not do, a line; NULL: nothing is to be said. */

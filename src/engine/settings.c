@@ -23,16 +23,14 @@
 
 void settings_add_pid(struct settings *settings, pid_t pid)
 {
-	settings->pids = xrealloc(settings->pids,
-				  (settings->pid_count + 1) * sizeof(pid_t));
+	settings->pids = xrealloc(settings->pids, (settings->pid_count + 1) * sizeof(pid_t));
 	settings->pids[settings->pid_count++] = pid;
 }
 
 void settings_add_replay(struct settings *settings, const char *path)
 {
 	settings->replays =
-		xrealloc(settings->replays,
-			 (settings->replay_count + 1) * sizeof(char *));
+		xrealloc(settings->replays, (settings->replay_count + 1) * sizeof(char *));
 	settings->replays[settings->replay_count++] = xstrdup(path);
 }
 
@@ -44,8 +42,8 @@ static bool is_address(const char *text)
 	size_t length = strlen(digits);
 
 	return colon && colon > text && length > 0 && length <= 5 &&
-	       strspn(digits, "0123456789") == length &&
-	       strtol(digits, NULL, 10) > 0 && strtol(digits, NULL, 10) < 65536;
+	       strspn(digits, "0123456789") == length && strtol(digits, NULL, 10) > 0 &&
+	       strtol(digits, NULL, 10) < 65536;
 }
 
 static bool is_path(const char *text)
@@ -65,8 +63,7 @@ static bool is_place(const char *text)
 {
 	size_t length = strcspn(text, "/");
 	char *address = xstrndup(text, length);
-	bool is_right = is_address(address) &&
-			(text[length] == '\0' || text[length + 1] == '\0');
+	bool is_right = is_address(address) && (text[length] == '\0' || text[length + 1] == '\0');
 
 	free(address);
 	return is_right;
@@ -78,10 +75,8 @@ static const struct target_form {
 	bool (*is_right)(const char *text);
 	bool takes_mark; /* with SETTINGS_RANK_MARK it is right, too */
 } target_forms[] = {
-	{ "pdb:unix:", is_path, false },
-	{ "pdb:tcp:", is_address, true },
-	{ "agent:", settings_is_pid, false },
-	{ "http://", is_place, true },
+	{ "pdb:unix:", is_path, false },      { "pdb:tcp:", is_address, true },
+	{ "agent:", settings_is_pid, false }, { "http://", is_place, true },
 	{ "https://", is_place, true },
 };
 
@@ -161,8 +156,7 @@ static const struct setting_option *find_option(const char *name, size_t length)
 	for (size_t i = 0; i < setting_option_count; i++) {
 		const struct setting_option *option = &setting_options[i];
 
-		if (strncmp(option->name, name, length) == 0 &&
-		    option->name[length] == '\0')
+		if (strncmp(option->name, name, length) == 0 && option->name[length] == '\0')
 			return option;
 	}
 	return NULL;
@@ -182,8 +176,7 @@ static int unknown_option(const char *word, struct error *error)
 	char name[64] = "";
 	struct nearest nearest;
 
-	snprintf(name, sizeof(name), "%.*s",
-		 (int)strcspn(word + strspn(word, "-"), "="),
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + strspn(word, "-"), "="),
 		 word + strspn(word, "-"));
 	nearest_init(&nearest, name);
 	for (size_t i = 0; i < setting_option_count; i++)
@@ -207,26 +200,23 @@ struct words {
 };
 
 static int apply_option(struct settings *settings, struct words *words,
-			const struct setting_option *option, const char *value,
-			struct error *error)
+			const struct setting_option *option, const char *value, struct error *error)
 {
 	if (!option->argument) {
 		if (value)
-			return error_set(error, "--%s takes no argument",
-					 option->name);
+			return error_set(error, "--%s takes no argument", option->name);
 		return option->set(settings, NULL, error);
 	}
 	if (!value && words->next >= words->count)
-		return error_set(error, "--%s needs %s: %s", option->name,
-				 option->argument, option->help);
+		return error_set(error, "--%s needs %s: %s", option->name, option->argument,
+				 option->help);
 	if (!value)
 		value = words->words[words->next++];
 	return option->set(settings, value, error);
 }
 
 /* Gives the option that word is, and its "=value"; NULL if it is none. */
-static const struct setting_option *option_of(const char *word,
-					      const char **value)
+static const struct setting_option *option_of(const char *word, const char **value)
 {
 	size_t length;
 
@@ -249,9 +239,8 @@ static const struct setting_option *option_of(const char *word,
  * *option, *value: word is one of the two; -1 and a sentence: it lacks its
  * value.
  */
-static int take_target(const struct settings *settings, struct words *words,
-		       const char *word, const char **option, const char **value,
-		       char **owned, struct error *error)
+static int take_target(const struct settings *settings, struct words *words, const char *word,
+		       const char **option, const char **value, char **owned, struct error *error)
 {
 	*owned = NULL;
 	*option = "pid";
@@ -276,8 +265,7 @@ static int take_target(const struct settings *settings, struct words *words,
  * An option may stand behind the command as well. What is unknown there is
  * left to the command, which has options of its own.
  */
-static int parse_words(struct settings *settings, struct words *words,
-		       struct error *error)
+static int parse_words(struct settings *settings, struct words *words, struct error *error)
 {
 	settings->command = xcalloc((size_t)words->count + 1, sizeof(char *));
 	while (words->next < words->count) {
@@ -286,13 +274,11 @@ static int parse_words(struct settings *settings, struct words *words,
 		const struct setting_option *option = option_of(word, &value);
 		const char *name;
 		char *owned;
-		int taken = take_target(settings, words, word, &name, &value,
-					&owned, error);
+		int taken = take_target(settings, words, word, &name, &value, &owned, error);
 
 		if (taken > 0) {
 			option = find_option(name, strlen(name));
-			taken = apply_option(settings, words, option, value,
-					     error);
+			taken = apply_option(settings, words, option, value, error);
 			free(owned);
 			if (taken == 0)
 				continue;
@@ -302,21 +288,18 @@ static int parse_words(struct settings *settings, struct words *words,
 		option = option_of(word, &value);
 		if (strcmp(word, "--") == 0) {
 			settings->program = words->words + words->next;
-			settings->program_count =
-				(size_t)(words->count - words->next);
+			settings->program_count = (size_t)(words->count - words->next);
 			if (settings->program_count == 0)
 				return error_set(error, "behind -- a program "
 							"is missing");
 			return 0;
 		}
 		if (option) {
-			if (apply_option(settings, words, option, value,
-					 error) < 0)
+			if (apply_option(settings, words, option, value, error) < 0)
 				return -1;
 			continue;
 		}
-		if (word[0] == '-' && word[1] != '\0' &&
-		    settings->command_count == 0)
+		if (word[0] == '-' && word[1] != '\0' && settings->command_count == 0)
 			return unknown_option(word, error);
 		settings->command[settings->command_count++] = word;
 	}
@@ -332,8 +315,7 @@ static bool is_utf8_locale(void)
 		const char *value = getenv(names[i]);
 
 		if (value && value[0] != '\0')
-			return strcasestr(value, "utf-8") ||
-			       strcasestr(value, "utf8");
+			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
 	}
 	return false;
 }
@@ -358,11 +340,9 @@ static bool is_folder(const char *path)
 static int check_file(const char *path, struct error *error)
 {
 	if (is_folder(path))
-		return error_set(error, "%.200s is a folder, not a program",
-				 path);
+		return error_set(error, "%.200s is a folder, not a program", path);
 	if (access(path, X_OK) < 0)
-		return error_set_errno(error, errno, "%.200s cannot be run",
-				       path);
+		return error_set_errno(error, errno, "%.200s cannot be run", path);
 	return 0;
 }
 
@@ -374,9 +354,8 @@ static int check_path(const char *name, struct error *error)
 
 	for (path = path ? path : "/bin:/usr/bin"; !is_found && *path;) {
 		size_t length = strcspn(path, ":");
-		char *file = length > 0 ? xasprintf("%.*s/%s", (int)length,
-						    path, name)
-					: xstrdup(name);
+		char *file =
+			length > 0 ? xasprintf("%.*s/%s", (int)length, path, name) : xstrdup(name);
 
 		is_found = access(file, X_OK) == 0 && !is_folder(file);
 		free(file);
@@ -412,8 +391,7 @@ static int check_alone(const struct settings *settings, struct error *error)
 			 option);
 }
 
-int settings_check_program(const struct settings *settings,
-			   struct error *error)
+int settings_check_program(const struct settings *settings, struct error *error)
 {
 	const char *name;
 
@@ -436,8 +414,7 @@ int settings_check_program(const struct settings *settings,
 	if (check_alone(settings, error) < 0)
 		return -1;
 	name = settings->program[0];
-	return strchr(name, '/') ? check_file(name, error)
-				 : check_path(name, error);
+	return strchr(name, '/') ? check_file(name, error) : check_path(name, error);
 }
 
 /* What %r stands for must be known before anything is found. */
@@ -454,13 +431,11 @@ static int check_targets(const struct settings *settings, struct error *error)
 			return error_set(error, "a recording and a debugger "
 						"cannot be looked at together; "
 						"leave one out");
-		if (!settings_is_debugger(target) ||
-		    !strstr(target, SETTINGS_RANK_MARK))
+		if (!settings_is_debugger(target) || !strstr(target, SETTINGS_RANK_MARK))
 			continue;
-		has_numbers =
-			settings->ranks &&
-			rankselect_parse(&select, settings->ranks, NULL) == 0 &&
-			rankselect_add_numbers(&select, &numbers);
+		has_numbers = settings->ranks &&
+			      rankselect_parse(&select, settings->ranks, NULL) == 0 &&
+			      rankselect_add_numbers(&select, &numbers);
 		rankselect_clear(&select);
 		rankset_clear(&numbers);
 		if (!has_numbers)
@@ -488,14 +463,11 @@ static int check_together(const struct settings *settings, struct error *error)
 		return error_set(error, "--at is a time of a recording; give "
 					"one with --replay FILE");
 	/* With a recording they may be more of them. */
-	return settings->replay_count > 0
-		       ? 0
-		       : settings_check_script(settings, error);
+	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);
 }
 
 /* What comes before the command line: the environment, and the config. */
-static int prepare(struct settings *settings, const struct settings *line,
-		   struct error *error)
+static int prepare(struct settings *settings, const struct settings *line, struct error *error)
 {
 	const char *no_color = getenv("NO_COLOR");
 
@@ -518,8 +490,7 @@ static bool has_json(int argc, char **argv)
 	return false;
 }
 
-static int parse(struct settings *settings, int argc, char **argv,
-		 struct error *error)
+static int parse(struct settings *settings, int argc, char **argv, struct error *error)
 {
 	struct words words = { .count = argc, .words = argv, .next = 1 };
 	struct settings line;
@@ -536,14 +507,12 @@ static int parse(struct settings *settings, int argc, char **argv,
 	words.next = 1;
 	if (parse_words(settings, &words, error) < 0)
 		return -1;
-	if (settings->wants_help || settings->wants_version ||
-	    settings->wants_agent_path)
+	if (settings->wants_help || settings->wants_version || settings->wants_agent_path)
 		return 0;
 	return check_together(settings, error);
 }
 
-int settings_parse(struct settings *settings, int argc, char **argv,
-		   struct error *error)
+int settings_parse(struct settings *settings, int argc, char **argv, struct error *error)
 {
 	int result = parse(settings, argc, argv, error);
 

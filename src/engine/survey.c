@@ -20,8 +20,7 @@
 #include "protocol/stack.h"
 #include "protocol/tensoranswer.h"
 
-#define NAME_LETTERS                                                           \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
 void survey_clear(struct survey *survey)
 {
@@ -93,14 +92,12 @@ static const char *context_of(enum answers_kind kind, const struct rank *rank)
 		return "repl";
 	/* For a pdb "repl" is its prompt, where "n" is a step. */
 	if (kind == ANSWERS_EVAL &&
-	    (!held_is_stopped(rank) ||
-	     debugger_is_of(&rank->debugger, "http")))
+	    (!held_is_stopped(rank) || debugger_is_of(&rank->debugger, "http")))
 		return "repl";
 	return "watch";
 }
 
-static json_t *make_arguments(const struct engine *engine,
-			      const struct rank *rank,
+static json_t *make_arguments(const struct engine *engine, const struct rank *rank,
 			      const struct answers *answers)
 {
 	const struct session *session = &engine->session;
@@ -113,21 +110,18 @@ static json_t *make_arguments(const struct engine *engine,
 	else if (answers->kind == ANSWERS_EVAL)
 		depth = control_print_depth(session, rank);
 	if (answers->kind != ANSWERS_EVAL || held_is_stopped(rank)) {
-		json_object_set_new(arguments, "tid",
-				    json_integer(control_tid(session, rank)));
+		json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
 		json_object_set_new(arguments, "depth", json_integer(depth));
 	}
 	json_set_text(arguments, "expression", answers->question);
 	json_set_text(arguments, "context", context_of(answers->kind, rank));
 	if (answers->kind == ANSWERS_EVAL)
-		request_set_timeout(arguments, engine,
-				    engine->settings.timeout);
+		request_set_timeout(arguments, engine, engine->settings.timeout);
 	return arguments;
 }
 
 /* It runs beside the program, whatever that does. */
-static json_t *make_execution(const struct engine *engine,
-			      const struct rank *rank,
+static json_t *make_execution(const struct engine *engine, const struct rank *rank,
 			      const struct answers *answers)
 {
 	bool is_file = answers->kind == ANSWERS_EXECUTE_FILE;
@@ -135,13 +129,11 @@ static json_t *make_execution(const struct engine *engine,
 
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_set_text(arguments, is_file ? "path" : "code", answers->question);
-	request_set_timeout(arguments, engine,
-				    engine->settings.timeout);
+	request_set_timeout(arguments, engine, engine->settings.timeout);
 	return arguments;
 }
 
-static void add(struct engine *engine, const struct rank *rank,
-		struct survey_ask ask)
+static void add(struct engine *engine, const struct rank *rank, struct survey_ask ask)
 {
 	struct survey *survey = &engine->survey;
 
@@ -168,10 +160,8 @@ static void ask_tensor(struct engine *engine, const struct rank *rank,
 
 	add(engine, rank,
 	    (struct survey_ask){
-		    .seq = tensorask_send(
-			    engine,
-			    tensorask_place(engine, rank, answers->question),
-			    &ask),
+		    .seq = tensorask_send(engine, tensorask_place(engine, rank, answers->question),
+					  &ask),
 		    .question = answers->number,
 		    .is_tensor = true,
 		    .is_again = is_again,
@@ -183,8 +173,7 @@ static void ask_evaluation(struct engine *engine, const struct rank *rank,
 {
 	add(engine, rank,
 	    (struct survey_ask){
-		    .seq = engine_ask(engine, "evaluate",
-				      make_arguments(engine, rank, answers)),
+		    .seq = engine_ask(engine, "evaluate", make_arguments(engine, rank, answers)),
 		    .question = answers->number,
 		    .refusal = owned_refusal,
 	    });
@@ -195,14 +184,12 @@ static void ask_execution(struct engine *engine, const struct rank *rank,
 {
 	add(engine, rank,
 	    (struct survey_ask){
-		    .seq = engine_ask(engine, "execute",
-				      make_execution(engine, rank, answers)),
+		    .seq = engine_ask(engine, "execute", make_execution(engine, rank, answers)),
 		    .question = answers->number,
 	    });
 }
 
-static void ask(struct engine *engine, const struct rank *rank,
-		struct answers *answers)
+static void ask(struct engine *engine, const struct rank *rank, struct answers *answers)
 {
 	answers_wait(answers, rank->process.rank);
 	if (answers->kind > ANSWERS_EVAL)
@@ -213,8 +200,7 @@ static void ask(struct engine *engine, const struct rank *rank,
 		ask_evaluation(engine, rank, answers, NULL);
 }
 
-static void refuse(struct answers *answers, const struct rank *rank,
-		   enum control_need need)
+static void refuse(struct answers *answers, const struct rank *rank, enum control_need need)
 {
 	struct error reason = ERROR_INIT;
 	struct error error = ERROR_INIT;
@@ -224,16 +210,14 @@ static void refuse(struct answers *answers, const struct rank *rank,
 	answers_take(answers, rank->process.rank, NULL, error.message);
 }
 
-static struct answers *begin(struct engine *engine, const char *question,
-			     enum answers_kind kind)
+static struct answers *begin(struct engine *engine, const char *question, enum answers_kind kind)
 {
 	struct session *session = &engine->session;
 	uint64_t number = ++engine->survey.number;
 	double now = engine_now(engine);
 
 	if (kind >= ANSWERS_EVAL)
-		return dialogue_add(&session->dialogue, question, kind, number,
-				    now);
+		return dialogue_add(&session->dialogue, question, kind, number, now);
 	forget(engine, session->answers.number);
 	params_drop_parts(engine);
 	answers_begin(&session->answers, question, kind, now);
@@ -256,12 +240,10 @@ static bool is_raised(const char *sentence)
 		last--;
 	if (length == last || sentence[last] < 'A' || sentence[last] > 'Z')
 		return false;
-	return sentence[length] == '\0' ||
-	       (sentence[length] == ':' && sentence[length + 1] == ' ');
+	return sentence[length] == '\0' || (sentence[length] == ':' && sentence[length + 1] == ' ');
 }
 
-static void put(struct engine *engine, const struct survey_ask *ask,
-		const struct answer *answer)
+static void put(struct engine *engine, const struct survey_ask *ask, const struct answer *answer)
 {
 	struct answers *answers = find(engine, ask->question);
 
@@ -274,18 +256,15 @@ static void put(struct engine *engine, const struct survey_ask *ask,
 static void ask_again(struct engine *engine, const struct survey_ask *ask,
 		      const struct tensor *tensor)
 {
-	const struct rank *rank =
-		session_find_rank(&engine->session, ask->rank);
+	const struct rank *rank = session_find_rank(&engine->session, ask->rank);
 	const struct answers *answers = find(engine, ask->question);
 
-	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
-	    !engine->replay && !ask->is_again &&
-	    !engine->survey.wants_sample && rank && answers)
+	if (tensor->share < 1 && !tensor->unread && engine->is_screen && !engine->replay &&
+	    !ask->is_again && !engine->survey.wants_sample && rank && answers)
 		ask_tensor(engine, rank, answers, true);
 }
 
-static void take_tensor(struct engine *engine, const struct survey_ask *ask,
-			json_t *owned_body)
+static void take_tensor(struct engine *engine, const struct survey_ask *ask, json_t *owned_body)
 {
 	struct tensor_answer told;
 	struct answer answer = { .rank = ask->rank };
@@ -315,8 +294,7 @@ static void take_tensor(struct engine *engine, const struct survey_ask *ask,
 static bool ask_debugger(struct engine *engine, const struct survey_ask *ask,
 			 const struct error *error)
 {
-	const struct rank *rank =
-		session_find_rank(&engine->session, ask->rank);
+	const struct rank *rank = session_find_rank(&engine->session, ask->rank);
 	const struct answers *answers = find(engine, ask->question);
 
 	if (!ask->is_tensor || !error_is_set(error) || !rank || !answers ||
@@ -326,14 +304,13 @@ static bool ask_debugger(struct engine *engine, const struct survey_ask *ask,
 	return true;
 }
 
-static void take_result(struct engine *engine, const struct survey_ask *ask,
-			const json_t *body, struct error *error)
+static void take_result(struct engine *engine, const struct survey_ask *ask, const json_t *body,
+			struct error *error)
 {
 	bool has_failed = error_is_set(error);
 	const char *traceback = json_get_string(body, "traceback", NULL);
 	const char *output = json_get_string(body, "output", "");
-	bool is_program = has_failed && !ask->is_tensor &&
-			  (traceback || is_raised(error->message));
+	bool is_program = has_failed && !ask->is_tensor && (traceback || is_raised(error->message));
 	struct answer answer = {
 		.rank = ask->rank,
 		.value = (char *)json_get_string(body, "result", NULL),
@@ -353,8 +330,7 @@ static void take_result(struct engine *engine, const struct survey_ask *ask,
 
 static void take(struct engine *engine, struct survey_ask ask)
 {
-	bool is_left = engine->survey.interrupts > 1 &&
-		       !request_is_answered(engine, ask.seq) &&
+	bool is_left = engine->survey.interrupts > 1 && !request_is_answered(engine, ask.seq) &&
 		       !engine_is_deaf(engine);
 	bool is_answered = request_is_answered(engine, ask.seq);
 	struct error error = ERROR_INIT;
@@ -378,8 +354,7 @@ static void take(struct engine *engine, struct survey_ask ask)
 	json_decref(body);
 }
 
-static void recall(struct engine *engine, const struct rank *rank,
-		   const struct answers *answers)
+static void recall(struct engine *engine, const struct rank *rank, const struct answers *answers)
 {
 	const struct recalled recalled = {
 		.command = "tensor",
@@ -405,8 +380,8 @@ static void begin_parts(struct engine *engine)
 	const struct answers *answers = &engine->session.answers;
 	struct rankset ranks = RANKSET_INIT;
 
-	if (!answers->question || answers->kind != ANSWERS_COMPARE ||
-	    answers->count < 2 || answers_come(answers) < answers->count)
+	if (!answers->question || answers->kind != ANSWERS_COMPARE || answers->count < 2 ||
+	    answers_come(answers) < answers->count)
 		return;
 	for (size_t i = 0; i < answers->count; i++)
 		if (answer_has_parts(&answers->items[i]))
@@ -417,8 +392,7 @@ static void begin_parts(struct engine *engine)
 }
 
 /* What the ranks answered when it was recorded. */
-static int recall_all(struct command_context *context, const char *question,
-		      struct error *error)
+static int recall_all(struct command_context *context, const char *question, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct answers *answers;
@@ -430,8 +404,7 @@ static int recall_all(struct command_context *context, const char *question,
 	for (size_t i = 0; i < engine->session.rank_count; i++) {
 		const struct rank *rank = engine->session.ranks[i];
 
-		if (rank->process.pid > 0 &&
-		    format_is_chosen(&context->ranks, rank))
+		if (rank->process.pid > 0 && format_is_chosen(&context->ranks, rank))
 			recall(engine, rank, answers);
 	}
 	begin_parts(engine);
@@ -439,16 +412,14 @@ static int recall_all(struct command_context *context, const char *question,
 	return 0;
 }
 
-int survey_begin(struct command_context *context, const char *name,
-		 const char *question, enum answers_kind kind,
-		 struct error *error)
+int survey_begin(struct command_context *context, const char *name, const char *question,
+		 enum answers_kind kind, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct session *session = &engine->session;
 	struct control control = {
 		.command = name,
-		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED
-						  : CONTROL_THERE,
+		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED : CONTROL_THERE,
 	};
 	struct answers *answers;
 	int rank = -1;
@@ -476,8 +447,7 @@ static void compare_elements(struct engine *engine)
 {
 	const struct answers *answers = &engine->session.answers;
 
-	if (!engine->is_screen || !answers->question ||
-	    answers->kind != ANSWERS_COMPARE ||
+	if (!engine->is_screen || !answers->question || answers->kind != ANSWERS_COMPARE ||
 	    answers_come(answers) < answers->count ||
 	    (!engine->survey.wants_difference && !(answers->tolerance > 0)))
 		return;
@@ -494,8 +464,7 @@ void survey_turn(struct engine *engine)
 	for (size_t i = 0; i < survey->count; i++) {
 		struct survey_ask ask = survey->asks[i];
 
-		if (engine_is_deaf(engine) ||
-		    request_is_answered(engine, ask.seq))
+		if (engine_is_deaf(engine) || request_is_answered(engine, ask.seq))
 			take(engine, ask);
 		else
 			survey->asks[kept++] = ask;
@@ -521,15 +490,13 @@ void survey_interrupt(struct engine *engine)
 		return;
 	params_cancel(engine);
 	for (size_t i = 0; i < survey->count; i++) {
-		const struct rank *rank = session_find_rank(
-			&engine->session, survey->asks[i].rank);
+		const struct rank *rank = session_find_rank(&engine->session, survey->asks[i].rank);
 		json_t *arguments;
 
 		if (!rank)
 			continue;
 		arguments = json_object();
-		json_object_set_new(arguments, "pid",
-				    json_integer(rank->process.pid));
+		json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 		engine_send(engine, "cancel", arguments);
 	}
 }

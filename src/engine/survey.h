@@ -27,7 +27,7 @@ struct survey_ask {
 	uint64_t question; /* its number */
 	bool is_tensor;	   /* the request is `tensor`, not `evaluate` */
 	bool is_again;	   /* of all its elements, after a sample */
-	char *refusal; /* why that could not be told; NULL: it was not asked */
+	char *refusal;	   /* why that could not be told; NULL: it was not asked */
 };
 
 /* Whose answers have not been taken. All zero: none. */
@@ -47,9 +47,8 @@ void survey_clear(struct survey *survey);
  * Asks the context's ranks; those that cannot be asked answer with the reason.
  * -1, a sentence and STATUS_NOTHING when no rank can be asked.
  */
-int survey_begin(struct command_context *context, const char *name,
-		 const char *question, enum answers_kind kind,
-		 struct error *error);
+int survey_begin(struct command_context *context, const char *name, const char *question,
+		 enum answers_kind kind, struct error *error);
 /* Takes the answers that have come; at each turn of the loop. */
 void survey_turn(struct engine *engine);
 /* Lends the answers to the last question. NULL: nothing was asked. */

@@ -30,8 +30,7 @@ static enum synopsis_kind kind_of(const char *text)
 	return SYNOPSIS_FREE;
 }
 
-size_t synopsis_split(const char *arguments,
-		      struct synopsis_part parts[SYNOPSIS_PARTS])
+size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS_PARTS])
 {
 	size_t count = 0;
 
@@ -49,8 +48,7 @@ size_t synopsis_split(const char *arguments,
 			memcpy(part->text, arguments, length);
 			part->text[length] = '\0';
 			part->kind = kind_of(part->text);
-			part->is_value = is_near && count > 0 &&
-					 part->kind != SYNOPSIS_WORD &&
+			part->is_value = is_near && count > 0 && part->kind != SYNOPSIS_WORD &&
 					 part[-1].kind == SYNOPSIS_WORD;
 			count++;
 		}
@@ -59,8 +57,8 @@ size_t synopsis_split(const char *arguments,
 	return count;
 }
 
-static bool is_value_of(const struct synopsis_part *parts, size_t count,
-			size_t part, const char *word)
+static bool is_value_of(const struct synopsis_part *parts, size_t count, size_t part,
+			const char *word)
 {
 	return part > 0 && part < count && parts[part].is_value &&
 	       strcmp(parts[part - 1].text, word) == 0;

@@ -33,8 +33,7 @@ struct synopsis_part {
 };
 
 /* Fills parts, in order, and returns their count. */
-size_t synopsis_split(const char *arguments,
-		      struct synopsis_part parts[SYNOPSIS_PARTS]);
+size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS_PARTS]);
 /*
  * True when a part may stand behind the word previous (NULL: it is the first
  * argument): the value of that word alone, if it has one, else all but the

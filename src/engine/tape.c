@@ -45,21 +45,20 @@ static double line_time(const char *line, size_t length, struct error *why)
 }
 
 /* Says where the recording is broken; number counts lines from 1. */
-static int broken(const struct tape *tape, size_t number,
-		  const struct error *why, struct error *error)
+static int broken(const struct tape *tape, size_t number, const struct error *why,
+		  struct error *error)
 {
 	if (number == 1)
 		return error_set(error,
 				 "%s is not a recording of probetui: "
 				 "line 1: %s",
 				 tape->path, why->message);
-	return error_set(error, "the recording %s is broken at line %zu: %s",
-			 tape->path, number, why->message);
+	return error_set(error, "the recording %s is broken at line %zu: %s", tape->path, number,
+			 why->message);
 }
 
-int tape_index_line(const struct tape *tape, const char *text,
-		    struct tape_line *line, double before, size_t number,
-		    struct error *error)
+int tape_index_line(const struct tape *tape, const char *text, struct tape_line *line,
+		    double before, size_t number, struct error *error)
 {
 	struct error why = ERROR_INIT;
 
@@ -121,8 +120,8 @@ void tape_cursor_go(struct tape_cursor *cursor, size_t chapter)
 }
 
 /* Unpacks the chapter and finds its lines. */
-static int load_packed(struct tape_cursor *cursor,
-		       const struct tape_chapter *chapter, struct error *error)
+static int load_packed(struct tape_cursor *cursor, const struct tape_chapter *chapter,
+		       struct error *error)
 {
 	const struct tape *tape = cursor->tape;
 	struct buffer *text = &cursor->own_text;
@@ -134,8 +133,7 @@ static int load_packed(struct tape_cursor *cursor,
 	if (tape_unpack(tape, chapter, text, error) < 0)
 		return -1;
 	for (;;) {
-		const char *end =
-			memchr(text->data + start, '\n', text->length - start);
+		const char *end = memchr(text->data + start, '\n', text->length - start);
 		struct tape_line line = { .start = start };
 
 		if (!end)
@@ -147,12 +145,9 @@ static int load_packed(struct tape_cursor *cursor,
 					 tape->path, TAPE_CHAPTER_LINES);
 		line.length = (size_t)(end - text->data) - start;
 		if (tape_index_line(tape, text->data, &line, before,
-				    chapter->first_line + cursor->line_count +
-					    1,
-				    error) < 0)
+				    chapter->first_line + cursor->line_count + 1, error) < 0)
 			return -1;
-		ARRAY_GROW(cursor->own_lines, cursor->line_count,
-			   cursor->own_capacity);
+		ARRAY_GROW(cursor->own_lines, cursor->line_count, cursor->own_capacity);
 		cursor->own_lines[cursor->line_count++] = line;
 		before = line.time;
 		start += line.length + 1;
@@ -181,8 +176,7 @@ static int load(struct tape_cursor *cursor, struct error *error)
 	return 0;
 }
 
-int tape_cursor_time(struct tape_cursor *cursor, double *time,
-		     struct error *error)
+int tape_cursor_time(struct tape_cursor *cursor, double *time, struct error *error)
 {
 	for (;;) {
 		if (cursor->chapter >= cursor->tape->chapter_count)
@@ -199,8 +193,7 @@ int tape_cursor_time(struct tape_cursor *cursor, double *time,
 	return 1;
 }
 
-int tape_cursor_next(struct tape_cursor *cursor, struct message *message,
-		     struct error *error)
+int tape_cursor_next(struct tape_cursor *cursor, struct message *message, struct error *error)
 {
 	struct error why = ERROR_INIT;
 	const struct tape_line *line;
@@ -210,12 +203,9 @@ int tape_cursor_next(struct tape_cursor *cursor, struct message *message,
 	if (result <= 0)
 		return result;
 	line = &cursor->lines[cursor->line++];
-	if (message_parse(message, cursor->text + line->start, line->length,
-			  &why) == 0)
+	if (message_parse(message, cursor->text + line->start, line->length, &why) == 0)
 		return 1;
-	broken(cursor->tape,
-	       cursor->tape->chapters[cursor->chapter].first_line +
-		       cursor->line,
+	broken(cursor->tape, cursor->tape->chapters[cursor->chapter].first_line + cursor->line,
 	       &why, error);
 	cursor->chapter = cursor->tape->chapter_count;
 	return -1;
@@ -229,12 +219,12 @@ static bool may_be(const struct tape_cursor *cursor, const char *command)
 
 	snprintf(name, sizeof(name), "\"%s\"", command);
 	return memmem(cursor->text + line->start,
-		      line->length < HEAD_LENGTH ? line->length : HEAD_LENGTH,
-		      name, strlen(name)) != NULL;
+		      line->length < HEAD_LENGTH ? line->length : HEAD_LENGTH, name,
+		      strlen(name)) != NULL;
 }
 
-int tape_cursor_find(struct tape_cursor *cursor, const char *command,
-		     struct message *message, struct error *error)
+int tape_cursor_find(struct tape_cursor *cursor, const char *command, struct message *message,
+		     struct error *error)
 {
 	size_t chapter = cursor->chapter;
 	double time;

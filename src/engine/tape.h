@@ -63,8 +63,7 @@ struct tape_budget {
 
 void tape_budget_init(struct tape_budget *budget);
 /* NULL and a sentence (with the line or byte) for a broken file. */
-struct tape *tape_new(const char *path, struct tape_budget *budget,
-		      struct error *error);
+struct tape *tape_new(const char *path, struct tape_budget *budget, struct error *error);
 /* The same of bytes, copied, which are called name. */
 struct tape *tape_new_bytes(const char *name, const void *bytes, size_t length,
 			    struct tape_budget *budget, struct error *error);
@@ -98,16 +97,14 @@ void tape_cursor_go(struct tape_cursor *cursor, size_t chapter);
  * The time of the next line: 1, 0 at the end, -1 and a sentence where the
  * recording is broken; the cursor is at its end then.
  */
-int tape_cursor_time(struct tape_cursor *cursor, double *time,
-		     struct error *error);
+int tape_cursor_time(struct tape_cursor *cursor, double *time, struct error *error);
 /* Gives the next line's message, which the caller clears; as above. */
-int tape_cursor_next(struct tape_cursor *cursor, struct message *message,
-		     struct error *error);
+int tape_cursor_next(struct tape_cursor *cursor, struct message *message, struct error *error);
 /*
  * The same for the chapter's next answer to a command that succeeded; 0: it
  * has none any more.
  */
-int tape_cursor_find(struct tape_cursor *cursor, const char *command,
-		     struct message *message, struct error *error);
+int tape_cursor_find(struct tape_cursor *cursor, const char *command, struct message *message,
+		     struct error *error);
 
 #endif

@@ -26,8 +26,7 @@
 #define HEADER_LENGTH (PACK_NOTE_OFFSET + CHAPTER_NOTE_LENGTH)
 
 /* Up to length bytes from at; fewer only at the end. -1 and errno. */
-static ssize_t read_at(const struct tape *tape, size_t at, void *bytes,
-		       size_t length)
+static ssize_t read_at(const struct tape *tape, size_t at, void *bytes, size_t length)
 {
 	size_t count = 0;
 
@@ -40,8 +39,8 @@ static ssize_t read_at(const struct tape *tape, size_t at, void *bytes,
 		return (ssize_t)count;
 	}
 	while (count < length) {
-		ssize_t got = pread(tape->fd, (char *)bytes + count,
-				    length - count, (off_t)(at + count));
+		ssize_t got =
+			pread(tape->fd, (char *)bytes + count, length - count, (off_t)(at + count));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -54,20 +53,17 @@ static ssize_t read_at(const struct tape *tape, size_t at, void *bytes,
 	return (ssize_t)count;
 }
 
-static int damaged(const struct tape *tape, size_t at, const char *why,
-		   struct error *error)
+static int damaged(const struct tape *tape, size_t at, const char *why, struct error *error)
 {
-	return error_set(error, "the recording %s is broken at byte %zu: %s",
-			 tape->path, at, why);
+	return error_set(error, "the recording %s is broken at byte %zu: %s", tape->path, at, why);
 }
 
 /*
  * Unpacks the member at start, length bytes at most, and says how long it is;
  * 0: it has no end.
  */
-static int unpack_member(const struct tape *tape, size_t start, size_t length,
-			 struct buffer *text, size_t *member_length,
-			 struct error *error)
+static int unpack_member(const struct tape *tape, size_t start, size_t length, struct buffer *text,
+			 size_t *member_length, struct error *error)
 {
 	struct unpack *unpack = unpack_new();
 	struct error why = ERROR_INIT;
@@ -79,14 +75,12 @@ static int unpack_member(const struct tape *tape, size_t start, size_t length,
 	while (result == UNPACK_MORE && at < length) {
 		size_t part = length - at;
 		size_t used;
-		ssize_t count =
-			read_at(tape, start + at, bytes,
-				part < sizeof(bytes) ? part : sizeof(bytes));
+		ssize_t count = read_at(tape, start + at, bytes,
+					part < sizeof(bytes) ? part : sizeof(bytes));
 
 		if (count <= 0)
 			break;
-		result = unpack_add(unpack, bytes, (size_t)count, &used, text,
-				    &why);
+		result = unpack_add(unpack, bytes, (size_t)count, &used, text, &why);
 		at += result < 0 ? 0 : used;
 	}
 	unpack_free(unpack);
@@ -97,21 +91,18 @@ static int unpack_member(const struct tape *tape, size_t start, size_t length,
 	return 0;
 }
 
-int tape_unpack(const struct tape *tape, const struct tape_chapter *chapter,
-		struct buffer *text, struct error *error)
+int tape_unpack(const struct tape *tape, const struct tape_chapter *chapter, struct buffer *text,
+		struct error *error)
 {
 	bool is_whole = chapter->is.packed_length > 0;
-	size_t length = is_whole ? chapter->is.packed_length
-				 : tape->length - chapter->start;
+	size_t length = is_whole ? chapter->is.packed_length : tape->length - chapter->start;
 	size_t unpacked;
 
-	if (unpack_member(tape, chapter->start, length, text, &unpacked,
-			  error) < 0)
+	if (unpack_member(tape, chapter->start, length, text, &unpacked, error) < 0)
 		return -1;
-	if (is_whole &&
-	    (unpacked != length || text->length != chapter->is.length))
-		return damaged(tape, chapter->start,
-			       "this chapter is not what its head says", error);
+	if (is_whole && (unpacked != length || text->length != chapter->is.length))
+		return damaged(tape, chapter->start, "this chapter is not what its head says",
+			       error);
 	return 0;
 }
 
@@ -177,14 +168,10 @@ static int index_packed(struct tape *tape, struct error *error)
 
 		if (count < (ssize_t)sizeof(header))
 			break; /* not even its head was written */
-		note = pack_find_note(header, sizeof(header),
-				      CHAPTER_NOTE_LENGTH);
-		if (!note || !chapter_from_note(&chapter.is, note) ||
-		    !is_after(tape, &chapter.is))
-			return damaged(tape, at, "no chapter begins here",
-				       error);
-		if (chapter.is.packed_length == 0 ||
-		    chapter.is.packed_length > tape->length - at)
+		note = pack_find_note(header, sizeof(header), CHAPTER_NOTE_LENGTH);
+		if (!note || !chapter_from_note(&chapter.is, note) || !is_after(tape, &chapter.is))
+			return damaged(tape, at, "no chapter begins here", error);
+		if (chapter.is.packed_length == 0 || chapter.is.packed_length > tape->length - at)
 			return add_unended(tape, at, error);
 		chapter.first_line = lines_so_far(tape);
 		add_chapter(tape, &chapter);
@@ -199,8 +186,7 @@ static bool is_snapshot(const char *line, size_t length)
 {
 	static const char name[] = "\"event\":\"snapshot\"";
 
-	return memmem(line, length < 200 ? length : 200, name,
-		      sizeof(name) - 1) != NULL;
+	return memmem(line, length < 200 ? length : 200, name, sizeof(name) - 1) != NULL;
 }
 
 static int too_many_lines(const struct tape *tape, struct error *error)
@@ -211,20 +197,15 @@ static int too_many_lines(const struct tape *tape, struct error *error)
 			 tape->path, TAPE_LINES_MAXIMUM);
 }
 
-static int add_line(struct tape *tape, size_t start, size_t length,
-		    struct error *error)
+static int add_line(struct tape *tape, size_t start, size_t length, struct error *error)
 {
 	struct tape_line line = { .start = start, .length = length };
-	double before = tape->line_count > 0
-				? tape->lines[tape->line_count - 1].time
-				: 0;
+	double before = tape->line_count > 0 ? tape->lines[tape->line_count - 1].time : 0;
 	struct chapter *last;
 
-	if (tape_index_line(tape, tape->bytes.data, &line, before,
-			    tape->line_count + 1, error) < 0)
+	if (tape_index_line(tape, tape->bytes.data, &line, before, tape->line_count + 1, error) < 0)
 		return -1;
-	if (tape->chapter_count == 0 ||
-	    is_snapshot(tape->bytes.data + start, length)) {
+	if (tape->chapter_count == 0 || is_snapshot(tape->bytes.data + start, length)) {
 		struct tape_chapter chapter = {
 			.is.first = line.time,
 			.is.flags = CHAPTER_ALL,
@@ -241,15 +222,13 @@ static int add_line(struct tape *tape, size_t start, size_t length,
 	return 0;
 }
 
-static int index_text(struct tape *tape, const struct tape_budget *budget,
-		      struct error *error)
+static int index_text(struct tape *tape, const struct tape_budget *budget, struct error *error)
 {
 	const char *data = tape->bytes.data;
 	size_t start = 0;
 
 	while (start < tape->bytes.length) {
-		const char *end =
-			memchr(data + start, '\n', tape->bytes.length - start);
+		const char *end = memchr(data + start, '\n', tape->bytes.length - start);
 		size_t length;
 
 		if (!end) {
@@ -276,8 +255,7 @@ static int read_all(struct tape *tape, struct error *error)
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count < 0)
-			return error_set_errno(error, errno, "cannot read %s",
-					       tape->path);
+			return error_set_errno(error, errno, "cannot read %s", tape->path);
 		if (count == 0)
 			return 0;
 		if (buffer_append(&tape->bytes, bytes, (size_t)count) < 0)
@@ -304,8 +282,7 @@ static size_t unpacked_maximum(size_t length, const struct tape_budget *budget)
 }
 
 /* What another program packed: all of it, as text. */
-static int unpack_all(struct tape *tape, const struct tape_budget *budget,
-		      struct error *error)
+static int unpack_all(struct tape *tape, const struct tape_budget *budget, struct error *error)
 {
 	struct buffer text;
 	size_t length = tape->length;
@@ -315,8 +292,7 @@ static int unpack_all(struct tape *tape, const struct tape_budget *budget,
 	while (at < length) {
 		size_t member;
 
-		if (unpack_member(tape, at, length - at, &text, &member,
-				  error) < 0) {
+		if (unpack_member(tape, at, length - at, &text, &member, error) < 0) {
 			buffer_clear(&text);
 			return -1;
 		}
@@ -341,24 +317,22 @@ static void read_wall(struct tape *tape)
 	tape_cursor_init(&cursor, tape);
 	if (tape_cursor_next(&cursor, &message, NULL) > 0) {
 		wall = json_get_real(message.body, "wall", -1);
-		if (message.type == MESSAGE_EVENT &&
-		    strcmp(message.name, "snapshot") == 0 && wall > 0)
+		if (message.type == MESSAGE_EVENT && strcmp(message.name, "snapshot") == 0 &&
+		    wall > 0)
 			tape->wall = wall - message.time;
 		message_clear(&message);
 	}
 	tape_cursor_clear(&cursor);
 }
 
-static int index_bytes(struct tape *tape, struct tape_budget *budget,
-		       struct error *error)
+static int index_bytes(struct tape *tape, struct tape_budget *budget, struct error *error)
 {
 	unsigned char header[HEADER_LENGTH];
 	ssize_t count = read_at(tape, 0, header, sizeof(header));
 	bool is_gzip = count > 0 && pack_is_packed(header, (size_t)count);
 
-	tape->is_packed =
-		count == sizeof(header) &&
-		pack_find_note(header, sizeof(header), CHAPTER_NOTE_LENGTH);
+	tape->is_packed = count == sizeof(header) &&
+			  pack_find_note(header, sizeof(header), CHAPTER_NOTE_LENGTH);
 	if (tape->is_packed) {
 		if (index_packed(tape, error) < 0)
 			return -1;
@@ -399,19 +373,14 @@ static int open_file(struct tape *tape, struct error *error)
 	int result;
 
 	/* A writer that never comes is not waited for, one that is there is. */
-	tape->fd =
-		open(tape->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	tape->fd = open(tape->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (tape->fd < 0)
-		return error_set_errno(error, errno,
-				       "cannot open the recording %s",
-				       tape->path);
+		return error_set_errno(error, errno, "cannot open the recording %s", tape->path);
 	fcntl(tape->fd, F_SETFL, 0);
 	if (fstat(tape->fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot look at %s",
-				       tape->path);
+		return error_set_errno(error, errno, "cannot look at %s", tape->path);
 	if (S_ISDIR(status.st_mode))
-		return error_set(error, "%s is a folder, not a recording",
-				 tape->path);
+		return error_set(error, "%s is a folder, not a recording", tape->path);
 	tape->length = (size_t)status.st_size;
 	if (S_ISREG(status.st_mode))
 		return 0;
@@ -430,13 +399,11 @@ void tape_budget_init(struct tape_budget *budget)
 	};
 }
 
-struct tape *tape_new(const char *path, struct tape_budget *budget,
-		      struct error *error)
+struct tape *tape_new(const char *path, struct tape_budget *budget, struct error *error)
 {
 	struct tape *tape = make(path, budget);
 
-	if (open_file(tape, error) < 0 ||
-	    index_bytes(tape, budget, error) < 0) {
+	if (open_file(tape, error) < 0 || index_bytes(tape, budget, error) < 0) {
 		tape_free(tape);
 		return NULL;
 	}
@@ -450,8 +417,7 @@ struct tape *tape_new_bytes(const char *name, const void *bytes, size_t length,
 
 	tape->length = length;
 	if (buffer_append(&tape->bytes, bytes, length) < 0) {
-		error_set(error, "%s is longer than 1 GB, which is not read",
-			  name);
+		error_set(error, "%s is longer than 1 GB, which is not read", name);
 		tape_free(tape);
 		return NULL;
 	}

@@ -28,11 +28,10 @@ struct tape_line;
  * Fills the line's time; -1 and a sentence when it is broken, or its time is
  * less than before.
  */
-int tape_index_line(const struct tape *tape, const char *text,
-		    struct tape_line *line, double before, size_t number,
-		    struct error *error);
+int tape_index_line(const struct tape *tape, const char *text, struct tape_line *line,
+		    double before, size_t number, struct error *error);
 /* Appends a packed chapter's text; one that was not ended as far as it goes. */
-int tape_unpack(const struct tape *tape, const struct tape_chapter *chapter,
-		struct buffer *text, struct error *error);
+int tape_unpack(const struct tape *tape, const struct tape_chapter *chapter, struct buffer *text,
+		struct error *error);
 
 #endif

@@ -25,24 +25,20 @@ struct tensor_export {
 	bool is_live;
 };
 
-static int write_out(const struct tensor_export *export,
-		     const struct buffer *bytes, struct error *error)
+static int write_out(const struct tensor_export *export, const struct buffer *bytes,
+		     struct error *error)
 {
 	if (file_write(export->fd, bytes->data, bytes->length) < 0)
-		return error_set_errno(error, errno, "cannot write %s",
-				       export->path);
+		return error_set_errno(error, errno, "cannot write %s", export->path);
 	return 0;
 }
 
 static int open_new(const char *path, struct error *error)
 {
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		     0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == EEXIST)
-		return error_set(error,
-				 "%s exists already; name another file.", path);
+		return error_set(error, "%s exists already; name another file.", path);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot make %s", path);
 	return fd;
@@ -64,13 +60,10 @@ static int finish(struct tensor_export *export, struct error *error)
 {
 	int64_t start;
 
-	return tensor_export_next(export, &start) == 0
-		       ? close_whole(export, error)
-		       : 0;
+	return tensor_export_next(export, &start) == 0 ? close_whole(export, error) : 0;
 }
 
-struct tensor_export *tensor_export_new(const char *path,
-					const struct tensor *tensor,
+struct tensor_export *tensor_export_new(const char *path, const struct tensor *tensor,
 					struct error *error)
 {
 	struct tensor_export *export;
@@ -111,44 +104,37 @@ int64_t tensor_export_next(const struct tensor_export *export, int64_t *start)
 {
 	const struct tensor *tensor = &export->tensor;
 	int64_t left = tensor->element_count - export->at;
-	int64_t most = tensor->item_size > 0
-			       ? TENSOR_DATA_MAXIMUM / tensor->item_size
-			       : 0;
+	int64_t most = tensor->item_size > 0 ? TENSOR_DATA_MAXIMUM / tensor->item_size : 0;
 
 	*start = export->at;
 	return left < most ? left : most;
 }
 
 /* Of the same bytes another dtype or shape would make other elements. */
-static bool is_same(const struct tensor_export *export,
-		    const struct tensor_answer *answer, int64_t count)
+static bool is_same(const struct tensor_export *export, const struct tensor_answer *answer,
+		    int64_t count)
 {
 	const struct tensor *tensor = &export->tensor;
 
-	return (int64_t)answer->data.length == count * tensor->item_size &&
-	       answer->has_tensor && answer->tensor.dtype &&
-	       strcmp(answer->tensor.dtype, tensor->dtype) == 0 &&
+	return (int64_t)answer->data.length == count * tensor->item_size && answer->has_tensor &&
+	       answer->tensor.dtype && strcmp(answer->tensor.dtype, tensor->dtype) == 0 &&
 	       tensor_has_same_shape(&answer->tensor, tensor);
 }
 
 /* How far it may be believed, by the elements that came now. */
-static void note(struct tensor_export *export,
-		 const struct tensor_answer *answer, int64_t count)
+static void note(struct tensor_export *export, const struct tensor_answer *answer, int64_t count)
 {
 	const struct tensor *tensor = &export->tensor;
 
 	export->at += count;
-	export->crc = crc_add(export->crc, answer->data.data,
-			      answer->data.length);
+	export->crc = crc_add(export->crc, answer->data.data, answer->data.length);
 	export->is_live |= answer->tensor.is_live;
 	export->is_torn |= answer->tensor.is_torn;
-	if (export->at == tensor->element_count && tensor->has_hash &&
-	    export->crc != tensor->hash)
+	if (export->at == tensor->element_count && tensor->has_hash && export->crc != tensor->hash)
 		export->is_torn = true;
 }
 
-int tensor_export_add(struct tensor_export *export, json_t *owned_body,
-		      struct error *error)
+int tensor_export_add(struct tensor_export *export, json_t *owned_body, struct error *error)
 {
 	struct tensor_answer answer;
 	struct buffer out = BUFFER_INIT;
@@ -160,8 +146,7 @@ int tensor_export_add(struct tensor_export *export, json_t *owned_body,
 		result = error_set(error, "it became another tensor while it "
 					  "was written.");
 	if (result == 0) {
-		npy_append_elements(&out, &export->tensor,
-				    (const uint8_t *)answer.data.data,
+		npy_append_elements(&out, &export->tensor, (const uint8_t *)answer.data.data,
 				    (size_t)count);
 		result = write_out(export, &out, error);
 	}

@@ -30,14 +30,12 @@ static struct tensorview *view_of(struct engine *engine)
 
 static bool is_readable(const struct tensorview *view)
 {
-	return view->has_tensor && view->tensor.unread == NULL &&
-	       view->tensor.element_count > 0;
+	return view->has_tensor && view->tensor.unread == NULL && view->tensor.element_count > 0;
 }
 
 static bool is_long(enum tensor_work work)
 {
-	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND ||
-	       work == TENSOR_WORK_EXPORT;
+	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND || work == TENSOR_WORK_EXPORT;
 }
 
 /* No view waits for the answer any more. */
@@ -49,8 +47,7 @@ static void drop(struct engine *engine)
 	if (asking->seq == 0)
 		return;
 	if (is_long(asking->work) && view->pid > 0 && !engine_is_deaf(engine))
-		engine_send(engine, "cancel",
-			    json_pack("{s:i}", "pid", (int)view->pid));
+		engine_send(engine, "cancel", json_pack("{s:i}", "pid", (int)view->pid));
 	json_decref(engine_take_answer(engine, asking->seq, NULL));
 	asking->seq = 0;
 	view->work = TENSOR_WORK_NONE;
@@ -63,8 +60,7 @@ static void drop_export(struct engine *engine)
 
 	if (!asking->export)
 		return;
-	engine_say(engine, false, "%s was not written.",
-		   tensor_export_path(asking->export));
+	engine_say(engine, false, "%s was not written.", tensor_export_path(asking->export));
 	tensor_export_free(asking->export);
 	asking->export = NULL;
 }
@@ -102,30 +98,27 @@ static bool is_old(const struct engine *engine, const struct rank *rank)
 	pid_t pid = rank->process.pid;
 	uint64_t stops = session_find_stop(session, node, pid, 0);
 
-	if (asking->is_old ||
-	    asking->touched != session_find_touched(session, node, pid) ||
+	if (asking->is_old || asking->touched != session_find_touched(session, node, pid) ||
 	    asking->stops != stops)
 		return true;
 	return stops == 0 && asking->epoch != rank->epoch;
 }
 
-static void ask(struct engine *engine, const struct rank *rank,
-		enum tensor_work work, const struct tensorask *wanted)
+static void ask(struct engine *engine, const struct rank *rank, enum tensor_work work,
+		const struct tensorask *wanted)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
 
-	asking->seq = tensorask_send(
-		engine, tensorask_place(engine, rank, view->expression),
-		wanted);
+	asking->seq =
+		tensorask_send(engine, tensorask_place(engine, rank, view->expression), wanted);
 	asking->work = work;
 	asking->reading = view->reading;
 	asking->asked_at = engine_now(engine);
 	view->work = asking->seq > 0 ? work : TENSOR_WORK_NONE;
 }
 
-static void ask_look(struct engine *engine, const struct rank *rank,
-		     const struct tensor_want *want)
+static void ask_look(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
 {
 	const struct tensorview *view = view_of(engine);
 	struct tensorask wanted = { .slice = &want->slice };
@@ -140,17 +133,14 @@ static void ask_look(struct engine *engine, const struct rank *rank,
 }
 
 /* Of the map; false: there is nothing more to read for it. */
-static bool ask_map(struct engine *engine, const struct rank *rank,
-		    const struct tensor_want *want)
+static bool ask_map(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
 {
 	struct tensorview *view = view_of(engine);
 	const struct tensor *tensor = &view->tensor;
 	struct tensor_slice slice;
-	bool is_shown = tensor_heat_is_of(&view->heat, &want->plane, tensor,
-					  want->row_maximum,
+	bool is_shown = tensor_heat_is_of(&view->heat, &want->plane, tensor, want->row_maximum,
 					  want->column_maximum, want->column);
-	bool is_next = tensor_heat_is_of(&view->next_heat, &want->plane, tensor,
-					 want->row_maximum,
+	bool is_next = tensor_heat_is_of(&view->next_heat, &want->plane, tensor, want->row_maximum,
 					 want->column_maximum, want->column);
 
 	if (!is_shown)
@@ -159,15 +149,13 @@ static bool ask_map(struct engine *engine, const struct rank *rank,
 		if (is_shown && view->heat_reading == view->reading)
 			return false;
 		tensor_heat_clear(&view->next_heat);
-		tensor_heat_begin(&view->next_heat, &want->plane, tensor,
-				  want->row_maximum, want->column_maximum,
-				  want->column);
+		tensor_heat_begin(&view->next_heat, &want->plane, tensor, want->row_maximum,
+				  want->column_maximum, want->column);
 		view->heat_reading = view->reading;
 	}
 	if (!tensor_heat_next(&view->next_heat, &slice))
 		return false;
-	ask(engine, rank, TENSOR_WORK_HEAT,
-	    &(struct tensorask){ .slice = &slice });
+	ask(engine, rank, TENSOR_WORK_HEAT, &(struct tensorask){ .slice = &slice });
 	return true;
 }
 
@@ -191,8 +179,7 @@ static bool wants_whole(const struct engine *engine)
 
 	return view->tensor.has_statistics && view->tensor.unread == NULL &&
 	       !asking->has_ended_whole && !asking->has_whole &&
-	       (view->tensor.share < 1 ||
-		view->statistics_reading != view->reading) &&
+	       (view->tensor.share < 1 || view->statistics_reading != view->reading) &&
 	       engine_now(engine) >= asking->whole_at;
 }
 
@@ -211,8 +198,7 @@ static void ask_part(struct engine *engine, const struct rank *rank)
 {
 	struct tensorask wanted = { .statistics = NULL };
 
-	wanted.data_count = tensor_export_next(engine->tensor.export,
-					       &wanted.data_start);
+	wanted.data_count = tensor_export_next(engine->tensor.export, &wanted.data_start);
 	ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
 }
 
@@ -221,20 +207,18 @@ static const struct rank *rank_to_ask(const struct engine *engine)
 {
 	const struct rank *rank = session_looked_at(&engine->session);
 
-	if (rank == NULL || rank->process.pid <= 0 ||
-	    rank->state == RANK_EXITED || engine_is_deaf(engine))
+	if (rank == NULL || rank->process.pid <= 0 || rank->state == RANK_EXITED ||
+	    engine_is_deaf(engine))
 		return NULL;
 	return rank;
 }
 
 /* The next thing, in the order in which it is wanted. */
-static void ask_next(struct engine *engine, const struct rank *rank,
-		     const struct tensor_want *want)
+static void ask_next(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
 {
 	const struct tensor_asking *asking = &engine->tensor;
 	const struct tensorview *view = view_of(engine);
-	bool is_due = engine_now(engine) >= asking->look_at &&
-		      is_old(engine, rank);
+	bool is_due = engine_now(engine) >= asking->look_at && is_old(engine, rank);
 
 	if (view->reading == 0 || (!is_readable(view) && is_due)) {
 		ask_look(engine, rank, want);
@@ -248,12 +232,9 @@ static void ask_next(struct engine *engine, const struct rank *rank,
 		ask_find(engine, rank);
 	else if (is_due)
 		ask_look(engine, rank, want);
-	else if (want->slice.row_count > 0 &&
-		 !tensorview_covers(view, &want->slice))
-		ask(engine, rank, TENSOR_WORK_SLICE,
-		    &(struct tensorask){ .slice = &want->slice });
-	else if ((!want->wants_map || !ask_map(engine, rank, want)) &&
-		   wants_whole(engine))
+	else if (want->slice.row_count > 0 && !tensorview_covers(view, &want->slice))
+		ask(engine, rank, TENSOR_WORK_SLICE, &(struct tensorask){ .slice = &want->slice });
+	else if ((!want->wants_map || !ask_map(engine, rank, want)) && wants_whole(engine))
 		ask_whole(engine, rank, want);
 }
 
@@ -268,8 +249,7 @@ void tensor_want(struct engine *engine, const struct tensor_want *want)
 		drop(engine);
 		drop_export(engine);
 		tensor_asking_clear(&engine->tensor);
-		tensorview_move(view, rank->process.rank, rank->node,
-				rank->process.pid);
+		tensorview_move(view, rank->process.rank, rank->node, rank->process.pid);
 	}
 	if (engine->tensor.seq == 0)
 		ask_next(engine, rank, want);
@@ -289,8 +269,7 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 
 void tensor_rest(struct engine *engine)
 {
-	if (engine->tensor.work != TENSOR_WORK_EXPORT &&
-	    is_long(engine->tensor.work))
+	if (engine->tensor.work != TENSOR_WORK_EXPORT && is_long(engine->tensor.work))
 		drop(engine);
 }
 
@@ -358,19 +337,17 @@ static void say_written(struct engine *engine)
 		rest = "; it has elements of several times.";
 	else if (tensor_export_is_live(export))
 		rest = " while its rank ran: maybe of several times.";
-	engine_say(engine, false, "%s is written%s", tensor_export_path(export),
-		   rest);
+	engine_say(engine, false, "%s is written%s", tensor_export_path(export), rest);
 }
 
 /* A part of the file has come, or why it has not. */
-static void take_part(struct engine *engine, json_t *owned_body,
-		      struct error *error)
+static void take_part(struct engine *engine, json_t *owned_body, struct error *error)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	const struct rank *rank = rank_to_ask(engine);
 	int64_t start;
-	bool is_bad = owned_body == NULL ||
-		      tensor_export_add(asking->export, owned_body, error) < 0;
+	bool is_bad =
+		owned_body == NULL || tensor_export_add(asking->export, owned_body, error) < 0;
 
 	if (is_bad)
 		engine_say(engine, true, "tensor-export: %s", error->message);
@@ -397,8 +374,8 @@ void tensor_turn(struct engine *engine)
 	struct error error = ERROR_INIT;
 	json_t *body;
 
-	if (asking->seq == 0 || (!request_is_answered(engine, asking->seq) &&
-				 !engine_is_deaf(engine)))
+	if (asking->seq == 0 ||
+	    (!request_is_answered(engine, asking->seq) && !engine_is_deaf(engine)))
 		return;
 	body = engine_take_answer(engine, asking->seq, &error);
 	asking->seq = 0;
@@ -412,11 +389,9 @@ void tensor_turn(struct engine *engine)
 	if (asking->work == TENSOR_WORK_WHOLE)
 		asking->has_whole = true;
 	if (body == NULL ||
-	    tensorview_take(view, asking->work, body, engine_now(engine),
-			    &error) < 0)
+	    tensorview_take(view, asking->work, body, engine_now(engine), &error) < 0)
 		tensorview_fail(view, error.message);
-	if (asking->work == TENSOR_WORK_LOOK && view->has_tensor &&
-	    view->tensor.share < 1)
+	if (asking->work == TENSOR_WORK_LOOK && view->has_tensor && view->tensor.share < 1)
 		asking->is_large = true;
 	json_decref(body);
 	engine->session.revision++;

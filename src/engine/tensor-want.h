@@ -32,12 +32,12 @@ struct tensor_asking {
 	uint64_t epoch;	 /* of the rank, at the reading */
 	uint64_t stops;
 	uint64_t touched;
-	bool has_ended_whole; /* a person ended it: not again of itself */
-	bool has_whole;	      /* in this reading */
-	bool is_old;	      /* to be read again in any case */
-	bool is_large;	      /* a sample was told first */
+	bool has_ended_whole;	      /* a person ended it: not again of itself */
+	bool has_whole;		      /* in this reading */
+	bool is_old;		      /* to be read again in any case */
+	bool is_large;		      /* a sample was told first */
 	struct tensor_export *export; /* NULL: none */
-	char *find;	      /* to be found next; NULL */
+	char *find;		      /* to be found next; NULL */
 	int64_t after;
 };
 

@@ -11,18 +11,14 @@
 #include "protocol/tensorslice.h"
 
 /* The thread that is asked; NULL: the main thread, whichever that is. */
-static const struct thread *thread_of(const struct session *session,
-				      const struct rank *rank)
+static const struct thread *thread_of(const struct session *session, const struct rank *rank)
 {
-	if (session_looked_at(session) == rank &&
-	    session->choice.selection.tid != 0)
+	if (session_looked_at(session) == rank && session->choice.selection.tid != 0)
 		return session_selected_thread(session);
-	return held_is_stopped(rank) ? control_thread(session, rank)
-				     : rank_main_thread(rank);
+	return held_is_stopped(rank) ? control_thread(session, rank) : rank_main_thread(rank);
 }
 
-static bool is_place_chosen(const struct session *session,
-			    const struct rank *rank)
+static bool is_place_chosen(const struct session *session, const struct rank *rank)
 {
 	return held_is_stopped(rank) || session->choice.selection.depth >= 0;
 }
@@ -59,8 +55,7 @@ static void set_tid(json_t *place, pid_t tid)
 /* A debugger in it may have frames of its own on top of these. */
 static void set_frame_count(json_t *place, const struct stack *stack)
 {
-	json_object_set_new(place, "frames",
-			    json_integer((json_int_t)stack->frame_count));
+	json_object_set_new(place, "frames", json_integer((json_int_t)stack->frame_count));
 }
 
 static void set_frame(json_t *place, int depth, const char *function)
@@ -69,8 +64,7 @@ static void set_frame(json_t *place, int depth, const char *function)
 	json_set_text(place, "function", function);
 }
 
-static void choose_frame(json_t *place, const struct session *session,
-			 const struct rank *rank)
+static void choose_frame(json_t *place, const struct session *session, const struct rank *rank)
 {
 	const struct thread *thread = thread_of(session, rank);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
@@ -80,8 +74,7 @@ static void choose_frame(json_t *place, const struct session *session,
 		set_tid(place, thread->sample.tid);
 	else if (held_is_stopped(rank))
 		set_tid(place, control_tid(session, rank));
-	if (depth < 0 || !stack || (size_t)depth >= stack->frame_count ||
-	    stack->dropped_count > 0)
+	if (depth < 0 || !stack || (size_t)depth >= stack->frame_count || stack->dropped_count > 0)
 		return;
 	set_frame_count(place, stack);
 	set_frame(place, depth, stack->frames[depth].code->func);
@@ -104,13 +97,11 @@ json_t *tensorask_innermost(const struct rank *rank, const char *expression)
 	return place;
 }
 
-json_t *tensorask_at(const struct rank *rank, const char *expression,
-		     int depth, const char *function)
+json_t *tensorask_at(const struct rank *rank, const char *expression, int depth,
+		     const char *function)
 {
 	const struct thread *thread =
-		held_is_stopped(rank)
-			? rank_find_thread(rank, rank->debugger.tid)
-			: NULL;
+		held_is_stopped(rank) ? rank_find_thread(rank, rank->debugger.tid) : NULL;
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
 	json_t *place = make_place(rank, expression);
 
@@ -127,39 +118,29 @@ static void add_elements(json_t *arguments, const struct tensorask *ask)
 	if (ask->statistics)
 		json_set_text(arguments, "statistics", ask->statistics);
 	if (ask->bin_count > 0)
-		json_object_set_new(arguments, "bins",
-				    json_integer(ask->bin_count));
+		json_object_set_new(arguments, "bins", json_integer(ask->bin_count));
 	if (ask->wants_hash)
 		json_object_set_new(arguments, "hash", json_true());
 	if (ask->block_count > 0)
-		json_object_set_new(arguments, "blocks",
-				    json_integer(ask->block_count));
-	if (ask->slice && ask->slice->row_count > 0 &&
-	    ask->slice->column_count > 0)
-		json_object_set_new(arguments, "slice",
-				    tensor_slice_to_json(ask->slice));
+		json_object_set_new(arguments, "blocks", json_integer(ask->block_count));
+	if (ask->slice && ask->slice->row_count > 0 && ask->slice->column_count > 0)
+		json_object_set_new(arguments, "slice", tensor_slice_to_json(ask->slice));
 	if (ask->find) {
 		json_set_text(arguments, "find", ask->find);
-		json_object_set_new(arguments, "after",
-				    json_integer(ask->after));
+		json_object_set_new(arguments, "after", json_integer(ask->after));
 	}
 	if (ask->data_count > 0)
-		json_object_set_new(
-			arguments, "data",
-			json_pack("{s:I, s:I}", "start",
-				  (json_int_t)ask->data_start, "count",
-				  (json_int_t)ask->data_count));
+		json_object_set_new(arguments, "data",
+				    json_pack("{s:I, s:I}", "start", (json_int_t)ask->data_start,
+					      "count", (json_int_t)ask->data_count));
 }
 
-int64_t tensorask_send(struct engine *engine, json_t *owned_place,
-		       const struct tensorask *ask)
+int64_t tensorask_send(struct engine *engine, json_t *owned_place, const struct tensorask *ask)
 {
 	add_elements(owned_place, ask);
 	if (ask->timeout > 0)
-		json_object_set_new(owned_place, "timeout",
-				    json_real(ask->timeout));
+		json_object_set_new(owned_place, "timeout", json_real(ask->timeout));
 	else
-		request_set_timeout(owned_place, engine,
-				    engine->settings.timeout);
+		request_set_timeout(owned_place, engine, engine->settings.timeout);
 	return engine_ask(engine, "tensor", owned_place);
 }

@@ -28,8 +28,8 @@ json_t *tensorask_innermost(const struct rank *rank, const char *expression);
  * In that frame alone, which is to be of this function; a rank that is held
  * has it in the thread that is.
  */
-json_t *tensorask_at(const struct rank *rank, const char *expression,
-		     int depth, const char *function);
+json_t *tensorask_at(const struct rank *rank, const char *expression, int depth,
+		     const char *function);
 
 /* What a request wants of the elements; all zero: nothing. */
 struct tensorask {
@@ -38,15 +38,14 @@ struct tensorask {
 	bool wants_hash;
 	int block_count;
 	const struct tensor_slice *slice; /* NULL, or without cells: none */
-	const char *find; /* "min" "max" "nan"; NULL: nothing */
+	const char *find;		  /* "min" "max" "nan"; NULL: nothing */
 	int64_t after;
 	int64_t data_start;
 	int64_t data_count; /* 0: none */
-	double timeout; /* 0: as a shell waits */
+	double timeout;	    /* 0: as a shell waits */
 };
 
 /* Sends it; as engine_ask(). */
-int64_t tensorask_send(struct engine *engine, json_t *owned_place,
-		       const struct tensorask *ask);
+int64_t tensorask_send(struct engine *engine, json_t *owned_place, const struct tensorask *ask);
 
 #endif

@@ -25,10 +25,8 @@ void timing_mark(struct timing *timing, enum timing_part part)
 	if (timing->at[part] > 0)
 		return;
 	timing->at[part] = loop_now();
-	if (part == TIMING_MAIN &&
-	    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
-		timing->loading =
-			(double)used.tv_sec + (double)used.tv_nsec / 1e9;
+	if (part == TIMING_MAIN && clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
+		timing->loading = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
 static void append_part(struct buffer *out, double seconds, const char *name)
@@ -47,8 +45,6 @@ void timing_append(struct buffer *out, const struct timing *timing)
 		append_part(out, timing->at[part] - last, part_names[part]);
 		last = timing->at[part];
 	}
-	append_part(out, last - timing->at[TIMING_MAIN] + timing->loading,
-		    "in all");
-	append_part(out, timing->parsing,
-		    "of these: reading of the node's JSON");
+	append_part(out, last - timing->at[TIMING_MAIN] + timing->loading, "in all");
+	append_part(out, timing->parsing, "of these: reading of the node's JSON");
 }

@@ -43,8 +43,8 @@ static void look_up(void *data)
 	struct passwd *found = NULL;
 	char *text = xmalloc(ENTRY_MAXIMUM);
 
-	if (getpwuid_r(user->uid, &entry, text, ENTRY_MAXIMUM, &found) == 0 &&
-	    found && found->pw_name[0] != '\0')
+	if (getpwuid_r(user->uid, &entry, text, ENTRY_MAXIMUM, &found) == 0 && found &&
+	    found->pw_name[0] != '\0')
 		user->found = xstrdup(found->pw_name);
 	free(text);
 }
@@ -70,8 +70,7 @@ static struct user *add(struct engine *engine, uid_t uid)
 	struct user *user = xcalloc(1, sizeof(*user));
 
 	*user = (struct user){ .engine = engine, .uid = uid };
-	users->items = xrealloc(users->items,
-				(users->count + 1) * sizeof(*users->items));
+	users->items = xrealloc(users->items, (users->count + 1) * sizeof(*users->items));
 	users->items[users->count++] = user;
 	return user;
 }

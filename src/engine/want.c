@@ -30,11 +30,10 @@ static bool was_asked(const struct engine *engine, const char *key)
 }
 
 /* Sends the request unless the same was sent lately. */
-static void want(struct engine *engine, const char *command,
-		 json_t *owned_arguments, char *owned_key)
+static void want(struct engine *engine, const char *command, json_t *owned_arguments,
+		 char *owned_key)
 {
-	struct wanted *wanted =
-		&engine->wanted[engine->wanted_count % WANTED_MAXIMUM];
+	struct wanted *wanted = &engine->wanted[engine->wanted_count % WANTED_MAXIMUM];
 
 	if (engine_is_deaf(engine) || was_asked(engine, owned_key)) {
 		json_decref(owned_arguments);
@@ -47,8 +46,7 @@ static void want(struct engine *engine, const char *command,
 	engine_send(engine, command, owned_arguments);
 }
 
-void engine_want_source(struct engine *engine, size_t node, pid_t pid,
-			const char *path)
+void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path)
 {
 	json_t *arguments;
 
@@ -57,8 +55,7 @@ void engine_want_source(struct engine *engine, size_t node, pid_t pid,
 	pid = session_source_pid(&engine->session, node, pid);
 	arguments = json_pack("{s:i}", "pid", (int)pid);
 	json_set_text(arguments, "path", path);
-	want(engine, "source", arguments,
-	     xasprintf("source %d %s", (int)pid, path));
+	want(engine, "source", arguments, xasprintf("source %d %s", (int)pid, path));
 }
 
 static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
@@ -78,41 +75,34 @@ static uint64_t touched_of(const struct engine *engine, size_t node, pid_t pid)
  * person has something run there: asking again would only run the program's own
  * code again.
  */
-static bool is_known(const struct engine *engine, const struct variables *known,
-		     uint64_t epoch)
+static bool is_known(const struct engine *engine, const struct variables *known, uint64_t epoch)
 {
 	if (!known)
 		return false;
 	if (known->stops > 0)
-		return known->touched ==
-			       touched_of(engine, known->node, known->pid) &&
-		       known->stops ==
-			       session_find_stop(&engine->session, known->node,
-						 known->pid,
-						 known->depth < 0 ? 0
-								  : known->tid);
+		return known->touched == touched_of(engine, known->node, known->pid) &&
+		       known->stops == session_find_stop(&engine->session, known->node, known->pid,
+							 known->depth < 0 ? 0 : known->tid);
 	return known->epoch == epoch;
 }
 
-void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
-		       int depth)
+void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid, int depth)
 {
 	uint64_t epoch = epoch_of(engine, node, pid);
-	const struct variables *known = session_find_variables(
-		&engine->session, node, pid, tid, depth, 0, 0);
+	const struct variables *known =
+		session_find_variables(&engine->session, node, pid, tid, depth, 0, 0);
 
 	if (is_known(engine, known, epoch))
 		return;
 	want(engine, "variables",
-	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid,
-		       "depth", depth, "start", 0),
-	     xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid,
-		       (int)tid, depth, epoch, touched_of(engine, node, pid)));
+	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid, "depth", depth,
+		       "start", 0),
+	     xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid, (int)tid, depth, epoch,
+		       touched_of(engine, node, pid)));
 }
 
 /* What the object was when it was shown; the node compares. May be NULL. */
-static const char *type_of(const struct session *session, size_t node,
-			   pid_t pid, uint64_t address)
+static const char *type_of(const struct session *session, size_t node, pid_t pid, uint64_t address)
 {
 	for (size_t i = session->variables_count; i-- > 0;) {
 		const struct variables *known = session->variables[i];
@@ -127,38 +117,32 @@ static const char *type_of(const struct session *session, size_t node,
 	return NULL;
 }
 
-void engine_want_children(struct engine *engine, size_t node, pid_t pid,
-			  uint64_t address, int64_t start)
+void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_t address,
+			  int64_t start)
 {
 	uint64_t epoch = epoch_of(engine, node, pid);
-	const struct variables *known = session_find_variables(
-		&engine->session, node, pid, 0, -1, address, start);
+	const struct variables *known =
+		session_find_variables(&engine->session, node, pid, 0, -1, address, start);
 	json_t *arguments;
 
 	if (is_known(engine, known, epoch))
 		return;
-	arguments = json_pack("{s:i, s:I}", "pid", (int)pid, "start",
-			      (json_int_t)start);
+	arguments = json_pack("{s:i, s:I}", "pid", (int)pid, "start", (json_int_t)start);
 	json_set_hex(arguments, "address", address);
-	json_set_text(arguments, "type",
-		      type_of(&engine->session, node, pid, address));
+	json_set_text(arguments, "type", type_of(&engine->session, node, pid, address));
 	want(engine, "variables", arguments,
-	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64
-		       " %" PRIu64,
-		       (int)pid, address, start, epoch,
-		       touched_of(engine, node, pid)));
+	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64 " %" PRIu64, (int)pid,
+		       address, start, epoch, touched_of(engine, node, pid)));
 }
 
 static void send_output(struct engine *engine, pid_t pid, bool is_on)
 {
-	engine_send(engine, "output",
-		    json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+	engine_send(engine, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
 
 void engine_want_output(struct engine *engine, size_t node, pid_t pid)
 {
-	const struct output *known =
-		session_find_output(&engine->session, node, pid);
+	const struct output *known = session_find_output(&engine->session, node, pid);
 
 	if (!known || !known->is_known)
 		want(engine, "output", json_pack("{s:i}", "pid", (int)pid),
@@ -167,14 +151,13 @@ void engine_want_output(struct engine *engine, size_t node, pid_t pid)
 
 static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
 {
-	engine_send(engine, "terminal",
-		    json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+	engine_send(engine, "terminal", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
 
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
 {
-	const struct rank *before = session_find_pid(
-		&engine->session, engine->console_node, engine->console_pid);
+	const struct rank *before =
+		session_find_pid(&engine->session, engine->console_node, engine->console_pid);
 
 	if (engine->console_pid == pid && engine->console_node == node)
 		return;
@@ -204,8 +187,7 @@ void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 		return;
 	/* A process that has ended cannot be followed. */
 	if (engine->printing_pid > 0 &&
-	    session_find_pid(&engine->session, engine->printing_node,
-			     engine->printing_pid))
+	    session_find_pid(&engine->session, engine->printing_node, engine->printing_pid))
 		send_output(engine, engine->printing_pid, false);
 	engine->printing_node = node;
 	engine->printing_pid = pid;

@@ -26,12 +26,10 @@ void watch_nan_ask_agents(struct engine *engine)
 	int rank = -1;
 
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
-		const struct rank *found =
-			session_find_rank(&engine->session, rank);
+		const struct rank *found = session_find_rank(&engine->session, rank);
 
 		if (found && found->process.pid > 0 && !rank_is_gone(found))
-			json_array_append_new(
-				pids, json_integer(found->process.pid));
+			json_array_append_new(pids, json_integer(found->process.pid));
 	}
 	json_object_set_new(arguments, "pids", pids);
 	watch->ways = engine_ask(engine, "diagnose", arguments);
@@ -41,11 +39,11 @@ void watch_nan_ask_agents(struct engine *engine)
 static bool has_agent(const struct session *session, const json_t *row)
 {
 	const json_t *ways = json_object_get(row, "ways");
-	const struct rank *rank = session_find_rank(
-		session, (int)json_get_integer(row, "rank", -1));
+	const struct rank *rank =
+		session_find_rank(session, (int)json_get_integer(row, "rank", -1));
 
-	if (!rank || (debugger_is_ours(&rank->debugger) &&
-		      !debugger_is_of(&rank->debugger, "http")))
+	if (!rank ||
+	    (debugger_is_ours(&rank->debugger) && !debugger_is_of(&rank->debugger, "http")))
 		return false;
 	for (size_t i = 0; i < json_array_size(ways); i++) {
 		const json_t *way = json_array_get(ways, i);
@@ -56,8 +54,7 @@ static bool has_agent(const struct session *session, const json_t *row)
 	return false;
 }
 
-static void add_breakpoint(struct engine *engine,
-			   const struct rankset *ranks)
+static void add_breakpoint(struct engine *engine, const struct rankset *ranks)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	struct breakpoints *list = &engine->session.choice.breakpoints;
@@ -88,8 +85,7 @@ static void take_ways(struct engine *engine)
 		const json_t *row = json_array_get(rows, i);
 
 		if (has_agent(&engine->session, row))
-			rankset_add(&ranks,
-				    (int)json_get_integer(row, "rank", -1));
+			rankset_add(&ranks, (int)json_get_integer(row, "rank", -1));
 	}
 	if (rankset_count(&ranks) > 0)
 		add_breakpoint(engine, &ranks);
@@ -110,15 +106,14 @@ void watch_nan_arm(struct engine *engine)
 	struct watch_nan *watch = &engine->watch_nan;
 	int rank = -1;
 
-	if (watch->ways != 0 && (engine_is_deaf(engine) ||
-				 request_is_answered(engine, watch->ways)))
+	if (watch->ways != 0 &&
+	    (engine_is_deaf(engine) || request_is_answered(engine, watch->ways)))
 		take_ways(engine);
 	if (watch->breakpoint == 0)
 		return;
 	rankset_clear(&watch->exact);
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
-		const struct rank *found =
-			session_find_rank(&engine->session, rank);
+		const struct rank *found = session_find_rank(&engine->session, rank);
 
 		if (found && is_set_in(found, watch->breakpoint))
 			rankset_add(&watch->exact, rank);
@@ -128,8 +123,8 @@ void watch_nan_arm(struct engine *engine)
 bool watch_nan_is_armed(const struct engine *engine)
 {
 	const struct watch_nan *watch = &engine->watch_nan;
-	const struct session_breakpoint *item = breakpoints_find(
-		&engine->session.choice.breakpoints, watch->breakpoint);
+	const struct session_breakpoint *item =
+		breakpoints_find(&engine->session.choice.breakpoints, watch->breakpoint);
 	int rank = -1;
 
 	if (watch->state != WATCH_NAN_LOOKING)
@@ -148,8 +143,7 @@ void watch_nan_disarm(struct engine *engine)
 	struct watch_nan *watch = &engine->watch_nan;
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 
-	if (watch->breakpoint == 0 ||
-	    !breakpoints_find(list, watch->breakpoint))
+	if (watch->breakpoint == 0 || !breakpoints_find(list, watch->breakpoint))
 		return;
 	breakpoints_remove(list, watch->breakpoint);
 	breakpoints_changed(list);
@@ -165,15 +159,13 @@ static bool is_for(const struct stop *stop, int id)
 }
 
 /* "b.weight" of "b.weight of model"; NULL: it is that itself. */
-static char *tensor_of(const struct watch_nan *watch, const char *said,
-		       size_t length)
+static char *tensor_of(const struct watch_nan *watch, const char *said, size_t length)
 {
 	char *end = xasprintf(" of %s", watch->expression);
 	size_t behind = strlen(end);
 	char *name = NULL;
 
-	if (length > behind &&
-	    strncmp(said + length - behind, end, behind) == 0)
+	if (length > behind && strncmp(said + length - behind, end, behind) == 0)
 		name = xasprintf("%.*s", (int)(length - behind), said);
 	free(end);
 	return name;
@@ -217,11 +209,10 @@ void watch_nan_release(struct engine *engine, int rank)
 {
 	const struct rank *found = session_find_rank(&engine->session, rank);
 
-	if (!engine->watch_nan.found.is_exact || engine->watch_nan.stops ||
-	    !found || found->debugger.state != DEBUGGER_STOPPED)
+	if (!engine->watch_nan.found.is_exact || engine->watch_nan.stops || !found ||
+	    found->debugger.state != DEBUGGER_STOPPED)
 		return;
-	engine_send(engine, "continue",
-		    json_pack("{s:i}", "pid", (int)found->process.pid));
+	engine_send(engine, "continue", json_pack("{s:i}", "pid", (int)found->process.pid));
 }
 
 bool watch_nan_take_stop(struct engine *engine)
@@ -231,8 +222,7 @@ bool watch_nan_take_stop(struct engine *engine)
 	bool is_new = false;
 
 	while (watch->breakpoint != 0 && watch->stops_seen < stops->count) {
-		const struct stop *stop =
-			stops_find(stops, watch->stops_seen++);
+		const struct stop *stop = stops_find(stops, watch->stops_seen++);
 
 		if (!stop || !is_for(stop, watch->breakpoint))
 			continue;

@@ -33,11 +33,9 @@ void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 		buffer_printf(out, ", %s ", find->step_name);
 		format_text(out, find->step_value);
 	}
-	buffer_append_string(out,
-			     find->is_exact
-				     ? "."
-				     : "; seen from outside, so it may be "
-				       "older than that.");
+	buffer_append_string(out, find->is_exact ? "."
+						 : "; seen from outside, so it may be "
+						   "older than that.");
 }
 
 static json_t *frame_to_json(const struct nan_find *find)
@@ -68,8 +66,7 @@ json_t *watch_nan_to_json(const struct watch_nan *watch)
 	if (find->step_name) {
 		step = json_object();
 		json_object_set_new(step, "name", json_text(find->step_name));
-		json_object_set_new(step, "value",
-				    json_text(find->step_value));
+		json_object_set_new(step, "value", json_text(find->step_value));
 	}
 	json_object_set_new(json, "event", json_string("nan"));
 	json_object_set_new(json, "expr", json_text(watch->expression));
@@ -88,8 +85,7 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 {
 	struct rankset others = RANKSET_INIT;
 
-	buffer_printf(out, "watch-nan %s%s: ",
-		      watch->is_of_gradients ? "--gradients " : "",
+	buffer_printf(out, "watch-nan %s%s: ", watch->is_of_gradients ? "--gradients " : "",
 		      watch->expression);
 	rankset_copy(&others, &watch->ranks);
 	rankset_subtract(&others, &watch->exact);

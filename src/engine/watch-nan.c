@@ -37,8 +37,7 @@
 
 /* The likeliest first. */
 static const char *const step_names[WATCH_NAN_STEPS] = {
-	"step", "global_step", "iteration", "batch_idx",
-	"it",	"i",	       "epoch",	    "n_iter",
+	"step", "global_step", "iteration", "batch_idx", "it", "i", "epoch", "n_iter",
 };
 
 static void clear_find(struct nan_find *find)
@@ -101,8 +100,7 @@ static bool is_there(const struct rank *rank)
 }
 
 /* The next one that lives behind that it is at; NULL: there is none. */
-static const struct rank *next_rank(const struct watch_nan *watch,
-				    const struct session *session)
+static const struct rank *next_rank(const struct watch_nan *watch, const struct session *session)
 {
 	int first = -1;
 	int rank = -1;
@@ -120,8 +118,7 @@ static const struct rank *next_rank(const struct watch_nan *watch,
 	return first < 0 ? NULL : session_find_rank(session, first);
 }
 
-static bool is_any_left(const struct watch_nan *watch,
-			const struct session *session)
+static bool is_any_left(const struct watch_nan *watch, const struct session *session)
 {
 	int rank = -1;
 
@@ -141,10 +138,8 @@ static void ask_list(struct engine *engine, const struct rank *rank)
 	json_t *arguments = tensorask_innermost(rank, watch->expression);
 
 	json_set_text(arguments, "statistics", "auto");
-	json_object_set_new(arguments, "gradients",
-			    json_boolean(watch->is_of_gradients));
-	json_object_set_new(arguments, "start",
-			    json_integer((json_int_t)watch->start));
+	json_object_set_new(arguments, "gradients", json_boolean(watch->is_of_gradients));
+	json_object_set_new(arguments, "start", json_integer((json_int_t)watch->start));
 	json_object_set_new(arguments, "timeout", json_real(LIST_SECONDS));
 	watch->is_list = true;
 	watch->seq = engine_ask(engine, "parameters", arguments);
@@ -166,15 +161,13 @@ static void look(struct engine *engine)
 	}
 	watch->rank = rank->process.rank;
 	watch->asked_at = loop_now();
-	if (watch->is_of_gradients ||
-	    rankset_contains(&watch->listed, watch->rank)) {
+	if (watch->is_of_gradients || rankset_contains(&watch->listed, watch->rank)) {
 		watch->start = 0;
 		ask_list(engine, rank);
 		return;
 	}
 	watch->is_list = false;
-	watch->seq = tensorask_send(
-		engine, tensorask_innermost(rank, watch->expression), &wanted);
+	watch->seq = tensorask_send(engine, tensorask_innermost(rank, watch->expression), &wanted);
 }
 
 static void on_due(void *data)
@@ -194,9 +187,8 @@ static void on_due(void *data)
 static bool is_number_type(const char *type)
 {
 	static const char *const types[] = {
-		"float",	 "complex",	  "numpy.float16",
-		"numpy.float32", "numpy.float64", "numpy.longdouble",
-		"numpy.complex64", "numpy.complex128",
+		"float",	 "complex",	     "numpy.float16",	"numpy.float32",
+		"numpy.float64", "numpy.longdouble", "numpy.complex64", "numpy.complex128",
 	};
 
 	for (size_t i = 0; type && i < ARRAY_LENGTH(types); i++)
@@ -245,15 +237,13 @@ static char *describe(const struct tensor_statistics *statistics)
 	return buffer_take(&out);
 }
 
-static int judge_tensor(struct nan_find *find, const struct tensor *tensor,
-			struct error *error)
+static int judge_tensor(struct nan_find *find, const struct tensor *tensor, struct error *error)
 {
 	const struct tensor_statistics *statistics = &tensor->statistics;
 
 	if (!tensor->has_statistics)
 		return error_set(error, "%s",
-				 tensor->unread ? tensor->unread
-						: "its elements were not read");
+				 tensor->unread ? tensor->unread : "its elements were not read");
 	if (statistics->nan_count + statistics->infinity_count == 0)
 		return 0;
 	find->nan_count = statistics->nan_count;
@@ -263,8 +253,7 @@ static int judge_tensor(struct nan_find *find, const struct tensor *tensor,
 }
 
 /* 1: found; 0: not; -1 and why it cannot be told. */
-static int judge(struct nan_find *find, const struct tensor_answer *answer,
-		 struct error *error)
+static int judge(struct nan_find *find, const struct tensor_answer *answer, struct error *error)
 {
 	const char *type = answer->value.type;
 	int result;
@@ -273,21 +262,20 @@ static int judge(struct nan_find *find, const struct tensor_answer *answer,
 		return judge_tensor(find, &answer->tensor, error);
 	result = judge_value(find, &answer->value);
 	if (result < 0)
-		error_set(error, "it is %s there, which is neither a number "
-				 "nor a tensor",
+		error_set(error,
+			  "it is %s there, which is neither a number "
+			  "nor a tensor",
 			  type ? type : "something");
 	return result;
 }
 
 /* The first tensor that has some; as judge(), 0 also where none was read. */
-static int judge_list(struct nan_find *find,
-		      const struct tensor_parameters *page)
+static int judge_list(struct nan_find *find, const struct tensor_parameters *page)
 {
 	for (size_t i = 0; i < page->count; i++) {
 		const struct tensor_parameter *item = &page->items[i];
 
-		if (!item->tensor.has_statistics ||
-		    judge_tensor(find, &item->tensor, NULL) == 0)
+		if (!item->tensor.has_statistics || judge_tensor(find, &item->tensor, NULL) == 0)
 			continue;
 		find->tensor = xstrdup(item->name);
 		return 1;
@@ -295,8 +283,8 @@ static int judge_list(struct nan_find *find,
 	return 0;
 }
 
-static void take_frame(struct nan_find *find, const char *func,
-		       const char *file, int line, int depth)
+static void take_frame(struct nan_find *find, const char *func, const char *file, int line,
+		       int depth)
 {
 	if (!func)
 		return;
@@ -315,9 +303,7 @@ static void ask_steps(struct engine *engine, const struct rank *rank)
 
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
 		watch->steps[i] = tensorask_send(
-			engine,
-			tensorask_at(rank, step_names[i], find->depth,
-				     find->func),
+			engine, tensorask_at(rank, step_names[i], find->depth, find->func),
 			&wanted);
 }
 
@@ -333,17 +319,14 @@ static void pause_all(struct engine *engine)
 			continue;
 		/* Until it stops, `continue` withdraws it. */
 		found->is_pausing = true;
-		engine_send(engine, "pause",
-			    json_pack("{s:i}", "pid",
-				      (int)found->process.pid));
+		engine_send(engine, "pause", json_pack("{s:i}", "pid", (int)found->process.pid));
 	}
 }
 
 static void begin_found(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
-	const struct rank *rank =
-		session_find_rank(&engine->session, watch->found.rank);
+	const struct rank *rank = session_find_rank(&engine->session, watch->found.rank);
 
 	watch->state = WATCH_NAN_STEPPING;
 	if (watch->timer)
@@ -362,8 +345,8 @@ static void take_failure(struct watch_nan *watch, const struct error *error)
 }
 
 /* Into one that is to be cleared in any case. */
-static int read_answer(struct engine *engine, int64_t *seq,
-		       struct tensor_answer *answer, struct error *error)
+static int read_answer(struct engine *engine, int64_t *seq, struct tensor_answer *answer,
+		       struct error *error)
 {
 	json_t *body = engine_take_answer(engine, *seq, error);
 	int result = -1;
@@ -377,8 +360,7 @@ static int read_answer(struct engine *engine, int64_t *seq,
 }
 
 /* What comes of a look: result as judge() gives it. */
-static void end_look(struct engine *engine, int result,
-		     const struct error *error)
+static void end_look(struct engine *engine, int result, const struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
@@ -396,9 +378,7 @@ static void end_look(struct engine *engine, int result,
 		watch->found.rank = watch->rank;
 		begin_found(engine);
 	} else {
-		look_in(engine,
-			fmax(PAUSE_MINIMUM,
-			     fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
+		look_in(engine, fmax(PAUSE_MINIMUM, fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
 	}
 }
 
@@ -415,8 +395,7 @@ static bool is_to_be_listed(const struct tensor_answer *answer)
 static void take_value(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
-	const struct rank *rank =
-		session_find_rank(&engine->session, watch->rank);
+	const struct rank *rank = session_find_rank(&engine->session, watch->rank);
 	struct error error = ERROR_INIT;
 	struct tensor_answer answer;
 	int result = read_answer(engine, &watch->seq, &answer, &error);
@@ -425,8 +404,7 @@ static void take_value(struct engine *engine)
 	if (result == 0)
 		result = judge(&watch->found, &answer, &error);
 	if (result > 0)
-		take_frame(&watch->found, answer.func, answer.file,
-			   answer.line, answer.depth);
+		take_frame(&watch->found, answer.func, answer.file, answer.line, answer.depth);
 	tensor_answer_clear(&answer);
 	if (!is_list || !is_there(rank)) {
 		end_look(engine, result, &error);
@@ -441,15 +419,12 @@ static void take_value(struct engine *engine)
 
 static void take_frame_json(struct nan_find *find, const json_t *frame)
 {
-	take_frame(find, json_get_string(frame, "func", NULL),
-		   json_get_string(frame, "file", NULL),
-		   json_get_count(frame, "lineno"),
-		   json_get_count(frame, "depth"));
+	take_frame(find, json_get_string(frame, "func", NULL), json_get_string(frame, "file", NULL),
+		   json_get_count(frame, "lineno"), json_get_count(frame, "depth"));
 }
 
 /* No tensor is in it, or in this part of it: why; else 0. */
-static int check_list(const struct watch_nan *watch,
-		      const struct tensor_parameters *page,
+static int check_list(const struct watch_nan *watch, const struct tensor_parameters *page,
 		      struct error *error)
 {
 	const struct tensor_parameter *first = page->items;
@@ -464,8 +439,7 @@ static int check_list(const struct watch_nan *watch,
 		return error_set(error, "no tensor is in it");
 	if (first->tensor.unread || first->error)
 		return error_set(error, "%s: %s", first->name,
-				 first->error ? first->error
-					      : first->tensor.unread);
+				 first->error ? first->error : first->tensor.unread);
 	return 0;
 }
 
@@ -473,8 +447,7 @@ static int check_list(const struct watch_nan *watch,
 static void take_list(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
-	const struct rank *rank =
-		session_find_rank(&engine->session, watch->rank);
+	const struct rank *rank = session_find_rank(&engine->session, watch->rank);
 	struct tensor_parameters page = { .total = -1 };
 	struct error error = ERROR_INIT;
 	json_t *body = engine_take_answer(engine, watch->seq, &error);
@@ -488,8 +461,7 @@ static void take_list(struct engine *engine)
 	if (result > 0)
 		take_frame_json(&watch->found, json_object_get(body, "frame"));
 	watch->start += (int64_t)page.count;
-	is_more = result == 0 && page.count > 0 && watch->start < page.total &&
-		  is_there(rank);
+	is_more = result == 0 && page.count > 0 && watch->start < page.total && is_there(rank);
 	/* It may be something else the next time. */
 	if (result < 0)
 		rankset_remove(&watch->listed, watch->rank);
@@ -513,11 +485,9 @@ static void take_look(struct engine *engine)
 }
 
 /* The first of the names that has a whole number. */
-static void take_step(struct nan_find *find, const char *name,
-		      const struct variable *value)
+static void take_step(struct nan_find *find, const char *name, const struct variable *value)
 {
-	if (find->step_name || !value->type ||
-	    strcmp(value->type, "int") != 0)
+	if (find->step_name || !value->type || strcmp(value->type, "int") != 0)
 		return;
 	find->step_name = xstrdup(name);
 	find->step_value = xstrdup(value->value);
@@ -571,11 +541,9 @@ static void check_over(struct engine *engine)
 		loop_timer_stop(watch->timer);
 	watch->timer = NULL;
 	if (engine->is_screen)
-		engine_say(engine, false,
-			   "watch-nan: %s; no NaN was seen in %s",
-			   engine_is_deaf(engine)
-				   ? "the connection to the node is lost"
-				   : "the ranks have ended",
+		engine_say(engine, false, "watch-nan: %s; no NaN was seen in %s",
+			   engine_is_deaf(engine) ? "the connection to the node is lost"
+						  : "the ranks have ended",
 			   watch->expression);
 }
 
@@ -595,8 +563,7 @@ void watch_nan_turn(struct engine *engine)
 		check_over(engine);
 }
 
-int watch_nan_begin(struct engine *engine, const char *expression,
-		    bool is_of_gradients, bool stops,
+int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gradients, bool stops,
 		    const struct rankset *ranks, struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;

@@ -34,9 +34,9 @@ struct loop_timer;
 #define WATCH_NAN_STEPS 8
 
 struct nan_find {
-	int rank; /* -1: nothing was found */
-	char *value; /* "nan"; of a tensor "3 NaN, 1 Inf of 256" */
-	char *tensor; /* its name in what is watched; NULL: that itself */
+	int rank;	   /* -1: nothing was found */
+	char *value;	   /* "nan"; of a tensor "3 NaN, 1 Inf of 256" */
+	char *tensor;	   /* its name in what is watched; NULL: that itself */
 	int64_t nan_count; /* -1: not known */
 	int64_t infinity_count;
 	int64_t first; /* flat index of the first in a tensor; -1: none */
@@ -63,22 +63,22 @@ struct watch_nan {
 	char *expression;
 	bool is_of_gradients; /* those of the tensors in it */
 	bool stops;
-	struct rankset ranks;	/* that are watched */
-	struct rankset listed;	/* of them those where it has tensors in it */
-	int64_t ways;		/* the request who has an agent; 0: none */
-	struct rankset exact;	/* of them those whose agents do it */
-	int breakpoint;		/* theirs; 0: there is none */
-	uint64_t stops_seen;	/* of the session's */
+	struct rankset ranks;	  /* that are watched */
+	struct rankset listed;	  /* of them those where it has tensors in it */
+	int64_t ways;		  /* the request who has an agent; 0: none */
+	struct rankset exact;	  /* of them those whose agents do it */
+	int breakpoint;		  /* theirs; 0: there is none */
+	uint64_t stops_seen;	  /* of the session's */
 	struct loop_timer *timer; /* until the next look; NULL: one is under
 				   * way */
-	int64_t seq;		/* of that */
-	int rank;		/* that it is at, or was last */
-	bool is_list;		/* it asks for the tensors in it */
-	int64_t start;		/* of a page of these */
+	int64_t seq;		  /* of that */
+	int rank;		  /* that it is at, or was last */
+	bool is_list;		  /* it asks for the tensors in it */
+	int64_t start;		  /* of a page of these */
 	double asked_at;
 	int64_t steps[WATCH_NAN_STEPS]; /* requests */
-	uint64_t looks;		/* that told something */
-	char *failure;		/* why the last one told nothing; NULL */
+	uint64_t looks;			/* that told something */
+	char *failure;			/* why the last one told nothing; NULL */
 	bool is_failure_told;
 	struct nan_find found;
 	bool is_told; /* scripts: told once */
@@ -89,8 +89,7 @@ void watch_nan_clear(struct engine *engine);
  * From now on that is watched in these ranks (copied), and nothing else; stops:
  * they are all paused as soon as it is found. -1 and a sentence: nobody can.
  */
-int watch_nan_begin(struct engine *engine, const char *expression,
-		    bool is_of_gradients, bool stops,
+int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gradients, bool stops,
 		    const struct rankset *ranks, struct error *error);
 /* After messages were applied. */
 void watch_nan_turn(struct engine *engine);
@@ -123,7 +122,6 @@ void watch_nan_append_event(struct command_context *context);
  * In a shell: waits until it is found or over, and tells. -1 and a sentence
  * when the expression could never be looked at.
  */
-int watch_nan_wait(struct command_context *context, double seconds,
-		   struct error *error);
+int watch_nan_wait(struct command_context *context, double seconds, struct error *error);
 
 #endif

@@ -86,8 +86,7 @@ struct watch {
 	double stood; /* seconds without movement when it was last judged */
 };
 
-static void say(struct watch *watch, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static void say(struct watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* One line on standard error, now; its text may come from outside. */
 static void say(struct watch *watch, const char *format, ...)
@@ -130,8 +129,8 @@ static bool has_appeared(const struct engine *engine, void *data)
 
 	/* Of several jobs none is chosen by waiting, unless one was named. */
 	return watch->signal != 0 || count_present(session) > 0 ||
-	       (session->is_discovered && !session->choice.wanted_job &&
-		session->job_count > 1 && session->job < 0);
+	       (session->is_discovered && !session->choice.wanted_job && session->job_count > 1 &&
+		session->job < 0);
 }
 
 static bool is_discovered(const struct engine *engine, void *data)
@@ -146,11 +145,10 @@ static size_t count_leaving(const struct session *session)
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct thread *thread =
-			rank_main_thread(session->ranks[i]);
+		const struct thread *thread = rank_main_thread(session->ranks[i]);
 
-		count += session->ranks[i]->process.state == PROCESS_LIVE &&
-			 thread && thread->activity.kind == ACTIVITY_TEARDOWN;
+		count += session->ranks[i]->process.state == PROCESS_LIVE && thread &&
+			 thread->activity.kind == ACTIVITY_TEARDOWN;
 	}
 	return count;
 }
@@ -185,8 +183,7 @@ static enum outcome judge(struct watch *watch)
 			return OUTCOME_FAILED;
 		present += rank->process.pid > 0;
 		ended += rank->process.state == PROCESS_EXITED;
-		unseen += rank->process.state == PROCESS_EXITED &&
-			  rank->process.exit_code < 0;
+		unseen += rank->process.state == PROCESS_EXITED && rank->process.exit_code < 0;
 	}
 	if (ended > 0 && ended == present)
 		return unseen > 0 ? OUTCOME_ENDED_UNSEEN : OUTCOME_ENDED;
@@ -256,8 +253,8 @@ static void describe(struct watch *watch)
 		break;
 	case OUTCOME_FAILED:
 		if (first)
-			buffer_printf(&text, "Rank %d failed first: it %s.",
-				      first->process.rank, report_end(first));
+			buffer_printf(&text, "Rank %d failed first: it %s.", first->process.rank,
+				      report_end(first));
 		break;
 	case OUTCOME_ENDED:
 		buffer_append_string(&text, "The job has ended well.");
@@ -281,17 +278,15 @@ static const char *const suffixes[] = { ".txt", ".recording", NULL };
 static void begin_recording(struct watch *watch)
 {
 	const struct session *session = &watch->engine->session;
-	const struct job *job =
-		session->job >= 0 ? &session->jobs[session->job] : NULL;
+	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
 	struct error error = ERROR_INIT;
 	struct timespec now;
 
 	if (!watch->options->folder || watch->outcome == OUTCOME_ENDED)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
-	watch->base = folder_name(
-		watch->options->folder, job && job->name ? job->name : "",
-		session->nodes[0].name, (double)now.tv_sec, suffixes);
+	watch->base = folder_name(watch->options->folder, job && job->name ? job->name : "",
+				  session->nodes[0].name, (double)now.tv_sec, suffixes);
 	watch->recording = xasprintf("%s%s", watch->base, suffixes[1]);
 	if (engine_record(watch->engine, watch->recording, &error) == 0)
 		return;
@@ -352,17 +347,13 @@ static void append_json(struct watch *watch, const char *report)
 {
 	const struct rank *first = report_first_failed(watch->engine);
 	const struct verdict *verdict = &watch->engine->session.verdict;
-	const char *sentence = json_get_string(watch->report.verdict_json,
-					       "verdict", verdict->sentence);
+	const char *sentence =
+		json_get_string(watch->report.verdict_json, "verdict", verdict->sentence);
 	json_t *json = json_object();
 
-	json_object_set_new(json, "event",
-			    json_string(outcomes[watch->outcome].event));
-	json_object_set_new(json, "rank",
-			    first ? json_integer(first->process.rank)
-				  : json_null());
-	json_object_set_new(json, "headline",
-			    json_text(watch->report.headline));
+	json_object_set_new(json, "event", json_string(outcomes[watch->outcome].event));
+	json_object_set_new(json, "rank", first ? json_integer(first->process.rank) : json_null());
+	json_object_set_new(json, "headline", json_text(watch->report.headline));
 	json_object_set_new(json, "verdict", json_text(sentence));
 	json_object_set_new(json, "report", json_text(report));
 	json_object_set_new(json, "recording", json_text(watch->recording));
@@ -399,8 +390,7 @@ static int finish(struct watch *watch, struct error *error)
 static int await_job(struct watch *watch, struct error *error)
 {
 	struct engine *engine = watch->engine;
-	double seconds = engine->settings.has_timeout ? engine->settings.timeout
-						      : FOREVER_SECONDS;
+	double seconds = engine->settings.has_timeout ? engine->settings.timeout : FOREVER_SECONDS;
 
 	engine_follow(engine, LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
@@ -420,26 +410,21 @@ static int watch_job(struct watch *watch, struct error *error)
 
 	report_init(&watch->report, engine);
 	if (watch->options->folder)
-		engine_keep(engine,
-			    fmax(KEEP_SECONDS, 2 * watch->options->stuck));
+		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
 	sample = engine_ask_sample(engine);
 	evidence_await(engine, sample, ANSWER_SECONDS);
 	say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
 	    count_present(session), count_present(session) == 1 ? "" : "s",
-	    session->job >= 0 && session->jobs[session->job].name[0] != '\0'
-		    ? " of job "
-		    : "",
-	    session->job >= 0 ? session->jobs[session->job].name : "",
-	    watch->options->stuck);
+	    session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job " : "",
+	    session->job >= 0 ? session->jobs[session->job].name : "", watch->options->stuck);
 	engine_wait(engine, is_over, watch, FOREVER_SECONDS);
 	if (watch->signal != 0)
 		return 0;
 	if (watch->outcome == OUTCOME_NONE) {
 		watch->context->status = STATUS_NOTHING;
 		return error_set(error, "the watch is over: %s",
-				 engine->gone_why ? engine->gone_why
-						  : "the node is gone");
+				 engine->gone_why ? engine->gone_why : "the node is gone");
 	}
 	/* Writing what was kept takes time that the others may not have. */
 	look_at_once(watch);
@@ -463,15 +448,14 @@ static int run(struct watch *watch, struct error *error)
 	if (result == 0 && watch->signal == 0)
 		result = watch_job(watch, error);
 	if (result == 0 && watch->signal != 0) {
-		say(watch, "the watch was ended by SIG%s",
-		    sigabbrev_np(watch->signal));
+		say(watch, "the watch was ended by SIG%s", sigabbrev_np(watch->signal));
 		watch->context->status = 128 + watch->signal;
 	}
 	return result;
 }
 
-int watch_run(struct command_context *context,
-	      const struct watch_options *options, struct error *error)
+int watch_run(struct command_context *context, const struct watch_options *options,
+	      struct error *error)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct loop_signal *signals[ARRAY_LENGTH(numbers)];
@@ -488,8 +472,7 @@ int watch_run(struct command_context *context,
 	watch.period = fmax(PERIOD_MINIMUM, fmin(watch.period, PERIOD_MAXIMUM));
 	watch.engine->skips_names = true;
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-		signals[i] = loop_signal(watch.engine->loop, numbers[i],
-					 on_signal, &watch);
+		signals[i] = loop_signal(watch.engine->loop, numbers[i], on_signal, &watch);
 	result = run(&watch, error);
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		loop_signal_stop(signals[i]);

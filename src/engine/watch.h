@@ -24,7 +24,7 @@ struct watch_options {
  * STATUS_PARTIAL it ended and nobody saw how, STATUS_NOTHING no rank, 128 and
  * the number of the signal that ended the watch. -1 and a sentence.
  */
-int watch_run(struct command_context *context,
-	      const struct watch_options *options, struct error *error);
+int watch_run(struct command_context *context, const struct watch_options *options,
+	      struct error *error);
 
 #endif

@@ -67,10 +67,8 @@ static const struct place_row place_rows[] = {
 	{ "send_object_list", C10D, ACTIVITY_PEERS, NULL },
 	{ "split_group", C10D, ACTIVITY_PEERS, NULL },
 	{ "_store_based_barrier", C10D, ACTIVITY_PEERS, "store barrier" },
-	{ "*", "torch/distributed/rendezvous.py", ACTIVITY_PEERS,
-	  "rendezvous" },
-	{ "*", "torch/distributed/elastic/utils/store.py", ACTIVITY_PEERS,
-	  "store" },
+	{ "*", "torch/distributed/rendezvous.py", ACTIVITY_PEERS, "rendezvous" },
+	{ "*", "torch/distributed/elastic/utils/store.py", ACTIVITY_PEERS, "store" },
 	{ "all_gather_tensor", FUNCTIONAL, ACTIVITY_PEERS, NULL },
 	{ "all_reduce", FUNCTIONAL, ACTIVITY_PEERS, NULL },
 	{ "all_to_all_single", FUNCTIONAL, ACTIVITY_PEERS, NULL },
@@ -80,16 +78,15 @@ static const struct place_row place_rows[] = {
 	{ "wait_tensor", FUNCTIONAL, ACTIVITY_PEERS, NULL },
 	{ "_sync_module_states", "torch/distributed/utils.py", ACTIVITY_PEERS,
 	  "sync of parameters" },
-	{ "_sync_params_and_buffers", "torch/distributed/utils.py",
-	  ACTIVITY_PEERS, "sync of parameters" },
-	{ "_verify_param_shape_across_processes", "torch/distributed/utils.py",
-	  ACTIVITY_PEERS, "check of parameters" },
+	{ "_sync_params_and_buffers", "torch/distributed/utils.py", ACTIVITY_PEERS,
+	  "sync of parameters" },
+	{ "_verify_param_shape_across_processes", "torch/distributed/utils.py", ACTIVITY_PEERS,
+	  "check of parameters" },
 	{ "all_gather", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
 	{ "all_reduce", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
 	{ "barrier", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
 	{ "broadcast", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
-	{ "reduce_scatter_fn", "deepspeed/comm/comm.py", ACTIVITY_PEERS,
-	  "reduce_scatter" },
+	{ "reduce_scatter_fn", "deepspeed/comm/comm.py", ACTIVITY_PEERS, "reduce_scatter" },
 	{ "gather", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "reduce", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
@@ -108,8 +105,7 @@ static const struct place_row place_rows[] = {
 
 	{ "_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
 	{ "_try_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
-	{ "fetch", "torch/utils/data/_utils/fetch.py", ACTIVITY_DATA,
-	  "DataLoader fetch" },
+	{ "fetch", "torch/utils/data/_utils/fetch.py", ACTIVITY_DATA, "DataLoader fetch" },
 	{ "_worker_loop", WORKER, ACTIVITY_LOCK, ACTIVITY_WORKER_IDLE },
 	{ "_shutdown_workers", DATALOADER, ACTIVITY_LOCK, "DataLoader end" },
 
@@ -123,10 +119,8 @@ static const struct place_row place_rows[] = {
 	{ "grad", "torch/autograd/__init__.py", ACTIVITY_TRAIN, NULL },
 	{ "*", "torch/optim/", ACTIVITY_TRAIN, "optimizer step" },
 
-	{ "synchronize", "torch/cuda/__init__.py", ACTIVITY_LOCK,
-	  "cuda synchronize" },
-	{ "synchronize", "torch/cuda/streams.py", ACTIVITY_LOCK,
-	  "cuda synchronize" },
+	{ "synchronize", "torch/cuda/__init__.py", ACTIVITY_LOCK, "cuda synchronize" },
+	{ "synchronize", "torch/cuda/streams.py", ACTIVITY_LOCK, "cuda synchronize" },
 	{ "acquire", "threading.py", ACTIVITY_LOCK, "lock" },
 	{ "wait", "threading.py", ACTIVITY_LOCK, "event" },
 	{ "join", "threading.py", ACTIVITY_LOCK, "thread join" },
@@ -140,29 +134,23 @@ static const struct place_row place_rows[] = {
 	{ "_recv", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
 	{ "wait", "multiprocessing/synchronize.py", ACTIVITY_LOCK, "event" },
 	{ "join", "multiprocessing/process.py", ACTIVITY_LOCK, "process join" },
-	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK,
-	  "wait for child" },
+	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK, "wait for child" },
 	{ "wait", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
 	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
-	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK,
-	  "event loop" },
+	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK, "event loop" },
 
 	{ "*", "http/client.py", ACTIVITY_READ, "http" },
 	{ "*", "urllib3/", ACTIVITY_READ, "http" },
 
 	{ "_shutdown", "threading.py", ACTIVITY_TEARDOWN, "threads' shutdown" },
-	{ "_exit_function", "multiprocessing/util.py", ACTIVITY_TEARDOWN,
-	  "children's shutdown" },
-	{ "_python_exit", "concurrent/futures/thread.py", ACTIVITY_TEARDOWN,
-	  "threads' shutdown" },
+	{ "_exit_function", "multiprocessing/util.py", ACTIVITY_TEARDOWN, "children's shutdown" },
+	{ "_python_exit", "concurrent/futures/thread.py", ACTIVITY_TEARDOWN, "threads' shutdown" },
 	{ "_python_exit", "concurrent/futures/process.py", ACTIVITY_TEARDOWN,
 	  "children's shutdown" },
 	{ "destroy_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
 	{ "_abort_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
-	{ "park", "probetui/debugging/engine.py", ACTIVITY_TEARDOWN,
-	  ACTIVITY_CAUGHT },
-	{ "wait", "probetui/debugging/stop.py", ACTIVITY_LOCK,
-	  ACTIVITY_BROKEN },
+	{ "park", "probetui/debugging/engine.py", ACTIVITY_TEARDOWN, ACTIVITY_CAUGHT },
+	{ "wait", "probetui/debugging/stop.py", ACTIVITY_LOCK, ACTIVITY_BROKEN },
 	{ "print_exception", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
 	{ "print_exc", "traceback.py", ACTIVITY_TEARDOWN, "traceback" },
 };
@@ -216,22 +204,19 @@ static const struct syscall_row syscall_rows[] = {
 
 /* Which of two kinds says more about one thread; higher wins. */
 static const int kind_weights[] = {
-	[ACTIVITY_UNKNOWN] = 0,	 [ACTIVITY_COMPUTE] = 1, [ACTIVITY_SLEEP] = 2,
-	[ACTIVITY_READ] = 3,	 [ACTIVITY_LOCK] = 4,	 [ACTIVITY_TRAIN] = 5,
-	[ACTIVITY_SAVE] = 6,	 [ACTIVITY_DATA] = 7,	 [ACTIVITY_PEERS] = 8,
-	[ACTIVITY_TEARDOWN] = 9,
+	[ACTIVITY_UNKNOWN] = 0, [ACTIVITY_COMPUTE] = 1,	 [ACTIVITY_SLEEP] = 2, [ACTIVITY_READ] = 3,
+	[ACTIVITY_LOCK] = 4,	[ACTIVITY_TRAIN] = 5,	 [ACTIVITY_SAVE] = 6,  [ACTIVITY_DATA] = 7,
+	[ACTIVITY_PEERS] = 8,	[ACTIVITY_TEARDOWN] = 9,
 };
 
 static const char *const kind_words[] = {
-	[ACTIVITY_COMPUTE] = "run",   [ACTIVITY_PEERS] = "wait",
-	[ACTIVITY_DATA] = "data",     [ACTIVITY_SAVE] = "save",
-	[ACTIVITY_TRAIN] = "train",   [ACTIVITY_SLEEP] = "sleep",
-	[ACTIVITY_LOCK] = "lock",     [ACTIVITY_READ] = "read",
-	[ACTIVITY_TEARDOWN] = "exit", [ACTIVITY_UNKNOWN] = "?",
+	[ACTIVITY_COMPUTE] = "run", [ACTIVITY_PEERS] = "wait",	[ACTIVITY_DATA] = "data",
+	[ACTIVITY_SAVE] = "save",   [ACTIVITY_TRAIN] = "train", [ACTIVITY_SLEEP] = "sleep",
+	[ACTIVITY_LOCK] = "lock",   [ACTIVITY_READ] = "read",	[ACTIVITY_TEARDOWN] = "exit",
+	[ACTIVITY_UNKNOWN] = "?",
 };
 
-static struct activity activity_make(enum activity_kind kind, const char *name,
-				     size_t frame_index)
+static struct activity activity_make(enum activity_kind kind, const char *name, size_t frame_index)
 {
 	struct activity activity = { .kind = kind, .frame_index = frame_index };
 
@@ -253,8 +238,7 @@ static bool file_matches(const char *file, const char *wanted)
 	if (length < wanted_length)
 		return false;
 	found = file + length - wanted_length;
-	return strcmp(found, wanted) == 0 &&
-	       (found == file || found[-1] == '/');
+	return strcmp(found, wanted) == 0 && (found == file || found[-1] == '/');
 }
 
 static const struct place_row *find_row(const struct code *code)
@@ -265,8 +249,7 @@ static const struct place_row *find_row(const struct code *code)
 		if (row->func[0] != '*' && strcmp(row->func, code->func) != 0)
 			continue;
 		/* A user's own queue.py or threading.py is no library. */
-		if (file_matches(code->file, row->file) &&
-		    place_is_library(code->file))
+		if (file_matches(code->file, row->file) && place_is_library(code->file))
 			return row;
 	}
 	return NULL;
@@ -279,8 +262,8 @@ static bool is_unknown(const struct code *code)
 }
 
 /* is_reached: the frames go out to one of the user's code. */
-static bool activity_of_frames(const struct stack *stack,
-			       struct activity *activity, bool *is_reached)
+static bool activity_of_frames(const struct stack *stack, struct activity *activity,
+			       bool *is_reached)
 {
 	const struct place_row *best = NULL;
 	size_t best_index = 0;
@@ -291,23 +274,20 @@ static bool activity_of_frames(const struct stack *stack,
 		const struct code *code = stack->frames[i].code;
 		const struct place_row *row = find_row(code);
 
-		if (row && (!best || kind_weights[row->kind] >=
-					     kind_weights[best->kind])) {
+		if (row && (!best || kind_weights[row->kind] >= kind_weights[best->kind])) {
 			best = row;
 			best_index = i;
 		}
 		if (is_unknown(code))
 			break;
-		if (code->type == FRAME_PYTHON &&
-		    !place_is_library(code->file)) {
+		if (code->type == FRAME_PYTHON && !place_is_library(code->file)) {
 			*is_reached = true;
 			break;
 		}
 	}
 	if (!best)
 		return false;
-	*activity = activity_make(
-		best->kind, best->name ? best->name : best->func, best_index);
+	*activity = activity_make(best->kind, best->name ? best->name : best->func, best_index);
 	return true;
 }
 
@@ -331,12 +311,10 @@ static struct activity activity_of_syscall(const struct thread_sample *sample)
  * lock may be a part of a collective, without the system call a thread that
  * sleeps may wait for its peers.
  */
-static bool lacks(const struct thread_sample *sample, bool has_place,
-		  bool is_reached)
+static bool lacks(const struct thread_sample *sample, bool has_place, bool is_reached)
 {
 	bool has_state = sample->state != THREAD_UNKNOWN &&
-			 (sample->state != THREAD_BLOCKED ||
-			  sample->syscall >= 0);
+			 (sample->state != THREAD_BLOCKED || sample->syscall >= 0);
 
 	return sample->missing && (!is_reached || !(has_place || has_state));
 }
@@ -350,8 +328,7 @@ struct activity activity_of(const struct thread *thread)
 
 	if (sample->state == THREAD_GIL)
 		return activity_make(ACTIVITY_LOCK, "the GIL", 0);
-	has_place = sample->stack &&
-		    activity_of_frames(sample->stack, &activity, &is_reached);
+	has_place = sample->stack && activity_of_frames(sample->stack, &activity, &is_reached);
 	if (lacks(sample, has_place, is_reached))
 		return activity_make(ACTIVITY_UNKNOWN, "", 0);
 	if (has_place)
@@ -405,12 +382,11 @@ bool activity_is_point_to_point(const struct activity *activity)
 
 bool activity_is_hold(const struct activity *activity)
 {
-	return activity->kind == ACTIVITY_PEERS &&
-	       strcmp(activity->name, ACTIVITY_HOLD) == 0;
+	return activity->kind == ACTIVITY_PEERS && strcmp(activity->name, ACTIVITY_HOLD) == 0;
 }
 
 bool activity_is_wait(enum activity_kind kind)
 {
-	return kind == ACTIVITY_PEERS || kind == ACTIVITY_DATA ||
-	       kind == ACTIVITY_LOCK || kind == ACTIVITY_READ;
+	return kind == ACTIVITY_PEERS || kind == ACTIVITY_DATA || kind == ACTIVITY_LOCK ||
+	       kind == ACTIVITY_READ;
 }

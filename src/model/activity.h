@@ -26,7 +26,7 @@ enum activity_kind {
 
 struct activity {
 	enum activity_kind kind;
-	char name[64]; /* "all_reduce", "time.sleep", "DataLoader wait"; "" */
+	char name[64];	    /* "all_reduce", "time.sleep", "DataLoader wait"; "" */
 	size_t frame_index; /* the frame that says so; 0 for a system call */
 };
 

@@ -53,8 +53,7 @@ static const char *skip_name(const char *text)
 	const char *at = text;
 
 	while ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-	       (at > text &&
-		((*at >= '0' && *at <= '9') || *at == '_' || *at == '.')))
+	       (at > text && ((*at >= '0' && *at <= '9') || *at == '_' || *at == '.')))
 		at++;
 	return at > text && *at == '(' ? at + 1 : text;
 }
@@ -86,8 +85,7 @@ static void read_single(struct answer_class *class)
 {
 	const struct tensor_statistics *of = &class->tensor->statistics;
 
-	if (class->is_number || class->tensor->element_count != 1 ||
-	    !class->tensor->has_statistics)
+	if (class->is_number || class->tensor->element_count != 1 || !class->tensor->has_statistics)
 		return;
 	class->is_number = true;
 	if (of->nan_count > 0)
@@ -113,8 +111,7 @@ static void read_tensor(struct answer_class *class)
 }
 
 /* Nothing was read of what is in it; or not on all ranks, or not all. */
-static bool are_parts_sure(const struct answers *answers,
-			   const struct answer_class *class)
+static bool are_parts_sure(const struct answers *answers, const struct answer_class *class)
 {
 	int rank = -1;
 
@@ -139,9 +136,8 @@ static void read_value(struct answer_class *class)
 	class->level = class->number;
 }
 
-static struct answer_class *add_class(struct answer_classes *classes,
-				      size_t *capacity, char *owned_text,
-				      const struct answer *answer)
+static struct answer_class *add_class(struct answer_classes *classes, size_t *capacity,
+				      char *owned_text, const struct answer *answer)
 {
 	struct answer_class *class;
 
@@ -185,18 +181,15 @@ static char *make_tensor_key(const struct tensor *tensor)
 	if (tensor->has_hash)
 		buffer_printf(&key, " #%08" PRIx32, tensor->hash);
 	else if (tensor->has_statistics)
-		buffer_printf(&key, " %.17g %.17g %.17g",
-			      tensor->statistics.mean,
-			      tensor->statistics.deviation,
-			      tensor->statistics.norm);
+		buffer_printf(&key, " %.17g %.17g %.17g", tensor->statistics.mean,
+			      tensor->statistics.deviation, tensor->statistics.norm);
 	if (!tensor->has_hash)
 		tensortext_append_statistics(&key, tensor);
 	return buffer_take(&key);
 }
 
 /* Ranks with other parts have another value, however alike it is shown. */
-static uint64_t signature_of(const struct answers *answers,
-			     const struct answer *answer)
+static uint64_t signature_of(const struct answers *answers, const struct answer *answer)
 {
 	const struct paramdiff_rank *rank =
 		answers->parts && answers->parts->is_over
@@ -206,15 +199,14 @@ static uint64_t signature_of(const struct answers *answers,
 	return rank && !rank->error ? rank->signature : 0;
 }
 
-static char *make_unique(const struct answers *answers,
-			 const struct answer *answer, const char *key)
+static char *make_unique(const struct answers *answers, const struct answer *answer,
+			 const char *key)
 {
 	char *of_tensor;
 	char *unique;
 
 	if (!answer->text || !answer->tensor)
-		return xasprintf("%c%016" PRIx64 "%s",
-				 answer->text ? '=' : '!',
+		return xasprintf("%c%016" PRIx64 "%s", answer->text ? '=' : '!',
 				 signature_of(answers, answer), key);
 	of_tensor = make_tensor_key(answer->tensor);
 	unique = xasprintf("#%s", of_tensor);
@@ -223,9 +215,8 @@ static char *make_unique(const struct answers *answers,
 }
 
 /* Numbers of classes are kept, as the array moves; one more, for 0 is none. */
-static void add_answer(struct answer_classes *classes, size_t *capacity,
-		       struct strmap *by_key, const struct answers *answers,
-		       const struct answer *answer)
+static void add_answer(struct answer_classes *classes, size_t *capacity, struct strmap *by_key,
+		       const struct answers *answers, const struct answer *answer)
 {
 	bool is_failure = !answer->text;
 	char *text = is_failure ? make_failure(answer) : NULL;
@@ -245,23 +236,19 @@ static void add_answer(struct answer_classes *classes, size_t *capacity,
 	free(text);
 }
 
-static bool are_tensors_near(const struct answers *answers,
-			     const struct answer_class *one,
+static bool are_tensors_near(const struct answers *answers, const struct answer_class *one,
 			     const struct answer_class *other)
 {
-	const struct difference *difference =
-		difference_of(answers, one, other);
+	const struct difference *difference = difference_of(answers, one, other);
 
 	return difference && difference->state == DIFFERENCE_DONE &&
 	       tensordiff_is_within(&difference->found, answers->tolerance);
 }
 
-static bool are_near(const struct answers *answers,
-		     const struct answer_class *one,
+static bool are_near(const struct answers *answers, const struct answer_class *one,
 		     const struct answer_class *other)
 {
-	if (one->is_failure || other->is_failure ||
-	    !one->tensor != !other->tensor)
+	if (one->is_failure || other->is_failure || !one->tensor != !other->tensor)
 		return false;
 	if (one->tensor)
 		return are_tensors_near(answers, one, other);
@@ -269,8 +256,7 @@ static bool are_near(const struct answers *answers,
 	       fabs(one->number - other->number) <= answers->tolerance;
 }
 
-static int compare_sizes(const struct answer_class *a,
-			 const struct answer_class *b)
+static int compare_sizes(const struct answer_class *a, const struct answer_class *b)
 {
 	size_t one = rankset_count(&a->ranks);
 	size_t other = rankset_count(&b->ranks);
@@ -298,13 +284,11 @@ static int compare_leaders(const void *one, const void *other)
  * class are measured against its first members, so that none is far off where
  * many lie in a row.
  */
-static void merge_near(struct answer_classes *classes,
-		       const struct answers *answers)
+static void merge_near(struct answer_classes *classes, const struct answers *answers)
 {
 	if (!(answers->tolerance > 0) || classes->count == 0)
 		return;
-	qsort(classes->items, classes->count, sizeof(*classes->items),
-	      compare_leaders);
+	qsort(classes->items, classes->count, sizeof(*classes->items), compare_leaders);
 	for (size_t i = 0; i < classes->count; i++) {
 		struct answer_class leader = classes->items[i];
 		struct rankset joined = RANKSET_INIT;
@@ -338,8 +322,7 @@ size_t answer_classes_answered(const struct answer_classes *classes)
 	return answered;
 }
 
-const struct answer_class *
-answer_classes_majority(const struct answer_classes *classes)
+const struct answer_class *answer_classes_majority(const struct answer_classes *classes)
 {
 	size_t answered = answer_classes_answered(classes);
 
@@ -351,8 +334,7 @@ answer_classes_majority(const struct answer_classes *classes)
 }
 
 /* More ranks go before fewer, then what has no NaN, then low ranks. */
-static bool is_before(const struct answer_class *one,
-		      const struct answer_class *other)
+static bool is_before(const struct answer_class *one, const struct answer_class *other)
 {
 	size_t count = rankset_count(&one->ranks);
 
@@ -363,8 +345,7 @@ static bool is_before(const struct answer_class *one,
 	return rankset_first(&one->ranks) < rankset_first(&other->ranks);
 }
 
-const struct answer_class *
-answer_classes_reference(const struct answer_classes *classes)
+const struct answer_class *answer_classes_reference(const struct answer_classes *classes)
 {
 	const struct answer_class *best = answer_classes_majority(classes);
 
@@ -403,11 +384,9 @@ bool answer_classes_are_shards(const struct answer_classes *classes)
 		const struct tensor *tensor = classes->items[i].tensor;
 
 		are_shards = tensor && tensor_is_shard(tensor) &&
-			     is_same_text(first->placement,
-					  tensor->placement) &&
+			     is_same_text(first->placement, tensor->placement) &&
 			     is_same_text(first->dtype, tensor->dtype) &&
-			     (!tensor->shard ||
-			      !strmap_find(seen, tensor->shard));
+			     (!tensor->shard || !strmap_find(seen, tensor->shard));
 		if (are_shards && tensor->shard)
 			strmap_put(seen, tensor->shard, seen);
 	}
@@ -415,8 +394,7 @@ bool answer_classes_are_shards(const struct answer_classes *classes)
 	return are_shards;
 }
 
-const struct answer_class *
-answer_classes_find(const struct answer_classes *classes, int rank)
+const struct answer_class *answer_classes_find(const struct answer_classes *classes, int rank)
 {
 	for (size_t i = 0; i < classes->count; i++)
 		if (rankset_contains(&classes->items[i].ranks, rank))
@@ -445,19 +423,16 @@ static int compare_classes(const void *one, const void *other)
 }
 
 /* Beside what is shown alike it may be equal to that. */
-static bool is_beside_like(const struct answer_classes *classes,
-			   const struct answer_class *class)
+static bool is_beside_like(const struct answer_classes *classes, const struct answer_class *class)
 {
 	for (size_t i = 0; i < classes->count; i++)
-		if (&classes->items[i] != class &&
-		    !classes->items[i].is_failure &&
+		if (&classes->items[i] != class && !classes->items[i].is_failure &&
 		    strcmp(classes->items[i].text, class->text) == 0)
 			return true;
 	return false;
 }
 
-static void read_parts(const struct answer_classes *classes,
-		       const struct answers *answers,
+static void read_parts(const struct answer_classes *classes, const struct answers *answers,
 		       struct answer_class *class)
 {
 	const struct paramdiff_rank *rank;
@@ -468,12 +443,10 @@ static void read_parts(const struct answer_classes *classes,
 	if (!answers->parts)
 		return;
 	rank = paramdiff_find_rank(answers->parts, class->first->rank);
-	class->is_unknown = (!rank || rank->error) &&
-			    is_beside_like(classes, class);
+	class->is_unknown = (!rank || rank->error) && is_beside_like(classes, class);
 }
 
-void answer_classes_make(struct answer_classes *classes,
-			 const struct answers *answers)
+void answer_classes_make(struct answer_classes *classes, const struct answers *answers)
 {
 	struct strmap *by_key = strmap_new(NULL);
 	size_t capacity = 0;
@@ -483,8 +456,7 @@ void answer_classes_make(struct answer_classes *classes,
 		const struct answer *answer = &answers->items[i];
 
 		if (answer->has_come)
-			add_answer(classes, &capacity, by_key, answers,
-				   answer);
+			add_answer(classes, &capacity, by_key, answers, answer);
 		else
 			rankset_add(&classes->waiting, answer->rank);
 	}
@@ -495,8 +467,7 @@ void answer_classes_make(struct answer_classes *classes,
 		classes->value_count += !classes->items[i].is_failure;
 	answer_classes_judge(classes, answers->count);
 	if (classes->count > 0)
-		qsort(classes->items, classes->count, sizeof(*classes->items),
-		      compare_classes);
+		qsort(classes->items, classes->count, sizeof(*classes->items), compare_classes);
 	strmap_free(by_key);
 }
 

@@ -44,8 +44,7 @@ static double find_median(const struct answer_classes *classes, size_t ranks)
 
 static bool is_unread(const struct answer_class *class)
 {
-	return class->tensor && !class->tensor->has_hash &&
-	       !class->tensor->has_statistics;
+	return class->tensor && !class->tensor->has_hash && !class->tensor->has_statistics;
 }
 
 static bool have_same_head(const struct tensor *a, const struct tensor *b)
@@ -60,8 +59,7 @@ static void find_unknown(struct answer_classes *classes)
 
 		for (size_t j = 0; is_unread(class) && j < classes->count; j++)
 			if (j != i && classes->items[j].tensor &&
-			    have_same_head(class->tensor,
-					   classes->items[j].tensor))
+			    have_same_head(class->tensor, classes->items[j].tensor))
 				class->is_unknown = true;
 	}
 }
@@ -70,8 +68,7 @@ static void find_unknown(struct answer_classes *classes)
 static void judge(struct answer_classes *classes, size_t ranks)
 {
 	double median = find_median(classes, ranks);
-	bool is_told = answer_classes_majority(classes) &&
-		       classes->value_count > 1 &&
+	bool is_told = answer_classes_majority(classes) && classes->value_count > 1 &&
 		       !answer_classes_are_shards(classes);
 	size_t answered = answer_classes_answered(classes);
 
@@ -87,8 +84,7 @@ static void judge(struct answer_classes *classes, size_t ranks)
 			class->is_odd = true;
 		if (class->tensor && (class->has_nan || class->has_infinity))
 			class->is_odd = true;
-		if (isnan(median) && !class->is_number && is_told &&
-		    count * 2 < answered)
+		if (isnan(median) && !class->is_number && is_told && count * 2 < answered)
 			class->is_odd = true;
 		if (!is_finite || isnan(median) || median == 0)
 			continue;

@@ -24,8 +24,7 @@
 /* Of a value in a sentence. */
 #define VALUE_COLUMNS 60
 
-void answer_class_append_deviation(struct buffer *out,
-				   const struct answer_class *class)
+void answer_class_append_deviation(struct buffer *out, const struct answer_class *class)
 {
 	double size = fabs(class->deviation);
 
@@ -34,9 +33,7 @@ void answer_class_append_deviation(struct buffer *out,
 	if (size >= ANSWER_FACTOR)
 		buffer_printf(out, "%.3g times the median", class->factor);
 	else
-		buffer_printf(out,
-			      size < 0.1 ? "%+.1f %% of the median"
-					 : "%+.0f %% of the median",
+		buffer_printf(out, size < 0.1 ? "%+.1f %% of the median" : "%+.0f %% of the median",
 			      class->deviation * 100);
 }
 
@@ -47,8 +44,7 @@ static const char *name_of(double number)
 	return number > 0 ? "inf" : "-inf";
 }
 
-static void append_counted(struct buffer *out, size_t count, const char *one,
-			   const char *many)
+static void append_counted(struct buffer *out, size_t count, const char *one, const char *many)
 {
 	text_count(out, count);
 	buffer_printf(out, " %s", count == 1 ? one : many);
@@ -63,12 +59,10 @@ static void append_odd(struct buffer *out, const struct answer_class *class)
 		return;
 	buffer_append_string(out, is_one ? "; rank " : "; ranks ");
 	rankset_append(out, &class->ranks);
-	buffer_printf(out, is_one ? " is %s" : " are %s",
-		      name_of(class->number));
+	buffer_printf(out, is_one ? " is %s" : " are %s", name_of(class->number));
 }
 
-void answer_classes_append_summary(struct buffer *out,
-				   const struct answer_classes *classes,
+void answer_classes_append_summary(struct buffer *out, const struct answer_classes *classes,
 				   const struct answers *answers)
 {
 	size_t come = answers_come(answers);
@@ -83,22 +77,19 @@ void answer_classes_append_summary(struct buffer *out,
 	}
 	for (size_t i = classes->value_count; i < classes->count; i++)
 		rankset_unite(&failed, &classes->items[i].ranks);
-	if (answers->kind == ANSWERS_COMPARE &&
-	    answer_classes_are_shards(classes))
+	if (answers->kind == ANSWERS_COMPARE && answer_classes_are_shards(classes))
 		append_counted(out, classes->value_count, "shard", "shards");
 	else
-		append_counted(
-		out, classes->value_count,
-		answers->kind == ANSWERS_BROADCAST ? "answer" : "value",
-		answers->kind == ANSWERS_BROADCAST ? "answers" : "values");
+		append_counted(out, classes->value_count,
+			       answers->kind == ANSWERS_BROADCAST ? "answer" : "value",
+			       answers->kind == ANSWERS_BROADCAST ? "answers" : "values");
 	buffer_append_string(out, " over ");
 	append_counted(out, come - rankset_count(&failed), "rank", "ranks");
 	for (size_t i = 0; i < classes->value_count; i++)
 		append_odd(out, &classes->items[i]);
 	if (rankset_count(&failed) > 0) {
-		buffer_append_string(out, rankset_count(&failed) == 1
-						  ? "; no answer of rank "
-						  : "; no answer of ranks ");
+		buffer_append_string(out, rankset_count(&failed) == 1 ? "; no answer of rank "
+								      : "; no answer of ranks ");
 		rankset_append(out, &failed);
 	}
 	rankset_clear(&failed);
@@ -141,14 +132,13 @@ static const char *others_of(const struct telling *telling)
 /* Where a sample had none, or nothing was read, there may be some. */
 static bool is_all_known(const struct answer_class *class)
 {
-	return class->tensor && class->tensor->has_statistics &&
-	       class->tensor->share >= 1;
+	return class->tensor && class->tensor->has_statistics && class->tensor->share >= 1;
 }
 
 /* The ranks that have some of it in one set, those without in the other. */
 static void part(const struct answer_classes *classes,
-		 int64_t (*count_of)(const struct answer_class *class),
-		 struct rankset *having, struct rankset *others)
+		 int64_t (*count_of)(const struct answer_class *class), struct rankset *having,
+		 struct rankset *others)
 {
 	for (size_t i = 0; i < classes->value_count; i++) {
 		const struct answer_class *class = &classes->items[i];
@@ -185,8 +175,7 @@ static void append_oddity(struct buffer *out, const struct telling *telling,
 	int64_t same = 0;
 
 	for (size_t i = 0; i < telling->classes->value_count; i++) {
-		int64_t count =
-			oddity->count_of(&telling->classes->items[i]);
+		int64_t count = oddity->count_of(&telling->classes->items[i]);
 
 		if (count > 0)
 			same = same == 0 || same == count ? count : -1;
@@ -220,14 +209,11 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 
 	part(telling->classes, oddity->count_of, &having, &others);
 	/* Where most have the same NaN, another rank differs otherwise. */
-	is_any = having.range_count > 0 &&
-		 (others.range_count > 0 || !telling->majority ||
-		  telling->classes->value_count == 1);
+	is_any = having.range_count > 0 && (others.range_count > 0 || !telling->majority ||
+					    telling->classes->value_count == 1);
 	if (is_any) {
 		rankset_append_named(out, &having);
-		buffer_append_string(out, rankset_count(&having) == 1
-						  ? " has "
-						  : " have ");
+		buffer_append_string(out, rankset_count(&having) == 1 ? " has " : " have ");
 		append_oddity(out, telling, oddity);
 		buffer_append_string(out, " in ");
 		append_question(out, telling);
@@ -235,9 +221,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 	if (is_any && others.range_count > 0) {
 		buffer_append_string(out, "; ");
 		rankset_append_named(out, &others);
-		buffer_append_string(out, rankset_count(&others) == 1
-						  ? " has none"
-						  : " have none");
+		buffer_append_string(out, rankset_count(&others) == 1 ? " has none" : " have none");
 	} else if (is_any && rankset_count(&having) > 1) {
 		append_likeness(out, telling);
 	}
@@ -256,8 +240,7 @@ static bool tell_nan(struct buffer *out, const struct telling *telling)
 }
 
 /* Where that is not what a rank differs in. */
-static void append_common_nan(struct buffer *out,
-			      const struct telling *telling)
+static void append_common_nan(struct buffer *out, const struct telling *telling)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++) {
 		struct rankset having = RANKSET_INIT;
@@ -267,9 +250,7 @@ static void append_common_nan(struct buffer *out,
 		if (having.range_count > 0 && others.range_count == 0) {
 			buffer_append_string(out, "; ");
 			rankset_append_named(out, &having);
-			buffer_append_string(out, rankset_count(&having) == 1
-							  ? " has "
-							  : " have ");
+			buffer_append_string(out, rankset_count(&having) == 1 ? " has " : " have ");
 			append_oddity(out, telling, &oddities[i]);
 		}
 		rankset_clear(&having);
@@ -277,19 +258,17 @@ static void append_common_nan(struct buffer *out,
 	}
 }
 
-static void append_value(struct buffer *out, const struct answer_class *class,
-			 int digits)
+static void append_value(struct buffer *out, const struct answer_class *class, int digits)
 {
 	struct buffer line = BUFFER_INIT;
 
 	if (class->tensor && class->is_number) {
-		tensor_text_append_short(
-			out,
-			&(struct tensor_number){
-				.kind = TENSOR_NUMBER_REAL,
-				.real = class->number,
-			},
-			digits);
+		tensor_text_append_short(out,
+					 &(struct tensor_number){
+						 .kind = TENSOR_NUMBER_REAL,
+						 .real = class->number,
+					 },
+					 digits);
 		return;
 	}
 	if (class->tensor) {
@@ -297,8 +276,7 @@ static void append_value(struct buffer *out, const struct answer_class *class,
 		tensortext_append_head(out, class->tensor);
 		if (class->tensor->has_mask && class->tensor->has_statistics) {
 			buffer_append_string(out, ", ");
-			tensortext_append_masked(out,
-						 &class->tensor->statistics);
+			tensortext_append_masked(out, &class->tensor->statistics);
 		}
 		return;
 	}
@@ -332,8 +310,7 @@ static int digits_of(const struct answer_classes *classes)
 			if (!class->tensor || !class->has_level)
 				continue;
 			snprintf(text, sizeof(text), "%.*g", digits[i],
-				 class->is_number ? class->number
-						  : class->level);
+				 class->is_number ? class->number : class->level);
 			is_told = is_told && !strmap_find(seen, text);
 			strmap_put(seen, text, seen);
 		}
@@ -369,8 +346,7 @@ static bool tell_dtype(struct buffer *out, const struct telling *telling)
 	const struct tensor *own = telling->class->tensor;
 	const struct tensor *other = telling->majority->tensor;
 
-	if (!own->dtype || !other->dtype ||
-	    strcmp(own->dtype, other->dtype) == 0)
+	if (!own->dtype || !other->dtype || strcmp(own->dtype, other->dtype) == 0)
 		return false;
 	append_owner(out, telling);
 	buffer_append_string(out, " is of ");
@@ -409,8 +385,8 @@ static void append_norms(struct buffer *out, double own, double other)
 /* What is not known of the elements is not said to differ in a way. */
 static bool tell_elements(struct buffer *out, const struct telling *telling)
 {
-	const struct difference *difference = difference_of(
-		telling->answers, telling->class, telling->majority);
+	const struct difference *difference =
+		difference_of(telling->answers, telling->class, telling->majority);
 	const struct tensor *own = telling->class->tensor;
 	const struct tensor *other = telling->majority->tensor;
 
@@ -419,22 +395,19 @@ static bool tell_elements(struct buffer *out, const struct telling *telling)
 	if (difference && difference->state == DIFFERENCE_DONE) {
 		buffer_append_string(out, ": ");
 		tensordiff_append(out, &difference->found);
-	} else if (own->has_statistics && own->statistics.has_norm &&
-		   other->has_statistics && other->statistics.has_norm) {
+	} else if (own->has_statistics && own->statistics.has_norm && other->has_statistics &&
+		   other->statistics.has_norm) {
 		append_norms(out, own->statistics.norm, other->statistics.norm);
 	}
 	return true;
 }
 
-static void append_placement(struct buffer *out,
-			     const struct answer_class *class);
+static void append_placement(struct buffer *out, const struct answer_class *class);
 static bool tell_placement(struct buffer *out, const struct telling *telling);
 
 /* The first that has something to say says it. */
-static bool (*const tellers[])(struct buffer *out,
-			       const struct telling *telling) = {
-	tell_value, tell_dtype,	 tell_placement, tell_shape,
-	tell_nan,   tell_elements,
+static bool (*const tellers[])(struct buffer *out, const struct telling *telling) = {
+	tell_value, tell_dtype, tell_placement, tell_shape, tell_nan, tell_elements,
 };
 
 /* Of two that were compared element by element; NULL: none were. */
@@ -448,8 +421,7 @@ static const struct difference *first_difference(const struct answers *answers)
 
 /* Of elements alone, and nothing is known that tells them apart better than
  * how two of them differ. */
-static bool are_listed_alike(const struct answers *answers,
-			     const struct answer_classes *classes)
+static bool are_listed_alike(const struct answers *answers, const struct answer_classes *classes)
 {
 	const struct tensor *first = classes->items[0].tensor;
 	bool is_told = first_difference(answers) != NULL;
@@ -469,8 +441,7 @@ static bool are_listed_alike(const struct answers *answers,
 /* " over ranks 0-3, each float32 [8]; rank 1 against rank 0: …" */
 static void append_alike(struct buffer *out, const struct telling *telling)
 {
-	const struct difference *difference =
-		first_difference(telling->answers);
+	const struct difference *difference = first_difference(telling->answers);
 	struct rankset ranks = RANKSET_INIT;
 
 	for (size_t i = 0; i < telling->classes->value_count; i++)
@@ -482,8 +453,7 @@ static void append_alike(struct buffer *out, const struct telling *telling)
 	tensortext_append_head(out, telling->classes->items[0].tensor);
 	if (!difference)
 		return;
-	buffer_printf(out, "; rank %d against rank %d: ", difference->rank,
-		      difference->against);
+	buffer_printf(out, "; rank %d against rank %d: ", difference->rank, difference->against);
 	tensordiff_append(out, &difference->found);
 }
 
@@ -521,13 +491,11 @@ static void tell_camps(struct buffer *out, const struct telling *telling)
 	}
 }
 
-static const struct answer_class *
-first_other(const struct answer_classes *classes,
-	    const struct answer_class *majority)
+static const struct answer_class *first_other(const struct answer_classes *classes,
+					      const struct answer_class *majority)
 {
 	for (size_t i = 0; i < classes->value_count; i++)
-		if (&classes->items[i] != majority &&
-		    !classes->items[i].is_unknown)
+		if (&classes->items[i] != majority && !classes->items[i].is_unknown)
 			return &classes->items[i];
 	return NULL;
 }
@@ -547,9 +515,8 @@ static void append_more(struct buffer *out, const struct telling *telling)
 	if (more.range_count > 0) {
 		buffer_append_string(out, "; ");
 		rankset_append_named(out, &more);
-		buffer_append_string(out, rankset_count(&more) == 1
-						  ? " differs, too"
-						  : " differ, too");
+		buffer_append_string(out,
+				     rankset_count(&more) == 1 ? " differs, too" : " differ, too");
 	}
 	rankset_clear(&more);
 }
@@ -585,14 +552,12 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 		buffer_append_string(out, "not compared: ");
 		append_question(out, telling);
 		buffer_append_string(out, ": ");
-		text_append_line(out, class->tensor->unread,
-				 strcspn(class->tensor->unread, "\n"));
+		text_append_line(out, class->tensor->unread, strcspn(class->tensor->unread, "\n"));
 		return;
 	}
 	append_question(out, telling);
 	if (class->merged > 1)
-		buffer_printf(out, " is within %g on ",
-			      telling->answers->tolerance);
+		buffer_printf(out, " is within %g on ", telling->answers->tolerance);
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
 	else if (!class->tensor->has_statistics)
@@ -604,8 +569,7 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	rankset_append_named(out, &class->ranks);
 }
 
-static void append_answered(struct buffer *out,
-			    const struct answer_classes *classes)
+static void append_answered(struct buffer *out, const struct answer_classes *classes)
 {
 	struct rankset ranks = RANKSET_INIT;
 
@@ -615,8 +579,7 @@ static void append_answered(struct buffer *out,
 	rankset_clear(&ranks);
 }
 
-static void append_placement(struct buffer *out,
-			     const struct answer_class *class)
+static void append_placement(struct buffer *out, const struct answer_class *class)
 {
 	const char *placement = class->tensor->placement;
 
@@ -645,8 +608,7 @@ static bool tell_replicas(struct buffer *out, const struct telling *telling)
 		for (size_t j = 0; one && one->shard && j < i; j++) {
 			const struct tensor *other = classes->items[j].tensor;
 
-			if (!other || !other->shard ||
-			    strcmp(one->shard, other->shard) != 0 ||
+			if (!other || !other->shard || strcmp(one->shard, other->shard) != 0 ||
 			    !one->placement || !other->placement ||
 			    strcmp(one->placement, other->placement) != 0)
 				continue;
@@ -679,8 +641,7 @@ static bool tell_shards(struct buffer *out, const struct telling *telling)
 	if (!first->tensor->shard)
 		buffer_append_string(out, "; elements are not compared");
 	else if (have_replicas(telling->classes))
-		buffer_append_string(out,
-				     "; replicas of a shard are the same");
+		buffer_append_string(out, "; replicas of a shard are the same");
 	return true;
 }
 
@@ -728,8 +689,7 @@ static bool tell_parts(struct buffer *out, const struct telling *telling)
 		paramdiff_append_sentence(out, parts);
 		return true;
 	}
-	if (count_known(telling->classes) > 1 ||
-	    !answer_has_parts(class->first))
+	if (count_known(telling->classes) > 1 || !answer_has_parts(class->first))
 		return false;
 	if (telling->classes->value_count == 1 && class->is_sure) {
 		paramdiff_append_sentence(out, parts);
@@ -750,8 +710,7 @@ static void tell_unread(struct buffer *out, const struct telling *telling)
 
 	for (size_t i = 0; i < telling->classes->value_count; i++)
 		if (telling->classes->items[i].is_unknown)
-			rankset_unite(&unread,
-				      &telling->classes->items[i].ranks);
+			rankset_unite(&unread, &telling->classes->items[i].ranks);
 	append_question(out, telling);
 	buffer_append_string(out, " has one shape and dtype; its elements "
 				  "were not read on ");
@@ -759,8 +718,7 @@ static void tell_unread(struct buffer *out, const struct telling *telling)
 	rankset_clear(&unread);
 }
 
-void answer_classes_append_sentence(struct buffer *out,
-				    const struct answer_classes *classes,
+void answer_classes_append_sentence(struct buffer *out, const struct answer_classes *classes,
 				    const struct answers *answers)
 {
 	struct telling telling = {
@@ -772,8 +730,7 @@ void answer_classes_append_sentence(struct buffer *out,
 	if (answers->kind != ANSWERS_COMPARE || classes->value_count == 0 ||
 	    answers_come(answers) < answers->count ||
 	    (answers->parts && !answers->parts->is_over) ||
-	    (classes->value_count == 1 &&
-	     rankset_count(&classes->items[0].ranks) < 2))
+	    (classes->value_count == 1 && rankset_count(&classes->items[0].ranks) < 2))
 		return;
 	telling.class = first_other(classes, telling.majority);
 	if (tell_parts(out, &telling) || tell_shards(out, &telling))

@@ -41,8 +41,8 @@ void answers_clear(struct answers *answers)
 	*answers = (struct answers){ .question = NULL };
 }
 
-void answers_begin(struct answers *answers, const char *question,
-		   enum answers_kind kind, double now)
+void answers_begin(struct answers *answers, const char *question, enum answers_kind kind,
+		   double now)
 {
 	char *copy = xstrdup(question);
 
@@ -100,9 +100,8 @@ static size_t length_of(const char *text)
 
 static size_t count_bytes(const struct answer *answer)
 {
-	return length_of(answer->text) + length_of(answer->error) +
-	       length_of(answer->value) + length_of(answer->type) +
-	       length_of(answer->output) + length_of(answer->traceback) +
+	return length_of(answer->text) + length_of(answer->error) + length_of(answer->value) +
+	       length_of(answer->type) + length_of(answer->output) + length_of(answer->traceback) +
 	       (answer->tensor ? sizeof(*answer->tensor) : 0);
 }
 
@@ -145,8 +144,7 @@ void answers_take_whole(struct answers *answers, const struct answer *answer)
 	answers->bytes += count_bytes(own);
 }
 
-void answers_take(struct answers *answers, int rank, const char *text,
-		  const char *error)
+void answers_take(struct answers *answers, int rank, const char *text, const char *error)
 {
 	struct answer answer = {
 		.rank = rank,

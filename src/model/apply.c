@@ -36,17 +36,14 @@ struct apply {
 /* The same process at the same place: only what is known of it is new. */
 static bool is_same_place(const struct process *a, const struct process *b)
 {
-	return a->start_time == b->start_time &&
-	       a->parent_pid == b->parent_pid && a->rank == b->rank &&
-	       strcmp(a->job ? a->job : "", b->job ? b->job : "") == 0;
+	return a->start_time == b->start_time && a->parent_pid == b->parent_pid &&
+	       a->rank == b->rank && strcmp(a->job ? a->job : "", b->job ? b->job : "") == 0;
 }
 
 struct rank *session_find_parent(const struct session *session, size_t node,
-				 const struct process *process,
-				 struct error *error)
+				 const struct process *process, struct error *error)
 {
-	struct rank *parent =
-		session_find_pid(session, node, process->parent_pid);
+	struct rank *parent = session_find_pid(session, node, process->parent_pid);
 
 	if (!parent || parent->parent || process->parent_pid == process->pid) {
 		error_set(error,
@@ -56,8 +53,8 @@ struct rank *session_find_parent(const struct session *session, size_t node,
 		return NULL;
 	}
 	if (parent->child_count >= CHILDREN_MAXIMUM) {
-		error_set(error, "rank %d has more than %d children",
-			  parent->process.rank, CHILDREN_MAXIMUM);
+		error_set(error, "rank %d has more than %d children", parent->process.rank,
+			  CHILDREN_MAXIMUM);
 		return NULL;
 	}
 	return parent;
@@ -81,12 +78,10 @@ static size_t step_of(const struct rank *rank)
 	return rank->history_count * (RANK_UNKNOWN + 1) + rank->state + 1;
 }
 
-static int place(const struct apply *apply, const struct process *process,
-		 struct error *error)
+static int place(const struct apply *apply, const struct process *process, struct error *error)
 {
 	struct session *session = apply->session;
-	struct rank *known =
-		session_find_pid(session, apply->node, process->pid);
+	struct rank *known = session_find_pid(session, apply->node, process->pid);
 	struct rank *parent = NULL;
 	struct rank *rank;
 
@@ -99,8 +94,7 @@ static int place(const struct apply *apply, const struct process *process,
 		return 0;
 	}
 	if (process->parent_pid != 0) {
-		parent = session_find_parent(session, apply->node, process,
-					     error);
+		parent = session_find_parent(session, apply->node, process, error);
 		if (!parent)
 			return -1;
 	} else if (process->rank < 0) {
@@ -109,10 +103,8 @@ static int place(const struct apply *apply, const struct process *process,
 				 "number",
 				 (long)process->pid);
 	}
-	if (!known &&
-	    session->rank_count + session->other_count >= RANKS_MAXIMUM)
-		return error_set(error, "there are more than %d ranks",
-				 RANKS_MAXIMUM);
+	if (!known && session->rank_count + session->other_count >= RANKS_MAXIMUM)
+		return error_set(error, "there are more than %d ranks", RANKS_MAXIMUM);
 	if (known)
 		remove_known(session, known);
 	rank = rank_new(process);
@@ -177,8 +169,7 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	 * Read it even if the process has gone meanwhile: its stacks travel
 	 * this once, and others may stand at the same place later.
 	 */
-	if (process_sample_from_json(&sample,
-				     session->nodes[apply->node].stacks,
+	if (process_sample_from_json(&sample, session->nodes[apply->node].stacks,
 				     apply->message->body, error) < 0) {
 		process_sample_clear(&sample);
 		return -1;
@@ -201,8 +192,7 @@ static void look_at_stop(struct session *session, const struct rank *rank)
 }
 
 /* Another job was chosen than that which it, or its parent, is of. */
-static bool is_of_other_job(const struct session *session,
-			    const struct rank *rank)
+static bool is_of_other_job(const struct session *session, const struct rank *rank)
 {
 	const struct rank *root = rank->parent ? rank->parent : rank;
 
@@ -213,14 +203,12 @@ static bool is_of_other_job(const struct session *session,
 }
 
 /* `continued` is told again, unchanged, as long as the rank runs. */
-static bool is_resumed_without_request(const struct rank *rank,
-				       const struct debugger *before)
+static bool is_resumed_without_request(const struct rank *rank, const struct debugger *before)
 {
-	bool was_resumed = before->state == DEBUGGER_RUNNING &&
-			   before->resumed_for != RESUME_REQUEST;
+	bool was_resumed =
+		before->state == DEBUGGER_RUNNING && before->resumed_for != RESUME_REQUEST;
 
-	return (before->state == DEBUGGER_STOPPED ||
-		before->state == DEBUGGER_RUNNING) &&
+	return (before->state == DEBUGGER_STOPPED || before->state == DEBUGGER_RUNNING) &&
 	       !was_resumed && rank->debugger.state == DEBUGGER_RUNNING &&
 	       rank->debugger.resumed_for != RESUME_REQUEST;
 }
@@ -240,10 +228,8 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 		return -1;
 	}
 	breakpoints_name_stop(&apply->session->choice.breakpoints, &debugger);
-	rank = pid > 0 && pid <= INT_MAX
-		       ? session_find_pid(apply->session, apply->node,
-					  (pid_t)pid)
-		       : NULL;
+	rank = pid > 0 && pid <= INT_MAX ? session_find_pid(apply->session, apply->node, (pid_t)pid)
+					 : NULL;
 	is_stop = rank && rank_apply_debugger(rank, &debugger, apply->now);
 	if (is_stop && !is_of_other_job(apply->session, rank)) {
 		look_at_stop(apply->session, rank);
@@ -254,8 +240,7 @@ static int apply_debugger(const struct apply *apply, struct error *error)
 	    !is_of_other_job(apply->session, rank))
 		stops_add_resume(&apply->session->stops, rank);
 	if (rank)
-		breakpoints_take_refusals(&apply->session->choice.breakpoints,
-					  rank);
+		breakpoints_take_refusals(&apply->session->choice.breakpoints, rank);
 	apply->session->step += rank && !rank->parent;
 	debugger_clear(&debugger);
 	return 0;
@@ -280,8 +265,8 @@ static void add_said(const struct apply *apply)
 		return;
 	rank = session_find_pid(apply->session, apply->node, (pid_t)pid);
 	if (rank)
-		stops_add_said(&apply->session->stops, rank->process.rank,
-			       (int)id, json_get_string(body, "output", ""));
+		stops_add_said(&apply->session->stops, rank->process.rank, (int)id,
+			       json_get_string(body, "output", ""));
 }
 
 static int apply_output(const struct apply *apply, struct error *error)
@@ -293,26 +278,22 @@ static int apply_output(const struct apply *apply, struct error *error)
 	const char *category = json_get_string(body, "category", "");
 
 	if (strcmp(category, "terminal") == 0)
-		return session_apply_transcript(apply->session, apply->node,
-						body, error);
+		return session_apply_transcript(apply->session, apply->node, body, error);
 	if (strcmp(category, "job") == 0) {
 		session_apply_job_output(apply->session, body);
 		return 0;
 	}
-	return session_apply_output(apply->session, apply->node,
-				    apply->message->body, error);
+	return session_apply_output(apply->session, apply->node, apply->message->body, error);
 }
 
 static int apply_job(const struct apply *apply, struct error *error)
 {
-	return session_apply_job(apply->session, apply->node,
-				 apply->message->body, error);
+	return session_apply_job(apply->session, apply->node, apply->message->body, error);
 }
 
 static int apply_streams(const struct apply *apply, struct error *error)
 {
-	return session_apply_streams(apply->session, apply->node,
-				     apply->message->body, error);
+	return session_apply_streams(apply->session, apply->node, apply->message->body, error);
 }
 
 static int apply_nothing(const struct apply *apply, struct error *error)
@@ -351,8 +332,7 @@ static void take_unread(struct session_node *node, const json_t *body)
 
 	node->hidden = hidden > 0 ? (size_t)hidden : 0;
 	free(node->unread);
-	node->unread =
-		xstrdup_or_null(json_get_string(body, "unread", NULL));
+	node->unread = xstrdup_or_null(json_get_string(body, "unread", NULL));
 }
 
 static int apply_unread(const struct apply *apply, struct error *error)
@@ -381,8 +361,7 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 	session->bystanders = xcalloc(count + 1, sizeof(struct bystander));
 	session->bystander_count = count;
 	for (size_t i = 0; i < count; i++)
-		read_bystander(&session->bystanders[i],
-			       json_array_get(list, i));
+		read_bystander(&session->bystanders[i], json_array_get(list, i));
 	session->looked_at = (size_t)looked_at;
 	session->uid = (uid_t)uid;
 	/* A node of before this was counted does not say. */
@@ -396,8 +375,7 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 static int apply_discover(const struct apply *apply, struct error *error)
 {
 	apply->session->nodes[apply->node].is_known = true;
-	return session_discovered(apply->session, apply->node,
-				  apply->message->body, error);
+	return session_discovered(apply->session, apply->node, apply->message->body, error);
 }
 
 static int apply_snapshot(const struct apply *apply, struct error *error)
@@ -409,8 +387,7 @@ static int apply_snapshot(const struct apply *apply, struct error *error)
 static int apply_progress(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
-	struct progress *progress =
-		&apply->session->nodes[apply->node].progress;
+	struct progress *progress = &apply->session->nodes[apply->node].progress;
 	int64_t total = json_get_integer(body, "total", -1);
 	int64_t done = json_get_integer(body, "done", -1);
 
@@ -426,14 +403,12 @@ static int apply_progress(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-static int read_pid(const json_t *body, const char *what, pid_t *pid,
-		    struct error *error)
+static int read_pid(const json_t *body, const char *what, pid_t *pid, struct error *error)
 {
 	int64_t value = json_get_integer(body, "pid", 0);
 
 	if (value <= 0 || value > INT_MAX)
-		return error_set(error, "the node's answer to %s names no pid",
-				 what);
+		return error_set(error, "the node's answer to %s names no pid", what);
 	*pid = (pid_t)value;
 	return 0;
 }
@@ -448,14 +423,12 @@ static int apply_source(const struct apply *apply, struct error *error)
 	if (read_pid(body, "source", &pid, error) < 0)
 		return -1;
 	if (!path)
-		return error_set(error,
-				 "the node's answer to source names no path");
+		return error_set(error, "the node's answer to source names no path");
 	source = source_new(path, json_get_string(body, "content", NULL),
 			    json_get_boolean(body, "changed", false),
 			    json_get_string(body, "error", NULL));
 	source_place(source, json_get_string(body, "full", NULL),
-		     json_get_integer(body, "device", 0),
-		     json_get_integer(body, "inode", 0));
+		     json_get_integer(body, "device", 0), json_get_integer(body, "inode", 0));
 	session_add_source(apply->session, apply->node, pid, source);
 	return 0;
 }
@@ -483,22 +456,16 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	}
 	variables->node = apply->node;
 	variables->pid = pid;
-	variables->tid = (pid_t)bounded(json_get_integer(body, "tid", 0),
-					-INT_MAX, INT_MAX);
-	variables->depth =
-		(int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
+	variables->tid = (pid_t)bounded(json_get_integer(body, "tid", 0), -INT_MAX, INT_MAX);
+	variables->depth = (int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
 	variables->address = json_get_hex(body, "address");
-	variables->code = session_find_code(apply->session, apply->node, pid,
-					    variables->tid, variables->depth);
-	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0),
-					     0, INT64_MAX);
-	variables->start =
-		bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
-	variables->touched =
-		session_find_touched(apply->session, apply->node, pid);
+	variables->code = session_find_code(apply->session, apply->node, pid, variables->tid,
+					    variables->depth);
+	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0), 0, INT64_MAX);
+	variables->start = bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
+	variables->touched = session_find_touched(apply->session, apply->node, pid);
 	previous_compare(apply->session, variables);
-	variables->exactness =
-		xstrdup(json_get_string(body, "exactness", "consistent"));
+	variables->exactness = xstrdup(json_get_string(body, "exactness", "consistent"));
 	variables->error = xstrdup_or_null(apply->message->error);
 	variables->time = apply->now;
 	session_add_variables(apply->session, variables);
@@ -577,8 +544,7 @@ static bool is_of_use(const struct message *message)
 	       json_get_integer(message->body, "pid", 0) > 0;
 }
 
-int session_apply(struct session *session, size_t node,
-		  const struct message *message, double now,
+int session_apply(struct session *session, size_t node, const struct message *message, double now,
 		  struct error *error)
 {
 	struct apply apply = { session, node, message, now };
@@ -591,11 +557,10 @@ int session_apply(struct session *session, size_t node,
 		    strcmp(handlers[i].name, message->name) != 0)
 			continue;
 		if (handlers[i].apply(&apply, error) < 0)
-			return error_prefix(error, "%s",
-					    session->nodes[node].name);
+			return error_prefix(error, "%s", session->nodes[node].name);
 		session->revision++;
 		return 0;
 	}
-	return error_set(error, "%s sent an unknown message: %.60s",
-			 session->nodes[node].name, message->name);
+	return error_set(error, "%s sent an unknown message: %.60s", session->nodes[node].name,
+			 message->name);
 }

@@ -39,21 +39,18 @@ void breakpoints_clear(struct breakpoints *breakpoints)
 	*breakpoints = (struct breakpoints){ .items = NULL };
 }
 
-struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints,
-					   struct error *error)
+struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints, struct error *error)
 {
 	struct session_breakpoint *added;
 
 	if (breakpoints->count >= BREAKPOINTS_MAXIMUM) {
-		error_set(
-			error,
-			"there are %d breakpoints already; clear ID takes one "
-			"away",
-			BREAKPOINTS_MAXIMUM);
+		error_set(error,
+			  "there are %d breakpoints already; clear ID takes one "
+			  "away",
+			  BREAKPOINTS_MAXIMUM);
 		return NULL;
 	}
-	ARRAY_GROW(breakpoints->items, breakpoints->count,
-		   breakpoints->capacity);
+	ARRAY_GROW(breakpoints->items, breakpoints->count, breakpoints->capacity);
 	added = &breakpoints->items[breakpoints->count++];
 	*added = (struct session_breakpoint){
 		.since = breakpoints->is_last_free ? breakpoints->revision : 0,
@@ -64,8 +61,7 @@ struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints,
 	return added;
 }
 
-struct session_breakpoint *
-breakpoints_find(const struct breakpoints *breakpoints, int id)
+struct session_breakpoint *breakpoints_find(const struct breakpoints *breakpoints, int id)
 {
 	for (size_t i = 0; i < breakpoints->count; i++) {
 		if (breakpoints->items[i].breakpoint.id == id)
@@ -83,8 +79,7 @@ void breakpoints_remove(struct breakpoints *breakpoints, int id)
 	clear_item(found);
 	breakpoints->count--;
 	memmove(found, found + 1,
-		(size_t)(breakpoints->items + breakpoints->count - found) *
-			sizeof(*found));
+		(size_t)(breakpoints->items + breakpoints->count - found) * sizeof(*found));
 	breakpoints_changed(breakpoints);
 }
 
@@ -104,8 +99,7 @@ void breakpoints_changed(struct breakpoints *breakpoints)
 
 bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank)
 {
-	return breakpoint->is_everywhere ||
-	       rankset_contains(&breakpoint->ranks, rank);
+	return breakpoint->is_everywhere || rankset_contains(&breakpoint->ranks, rank);
 }
 
 bool breakpoints_are_for(const struct breakpoints *breakpoints, int rank)
@@ -125,8 +119,7 @@ json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank)
 		const struct session_breakpoint *item = &breakpoints->items[i];
 
 		if (breakpoint_is_for(item, rank))
-			json_array_append_new(
-				json, breakpoint_to_json(&item->breakpoint));
+			json_array_append_new(json, breakpoint_to_json(&item->breakpoint));
 	}
 	return json;
 }
@@ -155,8 +148,7 @@ json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints)
 	return json;
 }
 
-void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id,
-			 const char *reason)
+void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id, const char *reason)
 {
 	struct session_breakpoint *found = breakpoints_find(breakpoints, id);
 
@@ -182,8 +174,7 @@ const char *breakpoints_pending(const struct session *session, int id)
 
 			if (debugger->bindings[j].id != id)
 				continue;
-			if (!message ||
-			    strncmp(message, word, strlen(word)) != 0)
+			if (!message || strncmp(message, word, strlen(word)) != 0)
 				return NULL;
 			found = message + strlen(word);
 		}
@@ -192,29 +183,24 @@ const char *breakpoints_pending(const struct session *session, int id)
 }
 
 /* What a rank reports under a number that a refused one had before. */
-static bool is_of_former(const struct breakpoints *breakpoints,
-			 const struct rank *rank, int id)
+static bool is_of_former(const struct breakpoints *breakpoints, const struct rank *rank, int id)
 {
-	const struct session_breakpoint *item =
-		breakpoints_find(breakpoints, id);
+	const struct session_breakpoint *item = breakpoints_find(breakpoints, id);
 
-	return item && item->since > 0 &&
-	       rank->breakpoints_taken <= item->since;
+	return item && item->since > 0 && rank->breakpoints_taken <= item->since;
 }
 
-void breakpoints_take_refusals(struct breakpoints *breakpoints,
-			       const struct rank *rank)
+void breakpoints_take_refusals(struct breakpoints *breakpoints, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
 
 	for (size_t i = 0; i < debugger->binding_count; i++) {
-		const struct breakpoint_binding *binding =
-			&debugger->bindings[i];
+		const struct breakpoint_binding *binding = &debugger->bindings[i];
 
 		if (binding->is_refused && binding->message &&
 		    !is_of_former(breakpoints, rank, binding->id))
-			breakpoints_refused(breakpoints, rank->process.rank,
-					    binding->id, binding->message);
+			breakpoints_refused(breakpoints, rank->process.rank, binding->id,
+					    binding->message);
 	}
 }
 
@@ -236,8 +222,7 @@ static void take_from(struct session *session, int id, int rank)
 		breakpoints_changed(list);
 }
 
-void breakpoints_name_stop(const struct breakpoints *breakpoints,
-			   struct debugger *debugger)
+void breakpoints_name_stop(const struct breakpoints *breakpoints, struct debugger *debugger)
 {
 	if (debugger->reason != STOP_BREAKPOINT || debugger->hit_count != 1 ||
 	    debugger->hits[0] != breakpoints->run_to)
@@ -288,8 +273,7 @@ static void add_backend(struct breakpoint_summary *summary, int rank,
 	summary->slots = debugger->slots;
 }
 
-static void add_binding(struct breakpoint_summary *summary,
-			const struct rank *of,
+static void add_binding(struct breakpoint_summary *summary, const struct rank *of,
 			const struct breakpoint_binding *binding)
 {
 	int rank = of->process.rank;
@@ -300,8 +284,7 @@ static void add_binding(struct breakpoint_summary *summary,
 	if (binding->number == 0)
 		return;
 	/* Where the first one has it. */
-	if (binding->path && !summary->watch &&
-	    summary->set.range_count == 0) {
+	if (binding->path && !summary->watch && summary->set.range_count == 0) {
 		summary->path = binding->path;
 		summary->line = binding->line;
 	}
@@ -314,8 +297,7 @@ static void add_binding(struct breakpoint_summary *summary,
 }
 
 /* What the debuggers of this session have made of it. */
-static void add_bindings(struct breakpoint_summary *summary,
-			 const struct session *session)
+static void add_bindings(struct breakpoint_summary *summary, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
@@ -323,15 +305,13 @@ static void add_bindings(struct breakpoint_summary *summary,
 
 		for (size_t j = 0; j < debugger->binding_count; j++) {
 			if (debugger->bindings[j].id == summary->id)
-				add_binding(summary, rank,
-					    &debugger->bindings[j]);
+				add_binding(summary, rank, &debugger->bindings[j]);
 		}
 	}
 }
 
 /* A rank that took none of them has said why. */
-static void add_refusals(struct breakpoint_summary *summary,
-			 const struct session *session)
+static void add_refusals(struct breakpoint_summary *summary, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count && !summary->message; i++) {
 		const struct rank *rank = session->ranks[i];
@@ -346,8 +326,7 @@ static void add_refusals(struct breakpoint_summary *summary,
  * A watch ends with what it is in, which its message says; it is nothing that
  * a rank keeps its debugger for.
  */
-static void judge_watch(struct breakpoint_summary *summary,
-			const struct session *session)
+static void judge_watch(struct breakpoint_summary *summary, const struct session *session)
 {
 	bool is_left = true;
 
@@ -355,8 +334,7 @@ static void judge_watch(struct breakpoint_summary *summary,
 		const struct rank *rank = session->ranks[i];
 
 		is_left = !debugger_is_ours(&rank->debugger) ||
-			  !rankset_contains(&summary->ranks,
-					    rank->process.rank);
+			  !rankset_contains(&summary->ranks, rank->process.rank);
 	}
 	if (is_left && !summary->message)
 		summary->message = OVER "out of scope: its frame has ended.";
@@ -364,8 +342,7 @@ static void judge_watch(struct breakpoint_summary *summary,
 			   strncmp(summary->message, OVER, strlen(OVER)) == 0;
 }
 
-static void summarise(struct breakpoint_summary *summary,
-		      const struct session *session,
+static void summarise(struct breakpoint_summary *summary, const struct session *session,
 		      const struct session_breakpoint *item)
 {
 	*summary = (struct breakpoint_summary){
@@ -396,10 +373,8 @@ static void summarise(struct breakpoint_summary *summary,
  * One that is in no list: somebody set it in pdb, or the list was another
  * program's, whose recording this is.
  */
-static void summarise_binding(struct breakpoint_summary *summary,
-			      const struct session *session,
-			      const struct rank *rank,
-			      const struct breakpoint_binding *binding)
+static void summarise_binding(struct breakpoint_summary *summary, const struct session *session,
+			      const struct rank *rank, const struct breakpoint_binding *binding)
 {
 	*summary = (struct breakpoint_summary){
 		.id = binding->id,
@@ -418,8 +393,7 @@ static void summarise_binding(struct breakpoint_summary *summary,
 }
 
 /* It is not in the session's list. */
-static bool is_of_others(const struct session *session,
-			 const struct breakpoint_binding *binding)
+static bool is_of_others(const struct session *session, const struct breakpoint_binding *binding)
 {
 	if (breakpoints_find(&session->choice.breakpoints, binding->id))
 		return false;
@@ -436,8 +410,8 @@ size_t breakpoint_summary_count(const struct session *session)
 	return count;
 }
 
-bool breakpoint_summary_make(struct breakpoint_summary *summary,
-			     const struct session *session, size_t i)
+bool breakpoint_summary_make(struct breakpoint_summary *summary, const struct session *session,
+			     size_t i)
 {
 	const struct breakpoints *list = &session->choice.breakpoints;
 	const struct rank *rank = session_looked_at(session);
@@ -448,8 +422,7 @@ bool breakpoint_summary_make(struct breakpoint_summary *summary,
 	}
 	i -= list->count;
 	for (size_t j = 0; rank && j < rank->debugger.binding_count; j++) {
-		const struct breakpoint_binding *binding =
-			&rank->debugger.bindings[j];
+		const struct breakpoint_binding *binding = &rank->debugger.bindings[j];
 
 		if (!is_of_others(session, binding))
 			continue;
@@ -461,8 +434,8 @@ bool breakpoint_summary_make(struct breakpoint_summary *summary,
 	return false;
 }
 
-bool breakpoint_summary_find(struct breakpoint_summary *summary,
-			     const struct session *session, int id)
+bool breakpoint_summary_find(struct breakpoint_summary *summary, const struct session *session,
+			     int id)
 {
 	for (size_t i = 0; breakpoint_summary_make(summary, session, i); i++) {
 		if (summary->id == id)
@@ -472,21 +445,18 @@ bool breakpoint_summary_find(struct breakpoint_summary *summary,
 	return false;
 }
 
-bool breakpoint_is_at(const struct breakpoint_summary *summary,
-		      const char *path, int line)
+bool breakpoint_is_at(const struct breakpoint_summary *summary, const char *path, int line)
 {
 	/* Until a debugger has found it, a file is what was typed. */
 	if (!summary->path || summary->line != line)
 		return false;
 	if (strcmp(summary->path, path) == 0)
 		return true;
-	return !strchr(summary->path, '/') &&
-	       strcmp(summary->path, place_file_name(path)) == 0;
+	return !strchr(summary->path, '/') && strcmp(summary->path, place_file_name(path)) == 0;
 }
 
-bool breakpoint_summary_at(struct breakpoint_summary *summary,
-			   const struct session *session, const char *path,
-			   int line)
+bool breakpoint_summary_at(struct breakpoint_summary *summary, const struct session *session,
+			   const char *path, int line)
 {
 	for (size_t i = 0; breakpoint_summary_make(summary, session, i); i++) {
 		if (breakpoint_is_at(summary, path, line))
@@ -496,22 +466,19 @@ bool breakpoint_summary_at(struct breakpoint_summary *summary,
 	return false;
 }
 
-static void append_backend(struct buffer *out,
-			   const struct breakpoint_summary *summary,
+static void append_backend(struct buffer *out, const struct breakpoint_summary *summary,
 			   enum breakpoint_backend backend)
 {
 	bool is_one = rankset_count(&summary->by[backend]) == 1;
 
 	switch (backend) {
 	case BREAKPOINT_BY_AGENT:
-		buffer_append_string(out, is_one ? "by its agent"
-						 : "by their agents");
+		buffer_append_string(out, is_one ? "by its agent" : "by their agents");
 		break;
 	case BREAKPOINT_BY_PTRACE:
 		buffer_append_string(out, "by hardware breakpoints");
 		if (summary->slots > 0 && summary->slots_free == 0)
-			buffer_printf(out, " (none of %d free)",
-				      summary->slots);
+			buffer_printf(out, " (none of %d free)", summary->slots);
 		break;
 	case BREAKPOINT_BY_PDB:
 		buffer_append_string(out, "by pdb");
@@ -521,8 +488,7 @@ static void append_backend(struct buffer *out,
 	}
 }
 
-void breakpoint_append_backends(struct buffer *out,
-				const struct breakpoint_summary *summary)
+void breakpoint_append_backends(struct buffer *out, const struct breakpoint_summary *summary)
 {
 	size_t all = rankset_count(&summary->set);
 	bool is_first = true;
@@ -544,24 +510,21 @@ void breakpoint_append_backends(struct buffer *out,
 	}
 }
 
-void breakpoint_append_hits(struct buffer *out,
-			    const struct breakpoint_summary *summary)
+void breakpoint_append_hits(struct buffer *out, const struct breakpoint_summary *summary)
 {
 	size_t count = rankset_count(&summary->set);
-	bool is_each = summary->hit_count == count &&
-		       summary->hits == (int64_t)count * summary->most_hits;
+	bool is_each =
+		summary->hit_count == count && summary->hits == (int64_t)count * summary->most_hits;
 
 	buffer_append_string(out, "hit ");
-	text_count(out, (uint64_t)(is_each && count > 1 ? summary->most_hits
-							: summary->hits));
+	text_count(out, (uint64_t)(is_each && count > 1 ? summary->most_hits : summary->hits));
 	if (count > 1 && is_each)
 		buffer_append_string(out, " each");
 	else if (summary->hit_count > 1)
 		buffer_printf(out, " in %zu ranks", summary->hit_count);
 }
 
-void breakpoint_append_place(struct buffer *out,
-			     const struct breakpoint_summary *summary)
+void breakpoint_append_place(struct buffer *out, const struct breakpoint_summary *summary)
 {
 	const char *text = summary->own ? summary->own->function : NULL;
 

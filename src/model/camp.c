@@ -20,8 +20,7 @@ static uint64_t hash_code(uint64_t hash, const struct code *code)
 }
 
 /* Frames from the outermost in to, and with, frame number innermost. */
-static uint64_t hash_frames(uint64_t hash, const struct stack *stack,
-			    size_t innermost)
+static uint64_t hash_frames(uint64_t hash, const struct stack *stack, size_t innermost)
 {
 	for (size_t i = stack->frame_count; i-- > innermost;) {
 		const struct frame *frame = &stack->frames[i];
@@ -44,19 +43,16 @@ static bool is_blocked_in_training(const struct thread *main_thread)
  * (DDP's hooks). If no thread of the rank has used a processor meanwhile, and
  * no child, nothing of its own is left to wait for.
  */
-static bool is_idle_in_training(const struct rank *rank,
-				const struct thread *main_thread)
+static bool is_idle_in_training(const struct rank *rank, const struct thread *main_thread)
 {
-	if (!is_blocked_in_training(main_thread) ||
-	    main_thread->sample_count < 2)
+	if (!is_blocked_in_training(main_thread) || main_thread->sample_count < 2)
 		return false;
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		if (rank->threads[i].is_busy || rank->threads[i].has_moved)
 			return false;
 	}
 	for (size_t i = 0; i < rank->child_count; i++) {
-		const struct thread *thread =
-			rank_main_thread(rank->children[i]);
+		const struct thread *thread = rank_main_thread(rank->children[i]);
 
 		if (thread && thread->has_moved)
 			return false;
@@ -89,26 +85,22 @@ enum camp_role camp_role_of(const struct rank *rank)
 	}
 	if (main_thread->activity.kind == ACTIVITY_TEARDOWN)
 		return CAMP_TEARDOWN;
-	if (main_thread->activity.kind == ACTIVITY_PEERS ||
-	    is_idle_in_training(rank, main_thread))
+	if (main_thread->activity.kind == ACTIVITY_PEERS || is_idle_in_training(rank, main_thread))
 		return CAMP_WAITS;
 	return CAMP_ELSEWHERE;
 }
 
 static bool has_stack(enum camp_role role)
 {
-	return role == CAMP_WAITS || role == CAMP_ELSEWHERE ||
-	       role == CAMP_TEARDOWN;
+	return role == CAMP_WAITS || role == CAMP_ELSEWHERE || role == CAMP_TEARDOWN;
 }
 
 /* The rank's main thread, or the one that a debugger has stopped, if its stack
  * is to be compared. */
-static const struct thread *compared_thread(const struct rank *rank,
-					    enum camp_role role)
+static const struct thread *compared_thread(const struct rank *rank, enum camp_role role)
 {
-	const struct thread *thread = held_is_stopped(rank)
-					      ? held_thread(rank)
-					      : rank_main_thread(rank);
+	const struct thread *thread =
+		held_is_stopped(rank) ? held_thread(rank) : rank_main_thread(rank);
 
 	if (!has_stack(role) || !thread || !thread->sample.stack)
 		return NULL;
@@ -134,15 +126,13 @@ struct drafts {
 /* What tells ranks apart that are at the same place. */
 static uint64_t state_key(const struct rank *rank)
 {
-	return (uint64_t)(rank->state == RANK_STOPPED) |
-	       (uint64_t)held_is_waiting(rank) << 1 |
-	       (uint64_t)held_is_odd(rank) << 2 |
-	       (uint64_t)held_is_taken(rank) << 3 |
+	return (uint64_t)(rank->state == RANK_STOPPED) | (uint64_t)held_is_waiting(rank) << 1 |
+	       (uint64_t)held_is_odd(rank) << 2 | (uint64_t)held_is_taken(rank) << 3 |
 	       (uint64_t)held_is_busy(rank) << 4;
 }
 
-static uint64_t class_key(const struct session *session,
-			  const struct rank *rank, enum camp_role role)
+static uint64_t class_key(const struct session *session, const struct rank *rank,
+			  enum camp_role role)
 {
 	const struct thread *thread = compared_thread(rank, role);
 	uint64_t hash = hash_number(HASH_START, role);
@@ -154,8 +144,7 @@ static uint64_t class_key(const struct session *session,
 	return hash_number(hash, stackkey_of(session, thread->sample.stack));
 }
 
-static void start_draft(struct draft *draft, const struct rank *rank,
-			enum camp_role role)
+static void start_draft(struct draft *draft, const struct rank *rank, enum camp_role role)
 {
 	const struct thread *thread = compared_thread(rank, role);
 
@@ -167,14 +156,12 @@ static void start_draft(struct draft *draft, const struct rank *rank,
 		return;
 	draft->class.stack = thread->sample.stack;
 	draft->class.activity = thread->activity;
-	draft->class.user_frame =
-		place_find(&rank->process, thread->sample.stack)
-			? place_user_frame(&rank->process, thread->sample.stack)
-			: thread->sample.stack->frame_count;
+	draft->class.user_frame = place_find(&rank->process, thread->sample.stack)
+					  ? place_user_frame(&rank->process, thread->sample.stack)
+					  : thread->sample.stack->frame_count;
 }
 
-static void draft_rank(struct drafts *drafts, const struct session *session,
-		       struct rank *rank)
+static void draft_rank(struct drafts *drafts, const struct session *session, struct rank *rank)
 {
 	enum camp_role role = camp_role_of(rank);
 	uint64_t key = class_key(session, rank, role);
@@ -182,8 +169,7 @@ static void draft_rank(struct drafts *drafts, const struct session *session,
 
 	if (index == 0) {
 		ARRAY_GROW(drafts->items, drafts->count, drafts->capacity);
-		drafts->items[drafts->count] =
-			(struct draft){ .number = drafts->count };
+		drafts->items[drafts->count] = (struct draft){ .number = drafts->count };
 		start_draft(&drafts->items[drafts->count], rank, role);
 		index = ++drafts->count;
 		map_put(drafts->by_key, key, (void *)(uintptr_t)index);
@@ -208,8 +194,7 @@ static void sort_drafts(struct drafts *drafts, struct session *session)
 	size_t *places = xcalloc(drafts->count + 1, sizeof(*places));
 
 	if (drafts->count > 1)
-		qsort(drafts->items, drafts->count, sizeof(*drafts->items),
-		      compare_drafts);
+		qsort(drafts->items, drafts->count, sizeof(*drafts->items), compare_drafts);
 	for (size_t i = 0; i < drafts->count; i++)
 		places[drafts->items[i].number] = i;
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -254,8 +239,7 @@ static struct camp *find_or_add(struct camp_list *camps, struct map *by_key,
 	return camp;
 }
 
-static void count_rank(struct camp_list *camps, struct camp *camp,
-		       const struct rank *rank)
+static void count_rank(struct camp_list *camps, struct camp *camp, const struct rank *rank)
 {
 	const struct thread *thread = compared_thread(rank, camp->role);
 	double unchanged;
@@ -283,8 +267,7 @@ static void count_rank(struct camp_list *camps, struct camp *camp,
 	if (thread->sample_count >= 2)
 		return;
 	camps->is_sampled_twice = false;
-	if (camp->role == CAMP_ELSEWHERE && !camp->is_stopped &&
-	    is_blocked_in_training(thread))
+	if (camp->role == CAMP_ELSEWHERE && !camp->is_stopped && is_blocked_in_training(thread))
 		camp->is_unsettled = true;
 }
 
@@ -309,8 +292,7 @@ static size_t *gather(struct camp_list *camps, const struct drafts *drafts,
 	camps->items = xcalloc(drafts->count + 1, sizeof(*camps->items));
 	camps->is_sampled_twice = true;
 	for (size_t i = 0; i < drafts->count; i++) {
-		struct camp *camp =
-			find_or_add(camps, by_key, &drafts->items[i]);
+		struct camp *camp = find_or_add(camps, by_key, &drafts->items[i]);
 
 		class_camps[i] = (size_t)(camp - camps->items);
 		keys[i] = camp->key;
@@ -318,25 +300,20 @@ static size_t *gather(struct camp_list *camps, const struct drafts *drafts,
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		count_rank(camps, &camps->items[class_camps[rank->class_index]],
-			   rank);
+		count_rank(camps, &camps->items[class_camps[rank->class_index]], rank);
 	}
 	if (camps->count > 1)
-		qsort(camps->items, camps->count, sizeof(*camps->items),
-		      compare_camps);
+		qsort(camps->items, camps->count, sizeof(*camps->items), compare_camps);
 	for (size_t i = 0; i < camps->count; i++)
-		map_put(by_key, camps->items[i].key,
-			(void *)(uintptr_t)(i + 1));
+		map_put(by_key, camps->items[i].key, (void *)(uintptr_t)(i + 1));
 	for (size_t i = 0; i < drafts->count; i++)
-		class_camps[i] =
-			(size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
+		class_camps[i] = (size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
 	free(keys);
 	map_free(by_key);
 	return class_camps;
 }
 
-size_t *camps_make(struct camp_list *camps, struct verdict *verdict,
-		   struct session *session)
+size_t *camps_make(struct camp_list *camps, struct verdict *verdict, struct session *session)
 {
 	struct drafts drafts = { .by_key = map_new(NULL) };
 	size_t *class_camps;

@@ -65,8 +65,7 @@ enum camp_role camp_role_of(const struct rank *rank);
  * Fills verdict->classes (largest first) and class_index of the session's
  * ranks, and the camps. class_camps[i] is the camp of class i; free() it.
  */
-size_t *camps_make(struct camp_list *camps, struct verdict *verdict,
-		   struct session *session);
+size_t *camps_make(struct camp_list *camps, struct verdict *verdict, struct session *session);
 void camps_clear(struct camp_list *camps);
 
 #endif

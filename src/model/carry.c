@@ -28,8 +28,7 @@ static void carry_history(struct rank *rank, struct stack_table *table)
 		carry(table, &rank->history[(i - 1) % RANK_HISTORY].stack);
 }
 
-static void carry_threads(struct rank *rank, size_t node,
-			  struct stack_table *table)
+static void carry_threads(struct rank *rank, size_t node, struct stack_table *table)
 {
 	for (size_t i = 0; i < rank->thread_count && rank->node == node; i++) {
 		carry(table, &rank->threads[i].sample.stack);
@@ -43,8 +42,7 @@ static void carry_threads(struct rank *rank, size_t node,
 		carry_threads(rank->children[i], node, table);
 }
 
-static void carry_past(struct rank *rank, size_t node,
-		       struct stack_table *table)
+static void carry_past(struct rank *rank, size_t node, struct stack_table *table)
 {
 	if (rank->node == node)
 		carry_history(rank, table);
@@ -52,8 +50,7 @@ static void carry_past(struct rank *rank, size_t node,
 		carry_past(rank->children[i], node, table);
 }
 
-static void carry_ranks(struct session *session, size_t node,
-			struct stack_table *table,
+static void carry_ranks(struct session *session, size_t node, struct stack_table *table,
 			void (*carry_one)(struct rank *rank, size_t node,
 					  struct stack_table *table))
 {
@@ -67,19 +64,16 @@ static void carry_ranks(struct session *session, size_t node,
  * They name the code of their frame. Of a process that has gone it is not
  * known whose code that was.
  */
-static void carry_variables(struct session *session, size_t node,
-			    struct stack_table *table)
+static void carry_variables(struct session *session, size_t node, struct stack_table *table)
 {
 	for (size_t i = 0; i < session->variables_count; i++) {
 		struct variables *variables = session->variables[i];
-		const struct rank *rank =
-			session_find_any_pid(session, node, variables->pid);
+		const struct rank *rank = session_find_any_pid(session, node, variables->pid);
 
 		if (variables->node != node)
 			continue;
 		if (variables->code && rank)
-			variables->code =
-				stack_table_carry_code(table, variables->code);
+			variables->code = stack_table_carry_code(table, variables->code);
 		else
 			variables->code = NULL;
 	}

@@ -40,7 +40,7 @@ struct choice {
 	char *wanted_text;		  /* as it was said; NULL: nothing */
 	char *wanted_job;		  /* --job; NULL: any */
 	bool has_wanted_pids;		  /* --pid: what is found is one job */
-	struct job_key job; /* the chosen one, whether it is there or not */
+	struct job_key job;		  /* the chosen one, whether it is there or not */
 	struct selection selection;
 	struct rankset focus;	/* ranks that commands act on */
 	bool is_focus_all;	/* no set was chosen: new ranks join it */

@@ -12,9 +12,8 @@ struct form {
 };
 
 static const struct form forms[] = {
-	{ 0x25cf, "\u25cf", 'o' }, { 0x25c6, "\u25c6", '*' },
-	{ 0x25b2, "\u25b2", '^' }, { 0x25bc, "\u25bc", 'v' },
-	{ 0x2605, "\u2605", '+' }, { 0x271a, "\u271a", 'x' },
+	{ 0x25cf, "\u25cf", 'o' }, { 0x25c6, "\u25c6", '*' }, { 0x25b2, "\u25b2", '^' },
+	{ 0x25bc, "\u25bc", 'v' }, { 0x2605, "\u2605", '+' }, { 0x271a, "\u271a", 'x' },
 };
 
 /* Further classes; o, v and x are marks of others where there is only ASCII. */
@@ -37,11 +36,9 @@ int classmark_find(const char *text, size_t length)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++) {
 		if ((length == 1 && *text == forms[i].ascii) ||
-		    (length == strlen(forms[i].text) &&
-		     memcmp(text, forms[i].text, length) == 0))
+		    (length == strlen(forms[i].text) && memcmp(text, forms[i].text, length) == 0))
 			return (int)i;
 	}
 	letter = length == 1 ? memchr(letters, *text, strlen(letters)) : NULL;
-	return letter ? (int)(ARRAY_LENGTH(forms) + (size_t)(letter - letters))
-		      : -1;
+	return letter ? (int)(ARRAY_LENGTH(forms) + (size_t)(letter - letters)) : -1;
 }

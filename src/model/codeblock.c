@@ -9,8 +9,8 @@
 
 /* Where the text ends, read from its beginning. */
 struct reading {
-	int depth;	  /* open brackets */
-	char quote;	  /* of the string that is open; 0: none is */
+	int depth;  /* open brackets */
+	char quote; /* of the string that is open; 0: none is */
 	bool is_triple;
 	bool is_joined;	  /* by a backslash at its end */
 	bool is_compound; /* some line ended in a colon, or decorates */
@@ -104,30 +104,26 @@ static void read_text(struct reading *reading, const char *text)
 	line = line ? line + 1 : text;
 	reading->is_blank = line[strspn(line, " \t\r\f")] == '\0';
 	while (*at != '\0')
-		at = reading->quote ? read_string(reading, at)
-				    : read_code(reading, at);
+		at = reading->quote ? read_string(reading, at) : read_code(reading, at);
 	end_line(reading);
 }
 
 static bool is_open(const struct reading *reading)
 {
-	return reading->depth > 0 || reading->is_joined ||
-	       (reading->quote && reading->is_triple);
+	return reading->depth > 0 || reading->is_joined || (reading->quote && reading->is_triple);
 }
 
 bool codeblock_add(struct codeblock *block, const char *line)
 {
 	struct reading reading;
 
-	if ((block->is_begun &&
-	     buffer_append_char(&block->text, '\n') < 0) ||
+	if ((block->is_begun && buffer_append_char(&block->text, '\n') < 0) ||
 	    buffer_append_string(&block->text, line) < 0)
 		block->is_too_long = true;
 	if (block->is_too_long)
 		return true;
 	read_text(&reading, block->text.data);
-	block->is_begun = is_open(&reading) ||
-			  (reading.is_compound && !reading.is_blank);
+	block->is_begun = is_open(&reading) || (reading.is_compound && !reading.is_blank);
 	return !block->is_begun;
 }
 
@@ -144,13 +140,11 @@ int codeblock_check(const struct codeblock *block, struct error *error)
 /* How a compound statement continues. */
 static bool goes_on(const char *line)
 {
-	static const char *const words[] = { "else", "elif", "except",
-					     "finally" };
+	static const char *const words[] = { "else", "elif", "except", "finally" };
 	size_t length = strcspn(line, " \t:");
 
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-		if (strlen(words[i]) == length &&
-		    strncmp(words[i], line, length) == 0)
+		if (strlen(words[i]) == length && strncmp(words[i], line, length) == 0)
 			return true;
 	return *line == '#';
 }

@@ -48,8 +48,7 @@ static const struct name names[] = {
 	{ "recv", true },
 };
 
-static const char *const prefixes[] = { "dist.", "distributed.", "comm.",
-					"accelerator.", "hvd." };
+static const char *const prefixes[] = { "dist.", "distributed.", "comm.", "accelerator.", "hvd." };
 
 static bool is_part_of_name(char character)
 {
@@ -61,8 +60,7 @@ static bool is_behind_prefix(const char *text, const char *at)
 	for (size_t i = 0; i < ARRAY_LENGTH(prefixes); i++) {
 		size_t length = strlen(prefixes[i]);
 
-		if ((size_t)(at - text) >= length &&
-		    memcmp(at - length, prefixes[i], length) == 0)
+		if ((size_t)(at - text) >= length && memcmp(at - length, prefixes[i], length) == 0)
 			return true;
 	}
 	return false;
@@ -108,14 +106,12 @@ static const struct frame *frame_of(const struct rank *rank, int depth)
 }
 
 /* A peer waits in one that it called from the same line. */
-static const char *find_peer(const struct session *session,
-			     const struct frame *frame)
+static const char *find_peer(const struct session *session, const struct frame *frame)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *peer = session->ranks[i];
 		const struct thread *thread = rank_main_thread(peer);
-		const struct stack *stack =
-			thread ? thread->sample.stack : NULL;
+		const struct stack *stack = thread ? thread->sample.stack : NULL;
 
 		if (camp_role_of(peer) != CAMP_WAITS)
 			continue;
@@ -131,8 +127,7 @@ static const char *find_peer(const struct session *session,
 	return NULL;
 }
 
-bool collective_is_ahead(struct collective *collective,
-			 const struct session *session,
+bool collective_is_ahead(struct collective *collective, const struct session *session,
 			 const struct rank *rank, int depth, bool is_far)
 {
 	const struct frame *frame = frame_of(rank, depth);
@@ -141,20 +136,17 @@ bool collective_is_ahead(struct collective *collective,
 
 	if (!frame)
 		return false;
-	*collective = (struct collective){ find_peer(session, frame),
-					   frame->lineno };
+	*collective = (struct collective){ find_peer(session, frame), frame->lineno };
 	if (collective->name)
 		return true;
-	source = session_find_source(session, rank->node, rank->process.pid,
-				     frame->code->file);
+	source = session_find_source(session, rank->node, rank->process.pid, frame->code->file);
 	if (!source)
 		return false;
 	last = frame->lineno;
 	if (is_far)
-		last = source_function_end(
-			source,
-			place_is_module(frame) ? 0 : frame->code->first_lineno,
-			frame->lineno);
+		last = source_function_end(source,
+					   place_is_module(frame) ? 0 : frame->code->first_lineno,
+					   frame->lineno);
 	for (int line = frame->lineno; line <= last; line++) {
 		const char *text = source_line(source, line);
 

@@ -26,8 +26,7 @@ struct collective {
  * source says or because peers of it wait there; is_far: or one behind it in
  * the same function.
  */
-bool collective_is_ahead(struct collective *collective,
-			 const struct session *session,
+bool collective_is_ahead(struct collective *collective, const struct session *session,
 			 const struct rank *rank, int depth, bool is_far);
 
 #endif

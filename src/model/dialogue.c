@@ -18,8 +18,7 @@ static void forget_oldest(struct dialogue *dialogue)
 {
 	answers_clear(&dialogue->items[0]);
 	dialogue->count--;
-	memmove(dialogue->items, dialogue->items + 1,
-		dialogue->count * sizeof(*dialogue->items));
+	memmove(dialogue->items, dialogue->items + 1, dialogue->count * sizeof(*dialogue->items));
 }
 
 static bool is_full(const struct dialogue *dialogue)
@@ -31,9 +30,8 @@ static bool is_full(const struct dialogue *dialogue)
 	return dialogue->count == DIALOGUE_MAXIMUM || bytes > DIALOGUE_BYTES;
 }
 
-struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
-			     enum answers_kind kind, uint64_t number,
-			     double now)
+struct answers *dialogue_add(struct dialogue *dialogue, const char *code, enum answers_kind kind,
+			     uint64_t number, double now)
 {
 	struct answers *answers;
 

@@ -23,11 +23,9 @@ struct dialogue {
 
 void dialogue_clear(struct dialogue *dialogue);
 /* Lends a new one at the end, of no rank yet; until the next is added. */
-struct answers *dialogue_add(struct dialogue *dialogue, const char *code,
-			     enum answers_kind kind, uint64_t number,
-			     double now);
+struct answers *dialogue_add(struct dialogue *dialogue, const char *code, enum answers_kind kind,
+			     uint64_t number, double now);
 /* Lends the one with that number; NULL: it is forgotten. */
-struct answers *dialogue_find(const struct dialogue *dialogue,
-			      uint64_t number);
+struct answers *dialogue_find(const struct dialogue *dialogue, uint64_t number);
 
 #endif

@@ -14,8 +14,7 @@ void difference_clear(struct difference *difference)
 	*difference = (struct difference){ .rank = -1, .against = -1 };
 }
 
-struct difference *difference_find(const struct answers *answers, int rank,
-				   int against)
+struct difference *difference_find(const struct answers *answers, int rank, int against)
 {
 	for (size_t i = 0; i < answers->difference_count; i++) {
 		struct difference *difference = &answers->differences[i];
@@ -26,26 +25,23 @@ struct difference *difference_find(const struct answers *answers, int rank,
 	return NULL;
 }
 
-struct difference *difference_add(struct answers *answers, int rank,
-				  int against)
+struct difference *difference_add(struct answers *answers, int rank, int against)
 {
-	struct difference *difference =
-		difference_find(answers, rank, against);
+	struct difference *difference = difference_find(answers, rank, against);
 
 	if (difference) {
 		difference_clear(difference);
 	} else {
 		ARRAY_GROW(answers->differences, answers->difference_count,
 			   answers->difference_capacity);
-		difference =
-			&answers->differences[answers->difference_count++];
+		difference = &answers->differences[answers->difference_count++];
 	}
 	*difference = (struct difference){ .rank = rank, .against = against };
 	return difference;
 }
 
-static bool is_between(const struct difference *difference,
-		       const struct rankset *one, const struct rankset *other)
+static bool is_between(const struct difference *difference, const struct rankset *one,
+		       const struct rankset *other)
 {
 	return rankset_contains(one, difference->rank) &&
 	       rankset_contains(other, difference->against);

@@ -31,11 +31,9 @@ struct difference {
 
 void difference_clear(struct difference *difference);
 /* Lends; NULL: these two are not compared. */
-struct difference *difference_find(const struct answers *answers, int rank,
-				   int against);
+struct difference *difference_find(const struct answers *answers, int rank, int against);
 /* A new one, or the old one of these two, all forgotten. */
-struct difference *difference_add(struct answers *answers, int rank,
-				  int against);
+struct difference *difference_add(struct answers *answers, int rank, int against);
 /* The newest of a rank of one class and one of the other; NULL: none. */
 const struct difference *difference_of(const struct answers *answers,
 				       const struct answer_class *one,

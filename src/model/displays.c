@@ -23,8 +23,7 @@ void displays_clear(struct displays *displays)
 	*displays = (struct displays){ .items = NULL };
 }
 
-int displays_add(struct displays *displays, const char *expression,
-		 struct error *error)
+int displays_add(struct displays *displays, const char *expression, struct error *error)
 {
 	struct display *added;
 
@@ -51,18 +50,15 @@ bool displays_remove(struct displays *displays, int id)
 			continue;
 		display_clear(&items[i]);
 		displays->count--;
-		memmove(items + i, items + i + 1,
-			(displays->count - i) * sizeof(*items));
+		memmove(items + i, items + i + 1, (displays->count - i) * sizeof(*items));
 		return true;
 	}
 	return false;
 }
 
-void display_answer(struct display *display, const char *value,
-		    const char *error)
+void display_answer(struct display *display, const char *value, const char *error)
 {
-	display->has_changed =
-		display->value && value && strcmp(display->value, value) != 0;
+	display->has_changed = display->value && value && strcmp(display->value, value) != 0;
 	free(display->value);
 	free(display->error);
 	display->value = xstrdup_or_null(value);

@@ -37,12 +37,10 @@ struct displays {
 
 void displays_clear(struct displays *displays);
 /* The id; -1 and a sentence when there are too many. */
-int displays_add(struct displays *displays, const char *expression,
-		 struct error *error);
+int displays_add(struct displays *displays, const char *expression, struct error *error);
 /* False: there is none with this id. */
 bool displays_remove(struct displays *displays, int id);
 /* The answer of the rank it was asked of; one of the two is NULL. */
-void display_answer(struct display *display, const char *value,
-		    const char *error);
+void display_answer(struct display *display, const char *value, const char *error);
 
 #endif

@@ -24,8 +24,7 @@ static void expect(struct expectation *expectation, struct block *block,
 		expectation->world_size = process->world_size;
 	if (!job_is_loopback(process->job))
 		expectation->is_loopback = false;
-	if (process->local_rank < 0 ||
-	    (block->base >= 0 && block->base != base))
+	if (process->local_rank < 0 || (block->base >= 0 && block->base != base))
 		block->is_consistent = false;
 	block->base = base;
 }
@@ -49,12 +48,10 @@ static void expect_block(const struct session *session, size_t node,
 			expect(expectation, &block, &rank->process);
 	}
 	if (block.is_consistent && block.base >= 0 && block.base <= block.last)
-		rankset_add_range(&expectation->numbers, block.base,
-				  block.last);
+		rankset_add_range(&expectation->numbers, block.base, block.last);
 }
 
-void expectation_make(struct expectation *expectation,
-		      const struct session *session)
+void expectation_make(struct expectation *expectation, const struct session *session)
 {
 	*expectation = (struct expectation){
 		.numbers = RANKSET_INIT,
@@ -63,8 +60,7 @@ void expectation_make(struct expectation *expectation,
 	for (size_t i = 0; i < session->node_count; i++)
 		expect_block(session, i, expectation);
 	if (expectation->is_loopback && expectation->world_size > 0)
-		rankset_add_range(&expectation->numbers, 0,
-				  expectation->world_size - 1);
+		rankset_add_range(&expectation->numbers, 0, expectation->world_size - 1);
 }
 
 void expectation_clear(struct expectation *expectation)

@@ -24,8 +24,7 @@ struct expectation {
 };
 
 /* For the session's job; clear it afterwards. */
-void expectation_make(struct expectation *expectation,
-		      const struct session *session);
+void expectation_make(struct expectation *expectation, const struct session *session);
 void expectation_clear(struct expectation *expectation);
 
 #endif

@@ -24,14 +24,16 @@
 
 /* How a stop after a step is told. */
 static const char *const event_words[] = {
-	[STOP_AT_UNKNOWN] = "after a step", [STOP_AT_LINE] = "after a step",
-	[STOP_AT_CALL] = "at a call",	    [STOP_AT_RETURN] = "at a return",
+	[STOP_AT_UNKNOWN] = "after a step",
+	[STOP_AT_LINE] = "after a step",
+	[STOP_AT_CALL] = "at a call",
+	[STOP_AT_RETURN] = "at a return",
 	[STOP_AT_EXCEPTION] = "at an exception",
 };
 
 /* Ranks of which the same is said. */
 struct group {
-	char *text; /* what one rank and several have in common */
+	char *text;  /* what one rank and several have in common */
 	char *place; /* where all of them are paused; "": at several places */
 	struct rankset ranks;
 	const struct rank *first;
@@ -59,12 +61,11 @@ static const struct frame *frame_of(const struct rank *rank)
 {
 	const struct thread *thread = held_thread(rank);
 
-	return thread ? place_find(&rank->process, thread->sample.stack)
-		      : NULL;
+	return thread ? place_find(&rank->process, thread->sample.stack) : NULL;
 }
 
-static void append_place(struct buffer *out, const char *before,
-			 const struct rank *rank, const char *behind)
+static void append_place(struct buffer *out, const char *before, const struct rank *rank,
+			 const char *behind)
 {
 	const struct frame *frame = frame_of(rank);
 	struct buffer place = BUFFER_INIT;
@@ -123,8 +124,7 @@ static void append_stop(struct buffer *out, const struct rank *rank)
 	switch (debugger->reason) {
 	case STOP_BREAKPOINT:
 		if (debugger->hit_count > 0)
-			buffer_printf(out, "at breakpoint %d",
-				      debugger->hits[0]);
+			buffer_printf(out, "at breakpoint %d", debugger->hits[0]);
 		else
 			buffer_append_string(out, "at a breakpoint");
 		append_failure(out, debugger->description);
@@ -151,8 +151,7 @@ static void append_stop(struct buffer *out, const struct rank *rank)
 /* A person has paused it: it may be anywhere. */
 static bool is_paused(const struct rank *rank)
 {
-	return held_is_stopped(rank) && !held_is_odd(rank) &&
-	       rank->debugger.reason == STOP_PAUSE;
+	return held_is_stopped(rank) && !held_is_odd(rank) && rank->debugger.reason == STOP_PAUSE;
 }
 
 /* What is the same of all ranks of a group; "" where nothing needs to be. */
@@ -188,8 +187,7 @@ static double seconds_of(const struct session *session, const struct rank *rank)
 	return thread ? rank->sampled_at - thread->since : -1;
 }
 
-static bool is_alike(const struct group *group, const struct rank *rank,
-		     const char *text)
+static bool is_alike(const struct group *group, const struct rank *rank, const char *text)
 {
 	return strcmp(group->text, text) == 0 &&
 	       held_is_taken(group->first) == held_is_taken(rank) &&
@@ -210,8 +208,7 @@ static void add_place(struct group *group, const struct rank *rank)
 	buffer_clear(&place);
 }
 
-static void add_rank(struct groups *groups, const struct session *session,
-		     const struct rank *rank)
+static void add_rank(struct groups *groups, const struct session *session, const struct rank *rank)
 {
 	struct buffer text = BUFFER_INIT;
 	double seconds = seconds_of(session, rank);
@@ -250,15 +247,13 @@ static void groups_clear(struct groups *groups)
 }
 
 /* "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect" */
-static void append_waiting(struct buffer *out, const struct group *group,
-			   bool is_plural)
+static void append_waiting(struct buffer *out, const struct group *group, bool is_plural)
 {
 	const char *target = group->first->debugger.target;
 
 	if (group->text[0] != '\0')
 		buffer_append_string(out, " and ");
-	buffer_append_string(out, is_plural ? "wait in debuggers"
-					    : "waits in a debugger");
+	buffer_append_string(out, is_plural ? "wait in debuggers" : "waits in a debugger");
 	if (!is_plural && target) {
 		buffer_append_string(out, " (");
 		append_text(out, target);
@@ -272,8 +267,7 @@ static const char *holder_of(const struct rank *rank, bool is_plural)
 {
 	if (debugger_is_of(&rank->debugger, "http"))
 		return is_plural ? "by their agents" : "by its agent";
-	return debugger_is_of(&rank->debugger, "pdb") ? "in pdb"
-						      : "in a debugger";
+	return debugger_is_of(&rank->debugger, "pdb") ? "in pdb" : "in a debugger";
 }
 
 static void append_group(struct buffer *out, const struct group *group)
@@ -285,19 +279,16 @@ static void append_group(struct buffer *out, const struct group *group)
 	buffer_append_char(out, ' ');
 	buffer_append_string(out, group->text);
 	if (is_paused(group->first))
-		buffer_printf(out, "%s paused%s", is_plural ? "are" : "is",
-			      group->place);
+		buffer_printf(out, "%s paused%s", is_plural ? "are" : "is", group->place);
 	else if (held_is_taken(group->first))
 		buffer_printf(out, "%s held in a debugger by another client",
 			      is_plural ? "are" : "is");
 	else if (held_is_busy(group->first))
-		buffer_printf(out, "%s what was typed in the debugger",
-			      is_plural ? "run" : "runs");
+		buffer_printf(out, "%s what was typed in the debugger", is_plural ? "run" : "runs");
 	else if (held_is_waiting(group->first))
 		append_waiting(out, group, is_plural);
 	else if (held_is_odd(group->first))
-		buffer_printf(out, " and %s held %s", is_plural ? "are" : "is",
-			      holder);
+		buffer_printf(out, " and %s held %s", is_plural ? "are" : "is", holder);
 	phrase_append_duration(out, ", for ", group->seconds);
 }
 
@@ -320,8 +311,7 @@ static struct company find_company(const struct camp_list *camps)
 			company.waiting += camp->count;
 			company.only = camp;
 			places++;
-		} else if (camp->role == CAMP_ELSEWHERE &&
-			   !held_is(camp->first)) {
+		} else if (camp->role == CAMP_ELSEWHERE && !held_is(camp->first)) {
 			company.running += camp->count;
 		}
 	}
@@ -339,8 +329,7 @@ static void append_wait_place(struct buffer *out, const struct company *company)
 }
 
 /* A person stopped some: "6 ranks run on; 5 wait for them in all_reduce …" */
-static void append_free(struct buffer *out, const struct company *company,
-			bool is_one_held)
+static void append_free(struct buffer *out, const struct company *company, bool is_one_held)
 {
 	size_t count = company->waiting + company->running;
 
@@ -348,14 +337,12 @@ static void append_free(struct buffer *out, const struct company *company,
 		return;
 	buffer_append_string(out, ". ");
 	text_count(out, count);
-	buffer_append_string(out,
-			     count == 1 ? " rank runs on" : " ranks run on");
+	buffer_append_string(out, count == 1 ? " rank runs on" : " ranks run on");
 	if (company->waiting == 0)
 		return;
 	buffer_append_string(out, "; ");
 	text_count(out, company->waiting);
-	buffer_append_string(out, company->waiting == 1 ? " waits for "
-							: " wait for ");
+	buffer_append_string(out, company->waiting == 1 ? " waits for " : " wait for ");
 	buffer_append_string(out, is_one_held ? "it" : "them");
 	append_wait_place(out, company);
 }
@@ -369,8 +356,7 @@ static void append_kept(struct buffer *out, const struct session *session,
 		text_count(out, company->waiting);
 		buffer_append_string(out, " of ");
 		phrase_append_total(out, session);
-		buffer_append_string(out, company->waiting == 1 ? " waits"
-								: " wait");
+		buffer_append_string(out, company->waiting == 1 ? " waits" : " wait");
 		if (!company->only)
 			buffer_append_string(out, " for their peers");
 		append_wait_place(out, company);
@@ -379,8 +365,7 @@ static void append_kept(struct buffer *out, const struct session *session,
 		return;
 	buffer_append_string(out, "; ");
 	text_count(out, company->running);
-	buffer_append_string(out, company->running == 1 ? " rank runs on"
-							: " ranks run on");
+	buffer_append_string(out, company->running == 1 ? " rank runs on" : " ranks run on");
 }
 
 static void append_groups(struct buffer *out, const struct session *session)

@@ -16,8 +16,7 @@ bool held_is_stopped(const struct rank *rank)
 {
 	enum debugger_state state = rank->debugger.state;
 
-	return !rank_is_gone(rank) &&
-	       (state == DEBUGGER_STOPPED || state == DEBUGGER_NESTED);
+	return !rank_is_gone(rank) && (state == DEBUGGER_STOPPED || state == DEBUGGER_NESTED);
 }
 
 bool held_is_waiting(const struct rank *rank)
@@ -47,27 +46,24 @@ static bool has_prompt(const struct rank *rank)
 /* Its other client may have let it run on: its stacks tell. */
 bool held_is_taken(const struct rank *rank)
 {
-	return !rank_is_gone(rank) &&
-	       rank->debugger.state == DEBUGGER_REFUSED &&
+	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_REFUSED &&
 	       rank->debugger.is_taken && has_prompt(rank);
 }
 
 bool held_is_busy(const struct rank *rank)
 {
-	return !rank_is_gone(rank) &&
-	       rank->debugger.state == DEBUGGER_RUNNING && has_prompt(rank);
+	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_RUNNING && has_prompt(rank);
 }
 
 bool held_is(const struct rank *rank)
 {
-	return held_is_stopped(rank) || held_is_waiting(rank) ||
-	       held_is_taken(rank) || held_is_busy(rank);
+	return held_is_stopped(rank) || held_is_waiting(rank) || held_is_taken(rank) ||
+	       held_is_busy(rank);
 }
 
 bool held_is_odd(const struct rank *rank)
 {
-	return held_is_waiting(rank) ||
-	       (held_is_stopped(rank) && rank->debugger.is_post_mortem);
+	return held_is_waiting(rank) || (held_is_stopped(rank) && rank->debugger.is_post_mortem);
 }
 
 bool held_is_leased(const struct rank *rank)
@@ -98,8 +94,7 @@ static bool is_same_function(const struct frame *a, const struct frame *b)
 	       strcmp(a->code->file, b->code->file) == 0;
 }
 
-int held_same_depth(const struct rank *rank, const struct rank *looked_at,
-		    int depth)
+int held_same_depth(const struct rank *rank, const struct rank *looked_at, int depth)
 {
 	const struct stack *stack = stack_of(rank);
 	const struct stack *seen = stack_of(looked_at);
@@ -113,20 +108,16 @@ int held_same_depth(const struct rank *rank, const struct rank *looked_at,
 	at -= seen->frame_count + seen->dropped_count;
 	if (at >= stack->frame_count)
 		return -1;
-	return is_same_function(&seen->frames[depth], &stack->frames[at])
-		       ? (int)at
-		       : -1;
+	return is_same_function(&seen->frames[depth], &stack->frames[at]) ? (int)at : -1;
 }
 
-int held_same_function(const struct rank *rank, const struct rank *looked_at,
-		       int depth)
+int held_same_function(const struct rank *rank, const struct rank *looked_at, int depth)
 {
 	const struct stack *stack = stack_of(rank);
 	const struct stack *seen = stack_of(looked_at);
 	int same = held_same_depth(rank, looked_at, depth);
 
-	if (same >= 0 || !stack || !seen || depth < 0 ||
-	    (size_t)depth >= seen->frame_count)
+	if (same >= 0 || !stack || !seen || depth < 0 || (size_t)depth >= seen->frame_count)
 		return same;
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		if (is_same_function(&seen->frames[depth], &stack->frames[i]))
@@ -135,8 +126,7 @@ int held_same_function(const struct rank *rank, const struct rank *looked_at,
 	return -1;
 }
 
-void held_append_raised(struct buffer *out, const struct rank *rank,
-			const char *before)
+void held_append_raised(struct buffer *out, const struct rank *rank, const char *before)
 {
 	struct buffer escaped = BUFFER_INIT;
 
@@ -157,13 +147,11 @@ double held_seconds(const struct rank *rank, double now)
 
 /* What a stop after a step is called. */
 static const char *const event_words[] = {
-	[STOP_AT_UNKNOWN] = "step",	[STOP_AT_LINE] = "step",
-	[STOP_AT_CALL] = "call",	[STOP_AT_RETURN] = "return",
-	[STOP_AT_EXCEPTION] = "raised",
+	[STOP_AT_UNKNOWN] = "step",  [STOP_AT_LINE] = "step",	     [STOP_AT_CALL] = "call",
+	[STOP_AT_RETURN] = "return", [STOP_AT_EXCEPTION] = "raised",
 };
 
-static void append_stop_word(struct buffer *out,
-			     const struct debugger *debugger)
+static void append_stop_word(struct buffer *out, const struct debugger *debugger)
 {
 	switch (debugger->reason) {
 	case STOP_BREAKPOINT:
@@ -185,9 +173,7 @@ static void append_stop_word(struct buffer *out,
 		buffer_append_string(out, "raised");
 		return;
 	case STOP_ENTRY:
-		buffer_append_string(out, outside_is_debugger(debugger)
-						  ? "entry"
-						  : "pdb");
+		buffer_append_string(out, outside_is_debugger(debugger) ? "entry" : "pdb");
 		return;
 	case STOP_STEP:
 		break;

@@ -36,14 +36,11 @@ const struct thread *held_thread(const struct rank *rank);
  * The frame of rank that runs the same function as the one at depth of
  * looked_at, as far from the outermost frame; -1: it has none there.
  */
-int held_same_depth(const struct rank *rank, const struct rank *looked_at,
-		    int depth);
+int held_same_depth(const struct rank *rank, const struct rank *looked_at, int depth);
 /* The same, or else its innermost frame of that function; -1: it has none. */
-int held_same_function(const struct rank *rank, const struct rank *looked_at,
-		       int depth);
+int held_same_function(const struct rank *rank, const struct rank *looked_at, int depth);
 /* Appends before and the uncaught exception that held it last, if any. */
-void held_append_raised(struct buffer *out, const struct rank *rank,
-			const char *before);
+void held_append_raised(struct buffer *out, const struct rank *rank, const char *before);
 /* Seconds since it stopped, at session time now; -1: not known. */
 double held_seconds(const struct rank *rank, double now);
 /*

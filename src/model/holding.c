@@ -30,8 +30,7 @@ bool holding_is_any(const struct camp_list *camps)
 
 static bool is_other(const struct camp *camp)
 {
-	return (camp->role == CAMP_WAITS || camp->role == CAMP_ELSEWHERE) &&
-	       !holding_is(camp);
+	return (camp->role == CAMP_WAITS || camp->role == CAMP_ELSEWHERE) && !holding_is(camp);
 }
 
 /* The ranks that hold, and what is known of the other ones that live. */
@@ -47,8 +46,7 @@ struct company {
 static void add_ranks(struct rankset *ranks, const struct rankset *more)
 {
 	for (size_t i = 0; i < more->range_count; i++)
-		rankset_add_range(ranks, more->ranges[i].first,
-				  more->ranges[i].last);
+		rankset_add_range(ranks, more->ranges[i].first, more->ranges[i].last);
 }
 
 static void add_other(struct company *company, const struct camp *camp)
@@ -59,8 +57,7 @@ static void add_other(struct company *company, const struct camp *camp)
 		company->unchanged = camp->unchanged;
 	company->are_waiting = company->are_waiting && is_waiting;
 	company->are_moving =
-		company->are_moving ||
-		(!is_waiting && camp->moving_count + camp->helped_count > 0);
+		company->are_moving || (!is_waiting && camp->moving_count + camp->helped_count > 0);
 }
 
 static void company_init(struct company *company, const struct camp_list *camps)
@@ -103,8 +100,7 @@ enum verdict_state holding_state(const struct camp_list *camps)
 }
 
 /* "Ranks 1 and 3", or "ranks 1 and 3" within a sentence. */
-static void append_ranks(struct buffer *out, const struct rankset *ranks,
-			 bool is_first)
+static void append_ranks(struct buffer *out, const struct rankset *ranks, bool is_first)
 {
 	size_t start = out->length;
 
@@ -121,13 +117,11 @@ static void append_hold(struct buffer *out, const struct company *company)
 	if (company->place)
 		phrase_append_doing(out, company->place, is_plural);
 	else
-		buffer_printf(out, "%s at several breakpoints",
-			      is_plural ? "hold" : "holds");
+		buffer_printf(out, "%s at several breakpoints", is_plural ? "hold" : "holds");
 }
 
 /* "Ranks 0 and 2 wait in all_reduce (a.py:17), rank 4 waits in barrier (…)" */
-static void append_others(struct buffer *out, const struct camp_list *camps,
-			  bool is_first)
+static void append_others(struct buffer *out, const struct camp_list *camps, bool is_first)
 {
 	size_t listed = 0;
 

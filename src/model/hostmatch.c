@@ -57,23 +57,18 @@ static bool read_choice(struct choice *choice, const char *text, size_t length)
 		return length > 0 && first == 0;
 	if (first < length && text[first] != '-')
 		return true;
-	last = first < length
-		       ? count_digits(text + first + 1, length - first - 1)
-		       : 0;
-	if (first < length &&
-	    (last == 0 || last > DIGITS_MAXIMUM || first + 1 + last < length))
+	last = first < length ? count_digits(text + first + 1, length - first - 1) : 0;
+	if (first < length && (last == 0 || last > DIGITS_MAXIMUM || first + 1 + last < length))
 		return false;
 	choice->is_range = true;
 	choice->first = number_of(text, first);
-	choice->last =
-		last > 0 ? number_of(text + first + 1, last) : choice->first;
+	choice->last = last > 0 ? number_of(text + first + 1, last) : choice->first;
 	if (text[0] == '0' && first > 1)
 		choice->width = first;
 	return choice->first <= choice->last;
 }
 
-int hostmatch_check(const char *pattern, const char **fault,
-		    struct error *error)
+int hostmatch_check(const char *pattern, const char **fault, struct error *error)
 {
 	const char *at = pattern;
 
@@ -92,15 +87,12 @@ int hostmatch_check(const char *pattern, const char **fault,
 		do {
 			*fault = at + 1;
 			at += 1 + strcspn(at + 1, ",]");
-			if (!read_choice(&choice, *fault,
-					 (size_t)(at - *fault)))
-				return error_set(
-					error,
-					"'%.*s' is neither a word nor a range "
-					"such as 01-04",
-					(int)(at - *fault < 40 ? at - *fault
-							       : 40),
-					*fault);
+			if (!read_choice(&choice, *fault, (size_t)(at - *fault)))
+				return error_set(error,
+						 "'%.*s' is neither a word nor a range "
+						 "such as 01-04",
+						 (int)(at - *fault < 40 ? at - *fault : 40),
+						 *fault);
 		} while (*at == ',');
 		at = end + 1;
 	}
@@ -108,8 +100,8 @@ int hostmatch_check(const char *pattern, const char **fault,
 }
 
 /* From place on, the numbers of a range that stand in the name. */
-static void step_range(struct places *to, const struct choice *choice,
-		       const char *host, size_t place)
+static void step_range(struct places *to, const struct choice *choice, const char *host,
+		       size_t place)
 {
 	size_t digits = count_digits(host + place, strlen(host + place));
 
@@ -120,8 +112,7 @@ static void step_range(struct places *to, const struct choice *choice,
 		bool is_padded = count > 1 && host[place] == '0';
 
 		if (choice->width > 0
-			    ? count < choice->width ||
-				      (count > choice->width && is_padded)
+			    ? count < choice->width || (count > choice->width && is_padded)
 			    : is_padded)
 			continue;
 		if (number >= choice->first && number <= choice->last)
@@ -129,8 +120,8 @@ static void step_range(struct places *to, const struct choice *choice,
 	}
 }
 
-static void step_choice(struct places *to, const struct places *from,
-			const struct choice *choice, const char *host)
+static void step_choice(struct places *to, const struct places *from, const struct choice *choice,
+			const char *host)
 {
 	size_t length = strlen(host);
 
@@ -145,8 +136,8 @@ static void step_choice(struct places *to, const struct places *from,
 }
 
 /* "[01-04,07]"; gives what stands behind it. */
-static const char *step_brackets(struct places *to, const struct places *from,
-				 const char *brackets, const char *host)
+static const char *step_brackets(struct places *to, const struct places *from, const char *brackets,
+				 const char *host)
 {
 	const char *at = brackets;
 
@@ -161,8 +152,8 @@ static const char *step_brackets(struct places *to, const struct places *from,
 	return at + 1;
 }
 
-static void step_character(struct places *to, const struct places *from,
-			   char character, const char *host)
+static void step_character(struct places *to, const struct places *from, char character,
+			   const char *host)
 {
 	bool is_reached = false;
 
@@ -170,8 +161,7 @@ static void step_character(struct places *to, const struct places *from,
 		is_reached = is_reached || from->has[i];
 		if (character == '*')
 			to->has[i] = is_reached;
-		else if (from->has[i] &&
-			 (character == '?' || character == host[i]))
+		else if (from->has[i] && (character == '?' || character == host[i]))
 			to->has[i + 1] = true;
 		if (host[i] == '\0')
 			break;

@@ -17,8 +17,7 @@ struct error;
  * Whether it is a pattern. -1 and a sentence: then *fault is the character of
  * pattern where it is wrong.
  */
-int hostmatch_check(const char *pattern, const char **fault,
-		    struct error *error);
+int hostmatch_check(const char *pattern, const char **fault, struct error *error);
 /* False for a pattern that is none, and for NULL. */
 bool hostmatch(const char *pattern, const char *host);
 

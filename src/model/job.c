@@ -22,10 +22,8 @@ static bool is_text_equal(const char *a, const char *b)
 
 bool job_is_loopback(const char *name)
 {
-	return name && (strncmp(name, "127.", 4) == 0 ||
-			strncmp(name, "localhost:", 10) == 0 ||
-			strncmp(name, "::1:", 4) == 0 ||
-			strncmp(name, "[::1]:", 6) == 0);
+	return name && (strncmp(name, "127.", 4) == 0 || strncmp(name, "localhost:", 10) == 0 ||
+			strncmp(name, "::1:", 4) == 0 || strncmp(name, "[::1]:", 6) == 0);
 }
 
 /*
@@ -33,8 +31,7 @@ bool job_is_loopback(const char *name)
  * each. Without an address (mpirun) the same program in a world of the same
  * size is taken for one job. Launcher and user are each machine's own.
  */
-static bool is_across(const struct session *session, const struct job *job,
-		      const struct rank *rank)
+static bool is_across(const struct session *session, const struct job *job, const struct rank *rank)
 {
 	const struct process *process = &rank->process;
 
@@ -44,12 +41,10 @@ static bool is_across(const struct session *session, const struct job *job,
 		return job->world_size == process->world_size &&
 		       is_text_equal(job->script, process->script);
 	return !job_is_loopback(job->name) ||
-	       is_text_equal(session->nodes[job->node].name,
-			     session->nodes[rank->node].name);
+	       is_text_equal(session->nodes[job->node].name, session->nodes[rank->node].name);
 }
 
-bool job_has(const struct session *session, const struct job *job,
-	     const struct rank *rank)
+bool job_has(const struct session *session, const struct job *job, const struct rank *rank)
 {
 	const struct process *process = &rank->process;
 
@@ -57,8 +52,7 @@ bool job_has(const struct session *session, const struct job *job,
 		return true;
 	if (job->node != rank->node)
 		return is_across(session, job, rank);
-	return job->launcher_pid == process->launcher_pid &&
-	       job->uid == process->uid &&
+	return job->launcher_pid == process->launcher_pid && job->uid == process->uid &&
 	       is_text_equal(job->name, process->job);
 }
 
@@ -152,8 +146,7 @@ static bool is_restart(const struct session *session, const struct rank *rank)
 	if (session->job < 0 || process->launcher_pid == 0)
 		return false;
 	job = &session->jobs[session->job];
-	return job->node == rank->node &&
-	       job->launcher_pid == process->launcher_pid &&
+	return job->node == rank->node && job->launcher_pid == process->launcher_pid &&
 	       job->uid == process->uid && !has_live_rank(session);
 }
 
@@ -171,8 +164,7 @@ static size_t find_or_add(struct session *session, const struct rank *rank)
 	/* Only a hostile node has so many: the rest is one job. */
 	if (session->job_count >= JOBS_MAXIMUM)
 		return session->job_count - 1;
-	session->jobs = xrealloc(session->jobs,
-				 (session->job_count + 1) * sizeof(struct job));
+	session->jobs = xrealloc(session->jobs, (session->job_count + 1) * sizeof(struct job));
 	session->jobs[session->job_count] = (struct job){ .name = NULL };
 	describe(&session->jobs[session->job_count], rank);
 	return session->job_count++;
@@ -197,8 +189,7 @@ static size_t lower_bound(const struct session *session, int number)
 
 static void add_other(struct session *session, struct rank *owned_rank)
 {
-	ARRAY_GROW(session->others, session->other_count,
-		   session->other_capacity);
+	ARRAY_GROW(session->others, session->other_count, session->other_capacity);
 	session->others[session->other_count++] = owned_rank;
 }
 
@@ -228,8 +219,7 @@ static void take(struct session *session, struct rank *rank)
 		memmove(session->ranks + at, session->ranks + at + 1,
 			(session->rank_count - at) * sizeof(struct rank *));
 		if (session->choice.is_focus_all)
-			rankset_remove(&session->choice.focus,
-				       rank->process.rank);
+			rankset_remove(&session->choice.focus, rank->process.rank);
 		return;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
@@ -272,9 +262,8 @@ void job_end(struct session *session, struct rank *rank)
  */
 static bool is_successor(const struct rank *rank, const struct rank *before)
 {
-	return rank_is_gone(before) ||
-	       (rank->node == before->node &&
-		rank->process.start_time > before->process.start_time);
+	return rank_is_gone(before) || (rank->node == before->node &&
+					rank->process.start_time > before->process.start_time);
 }
 
 static void settle(struct session *session, struct rank *owned_rank, size_t job)
@@ -302,11 +291,9 @@ static bool is_anew(const struct session *session, const struct job *job)
 
 	if (launching_is_alive(session))
 		return true;
-	if (session->choice.wanted_job &&
-	    !is_text_equal(job->name, before->name))
+	if (session->choice.wanted_job && !is_text_equal(job->name, before->name))
 		return false;
-	return job->uid == before->uid &&
-	       is_text_equal(job->script, before->script);
+	return job->uid == before->uid && is_text_equal(job->script, before->script);
 }
 
 /*
@@ -325,9 +312,8 @@ static void disable_breakpoints(struct session *session)
 	if (!is_any)
 		return;
 	breakpoints_changed(list);
-	log_write(LOG_WARNING,
-		  "the job was started again: the breakpoints of the run before "
-		  "are disabled; enable ID sets one");
+	log_write(LOG_WARNING, "the job was started again: the breakpoints of the run before "
+			       "are disabled; enable ID sets one");
 }
 
 void job_place(struct session *session, struct rank *owned_rank)
@@ -341,11 +327,9 @@ void job_place(struct session *session, struct rank *owned_rank)
 		return;
 	if (session->job < 0)
 		job_choose(session);
-	else if (session->job != (int)job &&
-		 is_remembered(session, &session->jobs[job]))
+	else if (session->job != (int)job && is_remembered(session, &session->jobs[job]))
 		session_choose_job(session, job);
-	else if (session->job != (int)job && was_over &&
-		 is_anew(session, &session->jobs[job])) {
+	else if (session->job != (int)job && was_over && is_anew(session, &session->jobs[job])) {
 		if (!launching_is_alive(session))
 			disable_breakpoints(session);
 		session_choose_job(session, job);
@@ -361,25 +345,21 @@ void session_choose_job(struct session *session, size_t index)
 		return;
 	candidates = xcalloc(count + 1, sizeof(*candidates));
 	for (size_t i = 0; i < count; i++)
-		candidates[i] =
-			i < session->other_count
-				? session->others[i]
-				: session->ranks[i - session->other_count];
+		candidates[i] = i < session->other_count ? session->others[i]
+							 : session->ranks[i - session->other_count];
 	session->other_count = 0;
 	session->rank_count = 0;
 	/* What was chosen before any job was there is meant for this one. */
 	if (session->job >= 0) {
 		rankset_clear(&session->choice.focus);
 		session->choice.is_focus_all = true;
-		session->choice.selection =
-			(struct selection){ .rank = -1, .depth = -1 };
+		session->choice.selection = (struct selection){ .rank = -1, .depth = -1 };
 	}
 	session->job = (int)index;
 	remember(session, &session->jobs[index]);
 	for (size_t i = 0; i < count; i++) {
 		if (is_live(candidates[i])) {
-			settle(session, candidates[i],
-			       find_or_add(session, candidates[i]));
+			settle(session, candidates[i], find_or_add(session, candidates[i]));
 		} else {
 			forget_pids(session, candidates[i]);
 			rank_free(candidates[i]);
@@ -423,8 +403,7 @@ int job_find(const struct session *session, const char *text)
 	return found;
 }
 
-static bool has_wanted_rank(const struct session *session,
-			    const struct job *job)
+static bool has_wanted_rank(const struct session *session, const struct job *job)
 {
 	for (size_t i = 0; i < session->other_count; i++) {
 		const struct rank *rank = session->others[i];
@@ -443,8 +422,7 @@ static int find_wanted(const struct session *session)
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
 
-		if (session->choice.wanted_job &&
-		    !is_named(job, session->choice.wanted_job))
+		if (session->choice.wanted_job && !is_named(job, session->choice.wanted_job))
 			continue;
 		if (wanted_is_part(session) && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))
@@ -503,8 +481,7 @@ static void forget_empty(struct session *session)
 	int chosen = -1;
 
 	for (size_t i = 0; i < session->job_count; i++) {
-		if (session->jobs[i].rank_count == 0 &&
-		    session->job != (int)i) {
+		if (session->jobs[i].rank_count == 0 && session->job != (int)i) {
 			clear_job(&session->jobs[i]);
 			continue;
 		}
@@ -549,8 +526,7 @@ static char *explain_unseen(const struct session *session)
 		if (node->hidden > 0)
 			return xasprintf("not found, but %zu Python process%s "
 					 "of this user cannot be read",
-					 node->hidden,
-					 node->hidden == 1 ? "" : "es");
+					 node->hidden, node->hidden == 1 ? "" : "es");
 	}
 	return NULL;
 }
@@ -584,8 +560,7 @@ void job_fill(struct session *session)
 		numbers = &expectation.numbers;
 	for (size_t i = 0; i < session->rank_count; i++)
 		placeholders += session->ranks[i]->process.pid == 0;
-	for (int rank = rankset_next(numbers, -1);
-	     rank >= 0 && placeholders < PLACEHOLDERS_MAXIMUM;
+	for (int rank = rankset_next(numbers, -1); rank >= 0 && placeholders < PLACEHOLDERS_MAXIMUM;
 	     rank = rankset_next(numbers, rank)) {
 		if (session_find_rank(session, rank))
 			continue;
@@ -612,8 +587,7 @@ void job_update(struct session *session)
 	forget_empty(session);
 	if (session->is_discovered)
 		job_choose(session); /* one may be left of several */
-	if (session->is_discovered && session->job >= 0 &&
-	    is_looked_at(session))
+	if (session->is_discovered && session->job >= 0 && is_looked_at(session))
 		job_fill(session);
 }
 

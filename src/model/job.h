@@ -39,8 +39,7 @@ void job_update(struct session *session);
 /* The address that name begins with is another on each machine. */
 bool job_is_loopback(const char *name);
 /* Whether the rank belongs to the job. */
-bool job_has(const struct session *session, const struct job *job,
-	     const struct rank *rank);
+bool job_has(const struct session *session, const struct job *job, const struct rank *rank);
 /* Entries for the ranks of session->job that must be there and are not. */
 void job_fill(struct session *session);
 void job_clear_all(struct session *session);

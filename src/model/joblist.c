@@ -23,8 +23,7 @@ static void add_rank(struct job_summary *summary, const struct session *session,
 		summary->age = age;
 }
 
-void job_summary_make(struct job_summary *summary,
-		      const struct session *session, size_t index)
+void job_summary_make(struct job_summary *summary, const struct session *session, size_t index)
 {
 	const struct job *job = &session->jobs[index];
 
@@ -54,13 +53,11 @@ static int compare_ranks(const void *a, const void *b)
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return (x->start_time < y->start_time) -
-	       (x->start_time > y->start_time);
+	return (x->start_time < y->start_time) - (x->start_time > y->start_time);
 }
 
 /* The session as it is when another job is chosen; it only lends. */
-static void view_make(struct session *view, const struct session *session,
-		      size_t index)
+static void view_make(struct session *view, const struct session *session, size_t index)
 {
 	size_t count = 0;
 
@@ -83,8 +80,7 @@ static void view_make(struct session *view, const struct session *session,
 	for (size_t i = 0; i < count; i++) {
 		struct rank *rank = view->ranks[i];
 		const struct rank *before =
-			view->rank_count > 0 ? view->ranks[view->rank_count - 1]
-					     : NULL;
+			view->rank_count > 0 ? view->ranks[view->rank_count - 1] : NULL;
 
 		if (!before || before->process.rank != rank->process.rank)
 			view->ranks[view->rank_count++] = rank;

@@ -19,8 +19,7 @@ struct job_summary {
 };
 
 /* index into session->jobs; clear it afterwards. */
-void job_summary_make(struct job_summary *summary,
-		      const struct session *session, size_t index);
+void job_summary_make(struct job_summary *summary, const struct session *session, size_t index);
 void job_summary_clear(struct job_summary *summary);
 /* Sets the finding of each of the session's jobs, from their samples now. */
 void joblist_judge(struct session *session);

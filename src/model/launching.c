@@ -26,21 +26,18 @@ bool launching_is_alive(const struct session *session)
 {
 	const struct launching *launching = &session->launching;
 
-	if (launching->job.state == LAUNCHED_NONE ||
-	    session->nodes[launching->node].is_gone)
+	if (launching->job.state == LAUNCHED_NONE || session->nodes[launching->node].is_gone)
 		return false;
-	return launching->job.state == LAUNCHED_RUNNING ||
-	       launching->job.has_others;
+	return launching->job.state == LAUNCHED_RUNNING || launching->job.has_others;
 }
 
 static void append_end(struct buffer *out, const struct launched *job)
 {
 	if (job->exit_signal > 0)
-		buffer_printf(out, " was ended by signal %d (%s)",
-			      job->exit_signal, strsignal(job->exit_signal));
+		buffer_printf(out, " was ended by signal %d (%s)", job->exit_signal,
+			      strsignal(job->exit_signal));
 	else if (job->exit_code >= 0)
-		buffer_printf(out, " has ended with exit code %d",
-			      job->exit_code);
+		buffer_printf(out, " has ended with exit code %d", job->exit_code);
 	else
 		buffer_append_string(out, " has ended");
 	if (job->has_others)
@@ -73,8 +70,7 @@ void launching_append(struct buffer *out, const struct session *session)
 	}
 }
 
-int session_apply_job(struct session *session, size_t node, const json_t *body,
-		      struct error *error)
+int session_apply_job(struct session *session, size_t node, const json_t *body, struct error *error)
 {
 	struct launched job;
 
@@ -92,6 +88,5 @@ int session_apply_job(struct session *session, size_t node, const json_t *body,
 
 void session_apply_job_output(struct session *session, const json_t *body)
 {
-	transcript_add(&session->launching.transcript,
-		       json_get_string(body, "output", ""), false);
+	transcript_add(&session->launching.transcript, json_get_string(body, "output", ""), false);
 }

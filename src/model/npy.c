@@ -20,18 +20,17 @@ static const struct {
 	const char *dtype;
 	const char *description;
 } descriptions[] = {
-	{ "bool", "|b1" },	 { "int8", "|i1" },	  { "int16", "<i2" },
-	{ "int32", "<i4" },	 { "int64", "<i8" },	  { "uint8", "|u1" },
-	{ "uint16", "<u2" },	 { "uint32", "<u4" },	  { "uint64", "<u8" },
-	{ "float16", "<f2" },	 { "float32", "<f4" },	  { "float64", "<f8" },
+	{ "bool", "|b1" },	{ "int8", "|i1" },	  { "int16", "<i2" },
+	{ "int32", "<i4" },	{ "int64", "<i8" },	  { "uint8", "|u1" },
+	{ "uint16", "<u2" },	{ "uint32", "<u4" },	  { "uint64", "<u8" },
+	{ "float16", "<f2" },	{ "float32", "<f4" },	  { "float64", "<f8" },
 	{ "complex64", "<c8" }, { "complex128", "<c16" },
 };
 
 /* NULL: its bytes are none that could be written. */
 static const struct dtype *type_of(const struct tensor *tensor)
 {
-	const struct dtype *type =
-		tensor->dtype ? dtype_find(tensor->dtype) : NULL;
+	const struct dtype *type = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
 
 	return type && type->size == tensor->item_size ? type : NULL;
 }
@@ -47,8 +46,7 @@ static const char *description_of(const struct dtype *type)
 
 static bool becomes_float32(const struct dtype *type)
 {
-	return type->class == DTYPE_FLOAT && type->narrow &&
-	       !description_of(type);
+	return type->class == DTYPE_FLOAT && type->narrow && !description_of(type);
 }
 
 const char *npy_converted(const struct tensor *tensor)
@@ -63,10 +61,8 @@ static void append_shape(struct buffer *out, const struct tensor *tensor)
 {
 	buffer_append_char(out, '(');
 	for (int i = 0; i < tensor->dimension_count; i++)
-		buffer_printf(out, "%s%" PRId64, i > 0 ? ", " : "",
-			      tensor->shape[i]);
-	buffer_append_string(out,
-			     tensor->dimension_count == 1 ? ",)" : ")");
+		buffer_printf(out, "%s%" PRId64, i > 0 ? ", " : "", tensor->shape[i]);
+	buffer_append_string(out, tensor->dimension_count == 1 ? ",)" : ")");
 }
 
 static void append_number(struct buffer *out, size_t number, int bytes)
@@ -75,8 +71,7 @@ static void append_number(struct buffer *out, size_t number, int bytes)
 		buffer_append_char(out, (char)(number >> (8 * i) & 0xff));
 }
 
-int npy_append_header(struct buffer *out, const struct tensor *tensor,
-		      struct error *error)
+int npy_append_header(struct buffer *out, const struct tensor *tensor, struct error *error)
 {
 	const struct dtype *type = type_of(tensor);
 	const char *description = type ? description_of(type) : NULL;
@@ -94,9 +89,7 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor,
 				 "elements of %.100s have no place in an .npy "
 				 "file that is read without running code",
 				 tensor->dtype ? tensor->dtype : "?");
-	buffer_printf(&header,
-		      "{'descr': '%s', 'fortran_order': False, 'shape': ",
-		      description);
+	buffer_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': ", description);
 	append_shape(&header, tensor);
 	buffer_append_string(&header, ", }");
 	if (header.length + 2 * ALIGNMENT > UINT16_MAX)
@@ -122,8 +115,8 @@ static void append_float(struct buffer *out, float real)
 	append_number(out, bits, sizeof(bits));
 }
 
-void npy_append_elements(struct buffer *out, const struct tensor *tensor,
-			 const uint8_t *bytes, size_t count)
+void npy_append_elements(struct buffer *out, const struct tensor *tensor, const uint8_t *bytes,
+			 size_t count)
 {
 	const struct dtype *type = type_of(tensor);
 	size_t size = (size_t)tensor->item_size;

@@ -15,11 +15,10 @@ struct error;
 struct tensor;
 
 /* -1 and a sentence: its elements have no place in such a file. */
-int npy_append_header(struct buffer *out, const struct tensor *tensor,
-		      struct error *error);
+int npy_append_header(struct buffer *out, const struct tensor *tensor, struct error *error);
 /* The values' bytes of so many elements, as they came. */
-void npy_append_elements(struct buffer *out, const struct tensor *tensor,
-			 const uint8_t *bytes, size_t count);
+void npy_append_elements(struct buffer *out, const struct tensor *tensor, const uint8_t *bytes,
+			 size_t count);
 /* "float32" where that is not what they are in the tensor; else NULL. */
 const char *npy_converted(const struct tensor *tensor);
 

@@ -55,8 +55,7 @@ static size_t kind_of(struct table *table, const char *name)
 	return table->kind_count - 1;
 }
 
-static void add(struct table *table, struct thread *thread, struct rank *child,
-		const char *name)
+static void add(struct table *table, struct thread *thread, struct rank *child, const char *name)
 {
 	struct entry entry = { .thread = thread, .child = child };
 	struct kind *kind;
@@ -100,8 +99,8 @@ static void add_threads(struct table *table, struct rank *rank)
 		struct thread *thread = &rank->threads[i];
 
 		thread->is_odd = false;
-		if (thread->sample.is_main || !thread->sample.stack ||
-		    !thread->sample.name || rank_is_gone(rank))
+		if (thread->sample.is_main || !thread->sample.stack || !thread->sample.name ||
+		    rank_is_gone(rank))
 			continue;
 		buffer_reset(&name);
 		buffer_append_string(&name, "thread ");
@@ -133,8 +132,7 @@ static bool is_odd(const struct table *table, const struct entry *entry)
 	const struct kind *kind = &table->kinds[entry->kind];
 	const struct thread *thread = entry->thread;
 
-	return kind->count >= ALIKE_MINIMUM &&
-	       kind->candidate_count * 2 > kind->count &&
+	return kind->count >= ALIKE_MINIMUM && kind->candidate_count * 2 > kind->count &&
 	       entry->stack != kind->candidate && thread->sample_count > 1 &&
 	       table->session->now - thread->since >= VERDICT_STILL_SECONDS;
 }
@@ -156,8 +154,7 @@ void odd_mark(struct session *session)
 	for (size_t i = 0; i < table.count; i++) {
 		struct kind *kind = &table.kinds[table.entries[i].kind];
 
-		kind->candidate_count +=
-			table.entries[i].stack == kind->candidate;
+		kind->candidate_count += table.entries[i].stack == kind->candidate;
 	}
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];

@@ -53,8 +53,7 @@ void output_free(struct output *output)
 
 size_t output_count(const struct output *output)
 {
-	return output->line_count < OUTPUT_LINES ? output->line_count
-						 : OUTPUT_LINES;
+	return output->line_count < OUTPUT_LINES ? output->line_count : OUTPUT_LINES;
 }
 
 const struct output_line *output_line(const struct output *output, size_t i)
@@ -75,8 +74,7 @@ static size_t sequence_length(const char *bytes, size_t length)
 		while (i < length && (unsigned char)bytes[i] >= 0x20 &&
 		       (unsigned char)bytes[i] <= 0x3f)
 			i++;
-		return i < length && (unsigned char)bytes[i] >= 0x40 ? i + 1
-								     : 0;
+		return i < length && (unsigned char)bytes[i] >= 0x40 ? i + 1 : 0;
 	}
 	if (bytes[1] != ']')
 		return 0;
@@ -121,11 +119,9 @@ static char *shown(const char *bytes, size_t length)
 	return buffer_take(&text);
 }
 
-static struct output_line *add_line(struct output *output,
-				    enum output_kind kind, char *owned_text)
+static struct output_line *add_line(struct output *output, enum output_kind kind, char *owned_text)
 {
-	struct output_line *line =
-		&output->lines[output->line_count++ % OUTPUT_LINES];
+	struct output_line *line = &output->lines[output->line_count++ % OUTPUT_LINES];
 
 	line_clear(line);
 	line->kind = kind;
@@ -141,8 +137,7 @@ static void show_rest(struct output *output, enum output_kind kind)
 
 	for (size_t i = output_count(output); rest->is_shown && i-- > 0;) {
 		size_t first = output->line_count - output_count(output);
-		struct output_line *line =
-			&output->lines[(first + i) % OUTPUT_LINES];
+		struct output_line *line = &output->lines[(first + i) % OUTPUT_LINES];
 
 		if (line->kind != kind)
 			continue;
@@ -164,8 +159,7 @@ static void end_line(struct output *output, enum output_kind kind)
 }
 
 /* What is beyond the longest line is left out until the line ends. */
-static void add_bytes(struct output_rest *rest, const char *bytes,
-		      size_t length)
+static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
 	const char *again = memrchr(bytes, '\r', length);
 
@@ -183,8 +177,7 @@ static void add_bytes(struct output_rest *rest, const char *bytes,
 	rest->bytes[rest->length] = '\0';
 }
 
-static void add_text(struct output *output, enum output_kind kind,
-		     const char *text)
+static void add_text(struct output *output, enum output_kind kind, const char *text)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
 
@@ -202,18 +195,15 @@ static void add_text(struct output *output, enum output_kind kind,
 		show_rest(output, kind);
 }
 
-static struct output *find(const struct session *session, size_t node,
-			   pid_t pid)
+static struct output *find(const struct session *session, size_t node, pid_t pid)
 {
 	for (size_t i = 0; i < session->output_count; i++)
-		if (session->outputs[i]->node == node &&
-		    session->outputs[i]->pid == pid)
+		if (session->outputs[i]->node == node && session->outputs[i]->pid == pid)
 			return session->outputs[i];
 	return NULL;
 }
 
-const struct output *session_find_output(const struct session *session,
-					 size_t node, pid_t pid)
+const struct output *session_find_output(const struct session *session, size_t node, pid_t pid)
 {
 	return find(session, node, pid);
 }
@@ -231,8 +221,7 @@ static void forget_lines(struct output *output)
 }
 
 /* The oldest of too many goes. */
-static struct output *find_or_add(struct session *session, size_t node,
-				  pid_t pid)
+static struct output *find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct output *output = find(session, node, pid);
 
@@ -243,8 +232,7 @@ static struct output *find_or_add(struct session *session, size_t node,
 		memmove(session->outputs, session->outputs + 1,
 			--session->output_count * sizeof(*session->outputs));
 	}
-	session->outputs = xrealloc(
-		session->outputs, OUTPUTS_MAXIMUM * sizeof(*session->outputs));
+	session->outputs = xrealloc(session->outputs, OUTPUTS_MAXIMUM * sizeof(*session->outputs));
 	output = xcalloc(1, sizeof(*output));
 	output->node = node;
 	output->pid = pid;
@@ -271,8 +259,8 @@ static int read_pid(const json_t *body, pid_t *pid, struct error *error)
 	return 0;
 }
 
-int session_apply_output(struct session *session, size_t node,
-			 const json_t *body, struct error *error)
+int session_apply_output(struct session *session, size_t node, const json_t *body,
+			 struct error *error)
 {
 	const char *category = json_get_string(body, "category", "");
 	const char *text = json_get_string(body, "output", "");
@@ -288,8 +276,7 @@ int session_apply_output(struct session *session, size_t node,
 		if (json_get_boolean(body, "isFirst", false))
 			forget_lines(output);
 		if (kind == OUTPUT_NOTE)
-			add_line(output, OUTPUT_NOTE,
-				 shown(text, strlen(text)));
+			add_line(output, OUTPUT_NOTE, shown(text, strlen(text)));
 		else
 			add_text(output, (enum output_kind)kind, text);
 	}
@@ -325,15 +312,13 @@ static void read_stream(struct output *output, const json_t *json)
 		free(stream->why);
 		free(stream->shared);
 		stream->shared = read_set(json);
-		stream->path =
-			xstrdup_or_null(json_get_string(json, "path", NULL));
-		stream->why =
-			xstrdup_or_null(json_get_string(json, "why", NULL));
+		stream->path = xstrdup_or_null(json_get_string(json, "path", NULL));
+		stream->why = xstrdup_or_null(json_get_string(json, "why", NULL));
 	}
 }
 
-int session_apply_streams(struct session *session, size_t node,
-			  const json_t *body, struct error *error)
+int session_apply_streams(struct session *session, size_t node, const json_t *body,
+			  struct error *error)
 {
 	const json_t *streams = json_object_get(body, "streams");
 	struct output *output;
@@ -346,8 +331,7 @@ int session_apply_streams(struct session *session, size_t node,
 		return -1;
 	output = find_or_add(session, node, pid);
 	output->is_known = true;
-	for (size_t i = 0; i < json_array_size(streams) && i < OUTPUT_STREAMS;
-	     i++)
+	for (size_t i = 0; i < json_array_size(streams) && i < OUTPUT_STREAMS; i++)
 		read_stream(output, json_array_get(streams, i));
 	return 0;
 }

@@ -38,8 +38,8 @@ struct output_rest {
 };
 
 struct output_stream {
-	char *path; /* of the file; NULL: there is none */
-	char *why;  /* a sentence about what cannot be followed; NULL */
+	char *path;   /* of the file; NULL: there is none */
+	char *why;    /* a sentence about what cannot be followed; NULL */
 	char *shared; /* ranks that print to the same file; NULL: none */
 	struct output_rest rest;
 };
@@ -59,13 +59,12 @@ size_t output_count(const struct output *output);
 const struct output_line *output_line(const struct output *output, size_t i);
 
 /* Lends; NULL: nothing of it was asked for. */
-const struct output *session_find_output(const struct session *session,
-					 size_t node, pid_t pid);
+const struct output *session_find_output(const struct session *session, size_t node, pid_t pid);
 /* For session_apply: an event `output`, and the answer to the request. */
-int session_apply_output(struct session *session, size_t node,
-			 const json_t *body, struct error *error);
-int session_apply_streams(struct session *session, size_t node,
-			  const json_t *body, struct error *error);
+int session_apply_output(struct session *session, size_t node, const json_t *body,
+			 struct error *error);
+int session_apply_streams(struct session *session, size_t node, const json_t *body,
+			  struct error *error);
 void session_clear_outputs(struct session *session);
 
 #endif

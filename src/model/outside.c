@@ -5,8 +5,7 @@
 
 bool outside_is_debugger(const struct debugger *debugger)
 {
-	return debugger_is_ours(debugger) &&
-	       debugger_is_of(debugger, "ptrace");
+	return debugger_is_ours(debugger) && debugger_is_of(debugger, "ptrace");
 }
 
 bool outside_is(const struct rank *rank)
@@ -21,6 +20,5 @@ bool outside_is_free(const struct rank *rank)
 	/* One on another machine is here by its socket alone. */
 	return !rank_is_gone(rank) && rank->process.pid > 0 &&
 	       process_shown_pid(&rank->process) > 0 &&
-	       (state == DEBUGGER_NONE || state == DEBUGGER_STALE ||
-		state == DEBUGGER_LOST);
+	       (state == DEBUGGER_NONE || state == DEBUGGER_STALE || state == DEBUGGER_LOST);
 }

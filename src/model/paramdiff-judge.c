@@ -15,11 +15,9 @@
 #include "model/paramdiff-private.h"
 #include "model/paramdiff.h"
 
-void paramdiff_copy_difference(struct answers *answers,
-			       const struct difference *difference)
+void paramdiff_copy_difference(struct answers *answers, const struct difference *difference)
 {
-	struct difference *copy = difference_add(answers, difference->rank,
-						 difference->against);
+	struct difference *copy = difference_add(answers, difference->rank, difference->against);
 
 	*copy = *difference;
 	copy->error = xstrdup_or_null(difference->error);
@@ -38,8 +36,7 @@ static void find_whole(const struct paramdiff *diff, struct rankset *whole)
 			rankset_add(whole, diff->ranks[i].rank);
 }
 
-static void find_missing(struct paramdiff_row *row,
-			 const struct rankset *whole)
+static void find_missing(struct paramdiff_row *row, const struct rankset *whole)
 {
 	rankset_copy(&row->missing, whole);
 	for (size_t i = 0; i < row->class_count; i++)
@@ -99,8 +96,7 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 	if (!tensor_has_same_shape(a, b))
 		return PARAMDIFF_SHAPE;
 	/* One that was not read may be the same. */
-	return a->has_hash && b->has_hash ? PARAMDIFF_ELEMENTS
-					  : PARAMDIFF_UNREAD;
+	return a->has_hash && b->has_hash ? PARAMDIFF_ELEMENTS : PARAMDIFF_UNREAD;
 }
 
 /* What is most to be told: the order of the enumeration. */
@@ -116,12 +112,9 @@ static enum paramdiff_how judge_row(const struct paramdiff_row *row)
 	if (row->class_count == 1 && tensor_is_shard(first))
 		return first->has_hash ? PARAMDIFF_SHARDED : PARAMDIFF_UNREAD;
 	if (row->class_count == 1)
-		return first->has_hash || row->classes[0].value
-			       ? PARAMDIFF_SAME
-			       : PARAMDIFF_UNREAD;
+		return first->has_hash || row->classes[0].value ? PARAMDIFF_SAME : PARAMDIFF_UNREAD;
 	for (size_t i = 1; i < row->class_count; i++) {
-		enum paramdiff_how other =
-			compare_two(&row->classes[0], &row->classes[i]);
+		enum paramdiff_how other = compare_two(&row->classes[0], &row->classes[i]);
 
 		if (how == PARAMDIFF_SAME || other < how)
 			how = other;
@@ -145,8 +138,7 @@ size_t paramdiff_differing(const struct paramdiff *diff)
 
 static bool has_nan(const struct paramdiff_class *class)
 {
-	return tensor_nan_count(&class->tensor) > 0 ||
-	       tensor_infinity_count(&class->tensor) > 0;
+	return tensor_nan_count(&class->tensor) > 0 || tensor_infinity_count(&class->tensor) > 0;
 }
 
 bool paramdiff_row_is_odd(const struct paramdiff_row *row)
@@ -172,8 +164,7 @@ bool paramdiff_is_finding(const struct paramdiff *diff)
 	       diff->reordered.range_count > 0;
 }
 
-void paramdiff_append_nan(struct buffer *out,
-			  const struct paramdiff_class *class)
+void paramdiff_append_nan(struct buffer *out, const struct paramdiff_class *class)
 {
 	int64_t nan = tensor_nan_count(&class->tensor);
 	int64_t infinite = tensor_infinity_count(&class->tensor);
@@ -206,8 +197,7 @@ static void find_nan(struct paramdiff *diff, size_t number)
 /* The rows in the order of the first rank that has any; others behind. */
 static void sort_rows(struct paramdiff *diff)
 {
-	struct paramdiff_row *sorted =
-		xcalloc(diff->row_count + 1, sizeof(*sorted));
+	struct paramdiff_row *sorted = xcalloc(diff->row_count + 1, sizeof(*sorted));
 	uint32_t *moved = xcalloc(diff->row_count + 1, sizeof(*moved));
 	size_t count = 0;
 
@@ -223,8 +213,7 @@ static void sort_rows(struct paramdiff *diff)
 	}
 	for (size_t i = 0; i < diff->rank_count; i++)
 		for (size_t j = 0; j < diff->ranks[i].count; j++)
-			diff->ranks[i].rows[j] =
-				moved[diff->ranks[i].rows[j]] - 1;
+			diff->ranks[i].rows[j] = moved[diff->ranks[i].rows[j]] - 1;
 	free(moved);
 	free(diff->rows);
 	diff->rows = sorted;
@@ -232,8 +221,7 @@ static void sort_rows(struct paramdiff *diff)
 }
 
 /* Those that all have are in one order. */
-static bool is_reordered(const struct paramdiff *diff,
-			 const struct paramdiff_rank *rank)
+static bool is_reordered(const struct paramdiff *diff, const struct paramdiff_rank *rank)
 {
 	uint32_t last = 0;
 
@@ -260,8 +248,7 @@ static size_t class_of(const struct paramdiff_row *row, int rank)
 {
 	size_t number = 0;
 
-	while (number < row->class_count &&
-	       !rankset_contains(&row->classes[number].ranks, rank))
+	while (number < row->class_count && !rankset_contains(&row->classes[number].ranks, rank))
 		number++;
 	return number;
 }
@@ -276,8 +263,7 @@ static void sign(const struct paramdiff *diff, struct paramdiff_rank *rank)
 		/* What was not read may be the same. */
 		if (diff->rows[row].how != PARAMDIFF_UNREAD)
 			rank->signature =
-				mix(rank->signature,
-				    class_of(&diff->rows[row], rank->rank));
+				mix(rank->signature, class_of(&diff->rows[row], rank->rank));
 	}
 }
 
@@ -312,8 +298,7 @@ void paramdiff_judge(struct paramdiff *diff)
 	}
 	for (size_t i = 0; i < diff->rank_count; i++) {
 		sign(diff, &diff->ranks[i]);
-		if (!diff->ranks[i].error &&
-		    is_reordered(diff, &diff->ranks[i]))
+		if (!diff->ranks[i].error && is_reordered(diff, &diff->ranks[i]))
 			rankset_add(&diff->reordered, diff->ranks[i].rank);
 	}
 	rankset_clear(&whole);
@@ -329,8 +314,7 @@ static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
 	size_t count = 0;
 
 	for (size_t i = 0; i < diff->row_count; i++)
-		count += diff->rows[i].how == how &&
-			 diff->rows[i].class_count > 0 &&
+		count += diff->rows[i].how == how && diff->rows[i].class_count > 0 &&
 			 diff->rows[i].classes[0].value;
 	return count;
 }
@@ -340,20 +324,17 @@ static void append_kinds(struct buffer *out, size_t tensors, size_t values)
 {
 	if (tensors > 0) {
 		text_count(out, tensors);
-		buffer_append_string(out,
-				     tensors == 1 ? " tensor" : " tensors");
+		buffer_append_string(out, tensors == 1 ? " tensor" : " tensors");
 	}
 	if (tensors > 0 && values > 0)
 		buffer_append_string(out, " and ");
 	if (values > 0) {
 		text_count(out, values);
-		buffer_append_string(out, values == 1 ? " plain value"
-						      : " plain values");
+		buffer_append_string(out, values == 1 ? " plain value" : " plain values");
 	}
 }
 
-static void append_what(struct buffer *out, const struct paramdiff *diff,
-			size_t count)
+static void append_what(struct buffer *out, const struct paramdiff *diff, size_t count)
 {
 	size_t values = count_values(diff, PARAMDIFF_SAME);
 
@@ -362,18 +343,14 @@ static void append_what(struct buffer *out, const struct paramdiff *diff,
 	} else {
 		text_count(out, count);
 		if (diff->is_of_gradients)
-			buffer_append_string(out, count == 1 ? " gradient"
-							     : " gradients");
+			buffer_append_string(out, count == 1 ? " gradient" : " gradients");
 		else
-			buffer_append_string(out,
-					     count == 1
-						     ? " parameter or buffer"
-						     : " parameters and "
-						       "buffers");
+			buffer_append_string(out, count == 1 ? " parameter or buffer"
+							     : " parameters and "
+							       "buffers");
 	}
 	buffer_append_string(out, " of ");
-	text_append_line(out, diff->expression,
-			 strcspn(diff->expression, "\n"));
+	text_append_line(out, diff->expression, strcspn(diff->expression, "\n"));
 }
 
 void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent)
@@ -401,9 +378,7 @@ static bool append_absent(struct buffer *out, const struct paramdiff *diff,
 	}
 	if (rankset_count(&absent) > 0 && values > 1) {
 		rankset_append_named(out, &absent);
-		buffer_append_string(out, rankset_count(&absent) == 1
-						  ? " has no "
-						  : " have no ");
+		buffer_append_string(out, rankset_count(&absent) == 1 ? " has no " : " have no ");
 		if (diff->is_of_gradients)
 			buffer_append_string(out, "gradient of ");
 		text_append_line(out, row->name, strcspn(row->name, "\n"));
@@ -418,23 +393,20 @@ static bool append_absent(struct buffer *out, const struct paramdiff *diff,
 }
 
 /* A NaN is told without what the elements are: where the first is, too. */
-static void append_where(struct buffer *out, const struct paramdiff *diff,
-			 size_t start)
+static void append_where(struct buffer *out, const struct paramdiff *diff, size_t start)
 {
 	const struct difference *difference = &diff->difference;
 
 	if (!diff->has_difference || difference->state != DIFFERENCE_DONE ||
 	    strstr(out->data + start, "elements differ"))
 		return;
-	buffer_printf(out, "; rank %d against rank %d: ", difference->rank,
-		      difference->against);
+	buffer_printf(out, "; rank %d against rank %d: ", difference->rank, difference->against);
 	tensordiff_append(out, &difference->found);
 }
 
 /* "rank 1's w is Shard(1) of [8, 4], the others' Shard(0) of [8, 4]"; false:
  * the answers tell it. */
-static bool append_placement(struct buffer *out,
-			     const struct paramdiff_row *row)
+static bool append_placement(struct buffer *out, const struct paramdiff_row *row)
 {
 	const char *lead = " is ";
 
@@ -485,8 +457,7 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 	answer_classes_make(&classes, &answers);
 	if (append_placement(out, row) || append_replicas(out, row))
 		;
-	else if (answer_classes_majority(&classes) ||
-		 !append_absent(out, diff, row))
+	else if (answer_classes_majority(&classes) || !append_absent(out, diff, row))
 		answer_classes_append_sentence(out, &classes, &answers);
 	answer_classes_clear(&classes);
 	answers_clear(&answers);
@@ -553,8 +524,7 @@ static void append_same(struct buffer *out, const struct paramdiff *diff)
 	bool is_one = diff->counts[PARAMDIFF_SAME] == 1;
 
 	find_whole(diff, &whole);
-	if (diff->counts[PARAMDIFF_SAME] == 0 &&
-	    diff->counts[PARAMDIFF_SHARDED] > 0) {
+	if (diff->counts[PARAMDIFF_SAME] == 0 && diff->counts[PARAMDIFF_SHARDED] > 0) {
 		append_sharded(out, diff, &whole);
 		rankset_clear(&whole);
 		return;
@@ -563,14 +533,12 @@ static void append_same(struct buffer *out, const struct paramdiff *diff)
 	if (rankset_count(&whole) == 1)
 		buffer_append_string(out, " of one rank alone: ");
 	else
-		buffer_append_string(out, is_one ? " is the same on "
-						 : " are the same on ");
+		buffer_append_string(out, is_one ? " is the same on " : " are the same on ");
 	rankset_append_named(out, &whole);
 	rankset_clear(&whole);
 }
 
-static const struct paramdiff_class *
-first_with_nan(const struct paramdiff_row *row)
+static const struct paramdiff_class *first_with_nan(const struct paramdiff_row *row)
 {
 	for (size_t i = 0; i < row->class_count; i++)
 		if (has_nan(&row->classes[i]))
@@ -588,15 +556,11 @@ static void append_nan(struct buffer *out, const struct paramdiff *diff)
 
 	rankset_append_named(out, &diff->nan_ranks);
 	buffer_append_string(out, is_one ? " has " : " have ");
-	buffer_append_string(out, tensor_nan_count(&class->tensor) > 0
-					  ? "NaN in "
-					  : "Inf in ");
+	buffer_append_string(out, tensor_nan_count(&class->tensor) > 0 ? "NaN in " : "Inf in ");
 	text_count(out, diff->nan_count);
-	buffer_append_string(out, diff->is_of_gradients ? " gradient"
-							: " tensor");
+	buffer_append_string(out, diff->is_of_gradients ? " gradient" : " tensor");
 	buffer_append_string(out, diff->nan_count == 1 ? " of " : "s of ");
-	text_append_line(out, diff->expression,
-			 strcspn(diff->expression, "\n"));
+	text_append_line(out, diff->expression, strcspn(diff->expression, "\n"));
 	buffer_append_string(out, diff->nan_count == 1 ? ": " : ", first in ");
 	text_append_line(out, row->name, strcspn(row->name, "\n"));
 	buffer_append_string(out, " (");
@@ -609,24 +573,19 @@ static void append_nan(struct buffer *out, const struct paramdiff *diff)
 /* It is told already where the only one is the first that differs. */
 static bool is_nan_told(const struct paramdiff *diff)
 {
-	return diff->nan_count == 0 ||
-	       (diff->nan_count == 1 && diff->first_nan == diff->first);
+	return diff->nan_count == 0 || (diff->nan_count == 1 && diff->first_nan == diff->first);
 }
 
 static void append_rest(struct buffer *out, const struct paramdiff *diff)
 {
 	if (diff->counts[PARAMDIFF_SHARDED] > 0 &&
 	    (diff->counts[PARAMDIFF_SAME] > 0 || diff->first >= 0)) {
-		buffer_printf(out, "; %zu %s, placed alike",
-			      diff->counts[PARAMDIFF_SHARDED],
-			      diff->counts[PARAMDIFF_SHARDED] == 1
-				      ? "is a shard"
-				      : "are shards");
+		buffer_printf(out, "; %zu %s, placed alike", diff->counts[PARAMDIFF_SHARDED],
+			      diff->counts[PARAMDIFF_SHARDED] == 1 ? "is a shard" : "are shards");
 		append_replicated(out, diff);
 	}
 	if (diff->counts[PARAMDIFF_NONE] > 0)
-		buffer_printf(out, "; %zu have none",
-			      diff->counts[PARAMDIFF_NONE]);
+		buffer_printf(out, "; %zu have none", diff->counts[PARAMDIFF_NONE]);
 	if (diff->counts[PARAMDIFF_UNREAD] > 0)
 		buffer_printf(out, "; elements of %zu could not be read",
 			      diff->counts[PARAMDIFF_UNREAD]);
@@ -639,18 +598,14 @@ static void append_rest(struct buffer *out, const struct paramdiff *diff)
 					  : " have them in another order");
 }
 
-void paramdiff_append_sentence(struct buffer *out,
-			       const struct paramdiff *diff)
+void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff)
 {
 	if (!diff->is_over)
 		return;
 	if (diff->row_count == 0) {
-		text_append_line(out, diff->expression,
-				 strcspn(diff->expression, "\n"));
-		buffer_append_string(out,
-				     diff->is_of_gradients
-					     ? " has no gradients"
-					     : " has no parameters or buffers");
+		text_append_line(out, diff->expression, strcspn(diff->expression, "\n"));
+		buffer_append_string(out, diff->is_of_gradients ? " has no gradients"
+								: " has no parameters or buffers");
 		return;
 	}
 	if (diff->first >= 0) {

@@ -14,7 +14,6 @@ struct tensor;
 /* It was looked at, and is None: a gradient. */
 bool paramdiff_is_none(const struct paramdiff_class *class);
 /* What the answers own then. */
-void paramdiff_copy_difference(struct answers *answers,
-			       const struct difference *difference);
+void paramdiff_copy_difference(struct answers *answers, const struct difference *difference);
 
 #endif

@@ -49,8 +49,8 @@ void paramdiff_clear(struct paramdiff *diff)
 	*diff = (struct paramdiff){ .first = -1, .first_nan = -1 };
 }
 
-void paramdiff_begin(struct paramdiff *diff, const char *expression,
-		     bool is_of_gradients, double now)
+void paramdiff_begin(struct paramdiff *diff, const char *expression, bool is_of_gradients,
+		     double now)
 {
 	char *copy = xstrdup(expression);
 
@@ -81,8 +81,7 @@ void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why)
 }
 
 /* The row of that name, a new one where there is none. */
-static size_t find_row(struct paramdiff *diff,
-		       const struct tensor_parameter *parameter)
+static size_t find_row(struct paramdiff *diff, const struct tensor_parameter *parameter)
 {
 	const char *name = parameter->name ? parameter->name : "?";
 	uintptr_t number = (uintptr_t)strmap_find(diff->by_name, name);
@@ -111,8 +110,7 @@ bool paramdiff_is_none(const struct paramdiff_class *class)
 
 static bool are_alike(const struct tensor *a, const struct tensor *b)
 {
-	if (!is_same_text(a->dtype, b->dtype) ||
-	    !is_same_text(a->placement, b->placement))
+	if (!is_same_text(a->dtype, b->dtype) || !is_same_text(a->placement, b->placement))
 		return false;
 	return tensor_has_same_shape(a, b) && a->has_hash == b->has_hash &&
 	       (!a->has_hash || a->hash == b->hash);
@@ -120,22 +118,18 @@ static bool are_alike(const struct tensor *a, const struct tensor *b)
 
 static bool has_nan(const struct tensor *tensor)
 {
-	return tensor_nan_count(tensor) > 0 ||
-	       tensor_infinity_count(tensor) > 0;
+	return tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0;
 }
 
 /* The hash that the class has of this very shard; 0: none. */
-static uintptr_t hash_of(const struct paramdiff_class *class,
-			 const struct tensor *tensor)
+static uintptr_t hash_of(const struct paramdiff_class *class, const struct tensor *tensor)
 {
-	return class->shards && tensor->shard
-		       ? (uintptr_t)strmap_find(class->shards, tensor->shard)
-		       : 0;
+	return class->shards && tensor->shard ? (uintptr_t)strmap_find(class->shards, tensor->shard)
+					      : 0;
 }
 
 /* They may be of one tensor; replicas are the same. */
-static bool may_be_together(const struct paramdiff_class *class,
-			    const struct tensor *tensor)
+static bool may_be_together(const struct paramdiff_class *class, const struct tensor *tensor)
 {
 	uintptr_t hash = hash_of(class, tensor);
 
@@ -146,16 +140,14 @@ static bool may_be_together(const struct paramdiff_class *class,
 	       (hash == 0 || hash == (uintptr_t)tensor->hash + 1);
 }
 
-static void add_shard(struct paramdiff_class *class, struct tensor *tensor,
-		      bool is_first)
+static void add_shard(struct paramdiff_class *class, struct tensor *tensor, bool is_first)
 {
 	struct tensor_statistics *sums = &class->tensor.statistics;
 
 	if (!class->shards)
 		class->shards = strmap_new(NULL);
 	if (tensor->shard && tensor->has_hash && hash_of(class, tensor) == 0)
-		strmap_put(class->shards, tensor->shard,
-			   (void *)((uintptr_t)tensor->hash + 1));
+		strmap_put(class->shards, tensor->shard, (void *)((uintptr_t)tensor->hash + 1));
 	if (is_first)
 		return;
 	sums->nan_count += tensor_nan_count(tensor);
@@ -163,14 +155,13 @@ static void add_shard(struct paramdiff_class *class, struct tensor *tensor,
 	class->tensor.element_count += tensor->element_count;
 }
 
-static struct paramdiff_class *
-find_class(struct paramdiff_row *row, const struct tensor_parameter *parameter)
+static struct paramdiff_class *find_class(struct paramdiff_row *row,
+					  const struct tensor_parameter *parameter)
 {
 	for (size_t i = 0; i < row->class_count; i++) {
 		struct paramdiff_class *class = &row->classes[i];
 
-		bool is_none = parameter->error &&
-			       strstr(parameter->error, NO_GRADIENT);
+		bool is_none = parameter->error && strstr(parameter->error, NO_GRADIENT);
 
 		if (is_none && paramdiff_is_none(class))
 			return class;
@@ -187,16 +178,14 @@ find_class(struct paramdiff_row *row, const struct tensor_parameter *parameter)
 	return NULL;
 }
 
-static void add_to_row(struct paramdiff_row *row, int rank,
-		       struct tensor_parameter *parameter)
+static void add_to_row(struct paramdiff_row *row, int rank, struct tensor_parameter *parameter)
 {
 	struct paramdiff_class *class = find_class(row, parameter);
 	bool is_shard = tensor_is_shard(&parameter->tensor);
 	bool is_first = !class;
 
 	if (!class) {
-		ARRAY_GROW(row->classes, row->class_count,
-			   row->class_capacity);
+		ARRAY_GROW(row->classes, row->class_count, row->class_capacity);
 		class = &row->classes[row->class_count++];
 		*class = (struct paramdiff_class){
 			.tensor = parameter->tensor,
@@ -208,13 +197,11 @@ static void add_to_row(struct paramdiff_row *row, int rank,
 		parameter->error = NULL;
 	}
 	if (is_shard)
-		add_shard(class, is_first ? &class->tensor : &parameter->tensor,
-			  is_first);
+		add_shard(class, is_first ? &class->tensor : &parameter->tensor, is_first);
 	rankset_add(&class->ranks, rank);
 }
 
-void paramdiff_take(struct paramdiff *diff, size_t number,
-		    struct tensor_parameters *page)
+void paramdiff_take(struct paramdiff *diff, size_t number, struct tensor_parameters *page)
 {
 	struct paramdiff_rank *rank = &diff->ranks[number];
 
@@ -231,14 +218,12 @@ void paramdiff_take(struct paramdiff *diff, size_t number,
 		rank->rows[rank->count++] = (uint32_t)row;
 	}
 	rank->is_done = page->count == 0 || rank->total < 0 ||
-			(int64_t)rank->count >= rank->total ||
-			rank->count >= ROWS_MAXIMUM ||
+			(int64_t)rank->count >= rank->total || rank->count >= ROWS_MAXIMUM ||
 			diff->row_count >= ROWS_MAXIMUM;
 	tensor_parameters_clear(page);
 }
 
-const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff,
-						 int rank)
+const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff, int rank)
 {
 	for (size_t i = 0; i < diff->rank_count; i++)
 		if (diff->ranks[i].rank == rank)
@@ -246,8 +231,7 @@ const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff,
 	return NULL;
 }
 
-void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
-			int64_t *total)
+void paramdiff_progress(const struct paramdiff *diff, int64_t *done, int64_t *total)
 {
 	*done = 0;
 	*total = 0;
@@ -268,27 +252,23 @@ static const char *text_of(const struct paramdiff_class *class)
 	return class->value ? class->value : "a tensor";
 }
 
-static void add_answer(struct answers *answers, int rank,
-		       const struct paramdiff_class *class)
+static void add_answer(struct answers *answers, int rank, const struct paramdiff_class *class)
 {
 	bool is_none = paramdiff_is_none(class);
 	const struct answer answer = {
 		.rank = rank,
 		.text = (char *)text_of(class),
 		.error = is_none ? NULL : class->error,
-		.tensor = class->tensor.dtype ? (struct tensor *)&class->tensor
-					      : NULL,
+		.tensor = class->tensor.dtype ? (struct tensor *)&class->tensor : NULL,
 	};
 
 	answers_take_whole(answers, &answer);
 }
 
-void paramdiff_to_answers(struct answers *answers,
-			  const struct paramdiff *diff,
+void paramdiff_to_answers(struct answers *answers, const struct paramdiff *diff,
 			  const struct paramdiff_row *row)
 {
-	char *name = xasprintf("%s%s", row->name,
-			       diff->is_of_gradients ? ".grad" : "");
+	char *name = xasprintf("%s%s", row->name, diff->is_of_gradients ? ".grad" : "");
 	int rank = -1;
 
 	answers_begin(answers, name, ANSWERS_COMPARE, diff->asked_at);
@@ -298,7 +278,6 @@ void paramdiff_to_answers(struct answers *answers,
 			add_answer(answers, rank, &row->classes[i]);
 	while ((rank = rankset_next(&row->missing, rank)) >= 0)
 		answers_take(answers, rank, "missing", NULL);
-	if (diff->has_difference && diff->first >= 0 &&
-	    row == &diff->rows[diff->first])
+	if (diff->has_difference && diff->first >= 0 && row == &diff->rows[diff->first])
 		paramdiff_copy_difference(answers, &diff->difference);
 }

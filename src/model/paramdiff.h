@@ -29,7 +29,7 @@ enum paramdiff_how {
 	PARAMDIFF_DTYPE,
 	PARAMDIFF_SHAPE,
 	PARAMDIFF_PLACEMENT, /* sharded in another way, or not everywhere */
-	PARAMDIFF_REPLICAS, /* of one shard */
+	PARAMDIFF_REPLICAS,  /* of one shard */
 	PARAMDIFF_ELEMENTS,
 	PARAMDIFF_VALUES,  /* plain ones, or a tensor on some ranks only */
 	PARAMDIFF_SHARDED, /* the same, as far as shards can be */
@@ -41,8 +41,8 @@ enum paramdiff_how {
 struct paramdiff_class {
 	struct rankset ranks;
 	struct strmap *shards; /* hash + 1 of each, by tensor.shard; NULL */
-	struct tensor tensor; /* of its first; dtype NULL: error says why */
-	char *value;	      /* a plain one, instead of a tensor */
+	struct tensor tensor;  /* of its first; dtype NULL: error says why */
+	char *value;	       /* a plain one, instead of a tensor */
 	char *error;
 };
 
@@ -60,8 +60,8 @@ struct paramdiff_row {
 struct paramdiff_rank {
 	int rank;
 	bool is_done;
-	char *error; /* why there are none, or no more; NULL: fine */
-	int64_t total; /* -1: not told yet */
+	char *error;	/* why there are none, or no more; NULL: fine */
+	int64_t total;	/* -1: not told yet */
 	uint32_t *rows; /* in its order */
 	size_t count;
 	size_t capacity;
@@ -80,33 +80,31 @@ struct paramdiff {
 	struct paramdiff_row *rows; /* in the order of the first rank */
 	size_t row_count;
 	size_t row_capacity;
-	struct strmap *by_name; /* number of a row, from 1 on */
+	struct strmap *by_name;		     /* number of a row, from 1 on */
 	size_t counts[PARAMDIFF_UNREAD + 1]; /* of rows, by how */
 	int64_t first;			     /* row that differs; -1: none */
-	struct rankset reordered; /* have them in another order */
-	size_t nan_count;	  /* rows with NaN or an infinity, on any rank */
-	int64_t first_nan;	  /* the first of them; -1: none */
-	struct rankset nan_ranks; /* that have it */
+	struct rankset reordered;	     /* have them in another order */
+	size_t nan_count;		     /* rows with NaN or an infinity, on any rank */
+	int64_t first_nan;		     /* the first of them; -1: none */
+	struct rankset nan_ranks;	     /* that have it */
 	bool has_difference;
 	struct difference difference; /* of the first, where elements differ */
 };
 
 /* Forgets all: nothing was asked. All zero is the same. */
 void paramdiff_clear(struct paramdiff *diff);
-void paramdiff_begin(struct paramdiff *diff, const char *expression,
-		     bool is_of_gradients, double now);
+void paramdiff_begin(struct paramdiff *diff, const char *expression, bool is_of_gradients,
+		     double now);
 /* This rank is asked; number of it below. */
 size_t paramdiff_add_rank(struct paramdiff *diff, int rank);
 /* One more page; what is in it is moved out. */
-void paramdiff_take(struct paramdiff *diff, size_t number,
-		    struct tensor_parameters *page);
+void paramdiff_take(struct paramdiff *diff, size_t number, struct tensor_parameters *page);
 /* It answers no more. */
 void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why);
 /* Every rank has answered, or will not: compares. */
 void paramdiff_judge(struct paramdiff *diff);
 /* Lends; NULL: it was not asked. */
-const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff,
-						 int rank);
+const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff, int rank);
 /* All that the rank has was read; once it was judged. */
 bool paramdiff_is_whole(const struct paramdiff *diff, int rank);
 /* So many differ. */
@@ -119,22 +117,18 @@ size_t paramdiff_odd(const struct paramdiff *diff);
 /* Some are, or are in another order. */
 bool paramdiff_is_finding(const struct paramdiff *diff);
 /* Appends "NaN" "Inf" "NaN or Inf": what the class has; nothing: neither. */
-void paramdiff_append_nan(struct buffer *out,
-			  const struct paramdiff_class *class);
+void paramdiff_append_nan(struct buffer *out, const struct paramdiff_class *class);
 /* The ranks that do not have it, or have no gradient; absent is empty before.
  */
 void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent);
 /* Parameters that have come, of how many there will be (0: not known). */
-void paramdiff_progress(const struct paramdiff *diff, int64_t *done,
-			int64_t *total);
+void paramdiff_progress(const struct paramdiff *diff, int64_t *done, int64_t *total);
 /* The row as answers of its ranks: classes and sentence are made of them. */
-void paramdiff_to_answers(struct answers *answers,
-			  const struct paramdiff *diff,
+void paramdiff_to_answers(struct answers *answers, const struct paramdiff *diff,
 			  const struct paramdiff_row *row);
 /* Appends "26 parameters and buffers of model are the same on ranks 0-7", or
  * which is the first that differs, and how. */
-void paramdiff_append_sentence(struct buffer *out,
-			       const struct paramdiff *diff);
+void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff);
 /* Appends what was not read of it, and why; nothing: all was. */
 void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff);
 

@@ -81,8 +81,7 @@ static void append_path(struct buffer *out, const char *name)
 			buffer_append_char(out, '.');
 			buffer_append(out, name, length);
 		} else {
-			buffer_append_string(out, is_last ? "._parameters["
-							  : "._modules[");
+			buffer_append_string(out, is_last ? "._parameters[" : "._modules[");
 			append_string(out, name, length);
 			buffer_append_char(out, ']');
 		}
@@ -90,8 +89,7 @@ static void append_path(struct buffer *out, const char *name)
 	}
 }
 
-char *parampath_make(const char *expression, const char *name, int way,
-		     bool is_gradient)
+char *parampath_make(const char *expression, const char *name, int way, bool is_gradient)
 {
 	bool is_index = name[0] != '\0' && name[strspn(name, DIGITS)] == '\0';
 	struct buffer out = BUFFER_INIT;

@@ -14,7 +14,6 @@
  * gradient has ".grad" behind that. Owned by the caller; NULL: there is no
  * such way.
  */
-char *parampath_make(const char *expression, const char *name, int way,
-		     bool is_gradient);
+char *parampath_make(const char *expression, const char *name, int way, bool is_gradient);
 
 #endif

@@ -63,8 +63,7 @@ static const struct phrase phrases[PHRASES] = {
 	[PHRASE_HOLDS] = { { "holds in ", "hold in " },
 			   PLACE_ACTIVITY,
 			   { "holds in ", "hold in " },
-			   { "holds at a breakpoint",
-			     "hold at a breakpoint" } },
+			   { "holds at a breakpoint", "hold at a breakpoint" } },
 	[PHRASE_COMPUTE] = { { "computes: ", "compute: " },
 			     PLACE_FRAME,
 			     { "computes in ", "compute in " },
@@ -74,11 +73,9 @@ static const struct phrase phrases[PHRASES] = {
 			 PLACE_FRAME,
 			 { "computes in ", "compute in " },
 			 { "computes", "compute" } },
-	[PHRASE_DATA] = { { "waits for its DataLoader ",
-			    "wait for their DataLoaders " },
+	[PHRASE_DATA] = { { "waits for its DataLoader ", "wait for their DataLoaders " },
 			  PLACE_LINE,
-			  { "waits for its DataLoader ",
-			    "wait for their DataLoaders " },
+			  { "waits for its DataLoader ", "wait for their DataLoaders " },
 			  { "waits for data", "wait for data" } },
 	[PHRASE_SLEEP] = { { "is elsewhere: ", "are elsewhere: " },
 			   PLACE_FRAME,
@@ -112,8 +109,7 @@ static const struct phrase phrases[PHRASES] = {
 			    PLACE_LINE,
 			    { "is stopped in a debugger by its agent ",
 			      "are stopped in debuggers by their agents " },
-			    { "is stopped in a debugger",
-			      "are stopped in debuggers" } },
+			    { "is stopped in a debugger", "are stopped in debuggers" } },
 	[PHRASE_GONE] = { { "is gone", "are gone" },
 			  PLACE_NONE,
 			  { "is gone", "are gone" },
@@ -125,16 +121,11 @@ static const struct phrase phrases[PHRASES] = {
 };
 
 static const enum phrase_name kind_phrases[] = {
-	[ACTIVITY_COMPUTE] = PHRASE_COMPUTE,
-	[ACTIVITY_PEERS] = PHRASE_PEERS,
-	[ACTIVITY_DATA] = PHRASE_DATA,
-	[ACTIVITY_SAVE] = PHRASE_OTHER,
-	[ACTIVITY_TRAIN] = PHRASE_OTHER,
-	[ACTIVITY_SLEEP] = PHRASE_SLEEP,
-	[ACTIVITY_LOCK] = PHRASE_OTHER,
-	[ACTIVITY_READ] = PHRASE_READ,
-	[ACTIVITY_TEARDOWN] = PHRASE_TEARDOWN,
-	[ACTIVITY_UNKNOWN] = PHRASE_OTHER,
+	[ACTIVITY_COMPUTE] = PHRASE_COMPUTE,   [ACTIVITY_PEERS] = PHRASE_PEERS,
+	[ACTIVITY_DATA] = PHRASE_DATA,	       [ACTIVITY_SAVE] = PHRASE_OTHER,
+	[ACTIVITY_TRAIN] = PHRASE_OTHER,       [ACTIVITY_SLEEP] = PHRASE_SLEEP,
+	[ACTIVITY_LOCK] = PHRASE_OTHER,	       [ACTIVITY_READ] = PHRASE_READ,
+	[ACTIVITY_TEARDOWN] = PHRASE_TEARDOWN, [ACTIVITY_UNKNOWN] = PHRASE_OTHER,
 };
 
 /*
@@ -144,18 +135,16 @@ static const enum phrase_name kind_phrases[] = {
  */
 static bool holds_gil(const struct thread *thread)
 {
-	return thread->activity.kind == ACTIVITY_COMPUTE &&
-	       thread->sample.is_gil_known && thread->sample.has_gil &&
-	       thread->sample_count >= 2 && thread->is_busy &&
+	return thread->activity.kind == ACTIVITY_COMPUTE && thread->sample.is_gil_known &&
+	       thread->sample.has_gil && thread->sample_count >= 2 && thread->is_busy &&
 	       !thread->has_changed;
 }
 
 const struct phrase *phrase_of(const struct camp *camp)
 {
 	if (camp->role == CAMP_GONE)
-		return &phrases[camp->first->state == RANK_NOT_FOUND
-					? PHRASE_MISSING
-					: PHRASE_GONE];
+		return &phrases[camp->first->state == RANK_NOT_FOUND ? PHRASE_MISSING
+								     : PHRASE_GONE];
 	if (camp->is_stopped)
 		return &phrases[PHRASE_STOPPED];
 	if (!camp->main_thread)
@@ -200,8 +189,7 @@ void phrase_append_ranks(struct buffer *out, const struct rankset *ranks)
 	if (count == 1) {
 		buffer_printf(out, "Rank %d", first);
 	} else if (count == 2) {
-		buffer_printf(out, "Ranks %d and %d", first,
-			      rankset_next(ranks, first));
+		buffer_printf(out, "Ranks %d and %d", first, rankset_next(ranks, first));
 	} else {
 		buffer_append_string(out, "Ranks ");
 		rankset_append(out, ranks);
@@ -213,8 +201,7 @@ void phrase_append_total(struct buffer *out, const struct session *session)
 	int world_size = session->verdict.world_size;
 
 	text_count(out, session->rank_count);
-	buffer_append_string(out,
-			     session->rank_count == 1 ? " rank" : " ranks");
+	buffer_append_string(out, session->rank_count == 1 ? " rank" : " ranks");
 	if (world_size > 0 && session->rank_count < (size_t)world_size)
 		buffer_append_string(out, " here");
 }
@@ -231,8 +218,7 @@ void phrase_append_all(struct buffer *out, const struct session *session)
 	}
 }
 
-void phrase_append_verb(struct buffer *out, const struct phrase *phrase,
-			bool is_plural)
+void phrase_append_verb(struct buffer *out, const struct phrase *phrase, bool is_plural)
 {
 	buffer_append_string(out, phrase->verb[is_plural]);
 }
@@ -249,15 +235,13 @@ static void append_line(struct buffer *out, const struct frame *frame)
 }
 
 /* The frame that a person would name for this thread; NULL: no frame. */
-static const struct frame *named_frame(const struct rank *rank,
-				       const struct thread *thread)
+static const struct frame *named_frame(const struct rank *rank, const struct thread *thread)
 {
 	return place_find(&rank->process, thread->sample.stack);
 }
 
 /* "load_batch (train.py:5) in time.sleep" */
-static void append_frame(struct buffer *out, const struct rank *rank,
-			 const struct thread *thread)
+static void append_frame(struct buffer *out, const struct rank *rank, const struct thread *thread)
 {
 	const struct frame *frame = named_frame(rank, thread);
 
@@ -275,8 +259,7 @@ static void append_frame(struct buffer *out, const struct rank *rank,
 	}
 }
 
-static void append_place(struct buffer *out, enum place_form form,
-			 const struct camp *camp)
+static void append_place(struct buffer *out, enum place_form form, const struct camp *camp)
 {
 	const struct thread *thread = camp->main_thread;
 	const struct frame *frame;
@@ -304,8 +287,7 @@ static const struct rank *find_busy_worker(const struct rank *rank)
 		const struct rank *child = rank->children[i];
 		const struct thread *thread = rank_main_thread(child);
 
-		if (!child->process.role ||
-		    strcmp(child->process.role, WORKER_ROLE) != 0)
+		if (!child->process.role || strcmp(child->process.role, WORKER_ROLE) != 0)
 			continue;
 		if (thread && thread->sample.stack &&
 		    strcmp(thread->activity.name, ACTIVITY_WORKER_IDLE) != 0)
@@ -320,8 +302,7 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 
 	if (!worker)
 		return;
-	buffer_printf(out, "; worker pid %ld is in ",
-		      (long)worker->process.pid);
+	buffer_printf(out, "; worker pid %ld is in ", (long)worker->process.pid);
 	append_frame(out, worker, rank_main_thread(worker));
 }
 
@@ -355,8 +336,7 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 }
 
 /* Of several it may have been something else. */
-static void append_raised(struct buffer *out, const struct camp *camp,
-			  const char *before)
+static void append_raised(struct buffer *out, const struct camp *camp, const char *before)
 {
 	if (rankset_count(&camp->ranks) == 1)
 		held_append_raised(out, camp->first, before);
@@ -396,8 +376,7 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 	}
 }
 
-void phrase_append_member(struct buffer *out, const struct camp *camp,
-			  bool is_first)
+void phrase_append_member(struct buffer *out, const struct camp *camp, bool is_first)
 {
 	bool is_gone = phrase_index(phrase_of(camp)) == PHRASE_GONE;
 
@@ -422,8 +401,7 @@ void phrase_append_end(struct buffer *out, const struct camp *camp)
 		reason = "not found";
 	else if (reason[0] == '\0')
 		reason = "ended without a known code";
-	if (camp->first->state == RANK_NOT_FOUND ||
-	    camp->first->process.exit_signal > 0)
+	if (camp->first->state == RANK_NOT_FOUND || camp->first->process.exit_signal > 0)
 		buffer_append_string(out, is_plural ? " were" : " was");
 	buffer_printf(out, " %s", reason);
 }
@@ -447,8 +425,7 @@ void phrase_append_last_seen(struct buffer *out, const struct camp *camp)
 	buffer_append_char(out, '.');
 }
 
-void phrase_append_doing(struct buffer *out, const struct camp *camp,
-			 bool is_plural)
+void phrase_append_doing(struct buffer *out, const struct camp *camp, bool is_plural)
 {
 	const struct phrase *phrase = phrase_of(camp);
 
@@ -465,8 +442,7 @@ void phrase_append_summary(struct buffer *out, size_t index, bool is_plural)
 	buffer_append_string(out, phrases[index].summary[is_plural]);
 }
 
-void phrase_append_duration(struct buffer *out, const char *lead,
-			    double seconds)
+void phrase_append_duration(struct buffer *out, const char *lead, double seconds)
 {
 	if (seconds < DURATION_MINIMUM)
 		return;
@@ -488,8 +464,7 @@ static void append_job(struct buffer *out, const struct job *job)
 	append_name(out, job->script[0] ? job->script : "a job", NAME_COLUMNS);
 	buffer_append_string(out, " (");
 	text_count(out, job->rank_count);
-	buffer_append_string(out,
-			     job->rank_count == 1 ? " rank, " : " ranks, ");
+	buffer_append_string(out, job->rank_count == 1 ? " rank, " : " ranks, ");
 	if (job->name[0]) {
 		append_name(out, job->name, NAME_COLUMNS);
 		buffer_append_char(out, ')');
@@ -516,8 +491,7 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 		append_job(out, &session->jobs[i]);
 	}
 	if (session->job_count > JOBS_LISTED)
-		buffer_printf(out, " and %zu more",
-			      session->job_count - JOBS_LISTED);
+		buffer_printf(out, " and %zu more", session->job_count - JOBS_LISTED);
 	buffer_append_string(out, "; choose one with --job ");
 	if (colon && colon[1] != '\0')
 		append_name(out, colon + 1, NAME_COLUMNS);

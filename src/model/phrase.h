@@ -30,8 +30,7 @@ void phrase_append_total(struct buffer *out, const struct session *session);
 /* "All 8 ranks", "Both ranks", "Rank 0" */
 void phrase_append_all(struct buffer *out, const struct session *session);
 /* "is elsewhere: ", as an outlier's verb */
-void phrase_append_verb(struct buffer *out, const struct phrase *phrase,
-			bool is_plural);
+void phrase_append_verb(struct buffer *out, const struct phrase *phrase, bool is_plural);
 /* "load_batch (train.py:5) in time.sleep", behind the verb */
 void phrase_append_where(struct buffer *out, const struct camp *camp);
 /*
@@ -39,20 +38,17 @@ void phrase_append_where(struct buffer *out, const struct camp *camp);
  * or a further one; those that are gone are named ("rank 5 was killed
  * by SIGKILL").
  */
-void phrase_append_member(struct buffer *out, const struct camp *camp,
-			  bool is_first);
+void phrase_append_member(struct buffer *out, const struct camp *camp, bool is_first);
 /* "ranks 0-1,3 were killed by SIGTERM", of a camp that is gone. */
 void phrase_append_end(struct buffer *out, const struct camp *camp);
 /* " Rank 2 was last seen in f (a.py:5).", or nothing. */
 void phrase_append_last_seen(struct buffer *out, const struct camp *camp);
 /* "wait in all_reduce (train.py:17)", verb and place of those not odd */
-void phrase_append_doing(struct buffer *out, const struct camp *camp,
-			 bool is_plural);
+void phrase_append_doing(struct buffer *out, const struct camp *camp, bool is_plural);
 /* "wait for their peers": without a place */
 void phrase_append_summary(struct buffer *out, size_t index, bool is_plural);
 /* The lead and "34 s", from one second on; else nothing. */
-void phrase_append_duration(struct buffer *out, const char *lead,
-			    double seconds);
+void phrase_append_duration(struct buffer *out, const char *lead, double seconds);
 /* Escaped, cut, and with one full stop at its end. */
 void phrase_append_error(struct buffer *out, const char *error);
 /* "2 jobs run here: …": which one to choose, and how. */

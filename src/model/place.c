@@ -14,23 +14,20 @@
  * job. The parts of torch are here for those who run it from a source tree.
  */
 static const char *const library_parts[] = {
-	"/site-packages/", "/dist-packages/",
-	"/lib/python3",	   "/lib64/python3",
-	"/torch/_",	   "/torch/autograd/",
-	"/torch/cuda/",	   "/torch/distributed/",
-	"/torch/nn/",	   "/torch/optim/",
-	"/torch/utils/",   "/torch/serialization.py",
+	"/site-packages/", "/dist-packages/",  "/lib/python3",	"/lib64/python3",
+	"/torch/_",	   "/torch/autograd/", "/torch/cuda/",	"/torch/distributed/",
+	"/torch/nn/",	   "/torch/optim/",    "/torch/utils/", "/torch/serialization.py",
 	"/lib/pypy3",
 };
 
 /* Of the package agent/probetui; tests/unit/test_layers.py compares. */
 static const char *const agent_modules[] = {
-	"__init__", "access", "admission", "agent", "audit", "channel",
-	"deadline", "endpoints", "evaluation", "files", "forks", "greenlets",
-	"holds", "http1", "identity", "injected", "inspection", "interruption",
-	"leaving", "objects", "process", "prompt", "quiet", "representation",
-	"routes", "server", "settings", "snapshots", "starting", "streams",
-	"values", "wire", "wrapping",
+	"__init__", "access",	 "admission",  "agent",	    "audit",	  "channel",
+	"deadline", "endpoints", "evaluation", "files",	    "forks",	  "greenlets",
+	"holds",    "http1",	 "identity",   "injected",  "inspection", "interruption",
+	"leaving",  "objects",	 "process",    "prompt",    "quiet",	  "representation",
+	"routes",   "server",	 "settings",   "snapshots", "starting",	  "streams",
+	"values",   "wire",	 "wrapping",
 };
 
 static const char *const agent_folders[] = { "dap/", "debugging/" };
@@ -84,8 +81,7 @@ bool place_is_within_agent(const struct stack *stack, size_t at)
 {
 	const struct frame *frame = &stack->frames[at];
 
-	return at + 1 < stack->frame_count &&
-	       place_is_agent(frame->code->file) &&
+	return at + 1 < stack->frame_count && place_is_agent(frame->code->file) &&
 	       place_is_agent(frame[1].code->file);
 }
 
@@ -110,8 +106,7 @@ static bool ends_in(const char *text, const char *end)
 	size_t length = strlen(text);
 	size_t end_length = strlen(end);
 
-	return length >= end_length &&
-	       strcmp(text + length - end_length, end) == 0;
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
 bool place_is_wrapper(const struct frame *frame)
@@ -145,8 +140,7 @@ bool place_is_user(const struct process *process, const struct frame *frame)
 		return true;
 	if (script[0] == '\0' && cwd[0] == '\0')
 		return true;
-	if (script[0] == '/' &&
-	    is_below(file, script, (size_t)(place_file_name(script) - script)))
+	if (script[0] == '/' && is_below(file, script, (size_t)(place_file_name(script) - script)))
 		return true;
 	return cwd[0] == '/' && is_below(file, cwd, strlen(cwd));
 }
@@ -165,26 +159,22 @@ static bool is_own(const struct process *process, const struct frame *frame)
  * Code from a PYTHONPATH elsewhere still says more than a library, and more
  * than what a spawned process was given with -c.
  */
-static bool is_elsewhere(const struct process *process,
-			 const struct frame *frame)
+static bool is_elsewhere(const struct process *process, const struct frame *frame)
 {
 	(void)process;
 	return frame->code->type == FRAME_PYTHON && !is_typed(frame) &&
 	       !place_is_library(frame->code->file);
 }
 
-static bool is_not_agents(const struct process *process,
-			  const struct frame *frame)
+static bool is_not_agents(const struct process *process, const struct frame *frame)
 {
 	(void)process;
 	return !place_is_agent(frame->code->file);
 }
 
 /* Of the innermost such frame; the count: none is. */
-static size_t find_first(const struct process *process,
-			 const struct stack *stack,
-			 bool (*is_such)(const struct process *process,
-					 const struct frame *frame))
+static size_t find_first(const struct process *process, const struct stack *stack,
+			 bool (*is_such)(const struct process *process, const struct frame *frame))
 {
 	size_t i = 0;
 
@@ -193,8 +183,7 @@ static size_t find_first(const struct process *process,
 	return i;
 }
 
-static size_t find_outermost_user(const struct process *process,
-				  const struct stack *stack)
+static size_t find_outermost_user(const struct process *process, const struct stack *stack)
 {
 	for (size_t i = stack->frame_count; i-- > 0;)
 		if (place_is_user(process, &stack->frames[i]))
@@ -202,8 +191,7 @@ static size_t find_outermost_user(const struct process *process,
 	return stack->frame_count;
 }
 
-size_t place_user_frame(const struct process *process,
-			const struct stack *stack)
+size_t place_user_frame(const struct process *process, const struct stack *stack)
 {
 	size_t at = find_first(process, stack, is_own);
 
@@ -216,8 +204,7 @@ size_t place_user_frame(const struct process *process,
 	return at < stack->frame_count ? at : 0;
 }
 
-const struct frame *place_find(const struct process *process,
-			       const struct stack *stack)
+const struct frame *place_find(const struct process *process, const struct stack *stack)
 {
 	const struct frame *frame;
 

@@ -32,11 +32,9 @@ bool place_is_wrapper(const struct frame *frame);
  * Index of the innermost user frame; if none is, of the innermost frame that
  * is in no library; if none is either, that is not in our agent; else 0.
  */
-size_t place_user_frame(const struct process *process,
-			const struct stack *stack);
+size_t place_user_frame(const struct process *process, const struct stack *stack);
 /* Lends that frame; NULL: there is none but our agent's, or no stack. */
-const struct frame *place_find(const struct process *process,
-			       const struct stack *stack);
+const struct frame *place_find(const struct process *process, const struct stack *stack);
 /* Of a module's own code, not of a function. */
 bool place_is_module(const struct frame *frame);
 /* The last part of a path (lent from inside it). */

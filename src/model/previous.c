@@ -68,26 +68,21 @@ void previous_free(struct previous *previous)
 
 static bool is_same(const struct page_key *a, const struct page_key *b)
 {
-	return a->node == b->node && a->pid == b->pid && a->tid == b->tid &&
-	       a->code == b->code && a->height == b->height &&
-	       a->address == b->address && a->start == b->start;
+	return a->node == b->node && a->pid == b->pid && a->tid == b->tid && a->code == b->code &&
+	       a->height == b->height && a->address == b->address && a->start == b->start;
 }
 
-static struct page *find_page(struct previous *previous,
-			      const struct page_key *key)
+static struct page *find_page(struct previous *previous, const struct page_key *key)
 {
 	for (size_t i = 0; i < PAGES_MAXIMUM; i++)
-		if (previous->pages[i].stops > 0 &&
-		    is_same(&previous->pages[i].key, key))
+		if (previous->pages[i].stops > 0 && is_same(&previous->pages[i].key, key))
 			return &previous->pages[i];
 	return NULL;
 }
 
-static struct page *add_page(struct previous *previous,
-			     const struct page_key *key, uint64_t stops)
+static struct page *add_page(struct previous *previous, const struct page_key *key, uint64_t stops)
 {
-	struct page *page =
-		&previous->pages[previous->written++ % PAGES_MAXIMUM];
+	struct page *page = &previous->pages[previous->written++ % PAGES_MAXIMUM];
 
 	clear_page(page);
 	page->key = *key;
@@ -108,8 +103,7 @@ static struct values values_of(const struct variable_list *list)
 		const char *value = variable->value ? variable->value : "";
 
 		values.items[i].name = hash_text(HASH_START, variable->name);
-		values.items[i].hash =
-			hash_text(hash_text(HASH_START, type), value);
+		values.items[i].hash = hash_text(hash_text(HASH_START, type), value);
 	}
 	return values;
 }
@@ -126,8 +120,8 @@ static bool has_value(const struct values *values, const struct value *value)
  * Returns which of them have another value than at the last stop at which they
  * were noted: an array of list->count, or NULL when there was none.
  */
-static bool *note(struct previous *previous, const struct page_key *key,
-		  uint64_t stops, const struct variable_list *list)
+static bool *note(struct previous *previous, const struct page_key *key, uint64_t stops,
+		  const struct variable_list *list)
 {
 	struct page *page = find_page(previous, key);
 	bool *changed;
@@ -152,19 +146,14 @@ static bool *note(struct previous *previous, const struct page_key *key,
 	return changed;
 }
 
-static size_t height_of(const struct session *session,
-			const struct variables *variables)
+static size_t height_of(const struct session *session, const struct variables *variables)
 {
-	const struct rank *rank =
-		session_find_any_pid(session, variables->node, variables->pid);
-	const struct thread *thread =
-		rank ? rank_find_thread(rank, variables->tid) : NULL;
+	const struct rank *rank = session_find_any_pid(session, variables->node, variables->pid);
+	const struct thread *thread = rank ? rank_find_thread(rank, variables->tid) : NULL;
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
 	size_t count = stack ? stack->frame_count + stack->dropped_count : 0;
 
-	return count > (size_t)variables->depth
-		       ? count - (size_t)variables->depth
-		       : 0;
+	return count > (size_t)variables->depth ? count - (size_t)variables->depth : 0;
 }
 
 void previous_compare(struct session *session, struct variables *variables)
@@ -178,13 +167,11 @@ void previous_compare(struct session *session, struct variables *variables)
 		.start = variables->start,
 	};
 
-	variables->stops =
-		session_find_stop(session, variables->node, variables->pid,
-				  variables->depth < 0 ? 0 : variables->tid);
+	variables->stops = session_find_stop(session, variables->node, variables->pid,
+					     variables->depth < 0 ? 0 : variables->tid);
 	if (variables->stops == 0 || variables->list.count == 0)
 		return;
 	if (variables->depth >= 0)
 		key.height = height_of(session, variables);
-	variables->is_changed = note(session->previous, &key, variables->stops,
-				     &variables->list);
+	variables->is_changed = note(session->previous, &key, variables->stops, &variables->list);
 }

@@ -96,8 +96,7 @@ static void begin_anew(struct rank *rank, bool was_ours)
 		rank->is_attached_for_them = false;
 }
 
-bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
-			 double now)
+bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double now)
 {
 	struct debugger before = rank->debugger;
 	bool is_stop;
@@ -108,8 +107,8 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
 	begin_anew(rank, debugger_is_ours(debugger));
 	if (rank->debugger.is_post_mortem && rank->debugger.exception)
 		xreplace(&rank->raised, rank->debugger.exception);
-	is_stop = rank->debugger.state == DEBUGGER_STOPPED &&
-		  rank->debugger.stops > rank->stops_seen;
+	is_stop =
+		rank->debugger.state == DEBUGGER_STOPPED && rank->debugger.stops > rank->stops_seen;
 	if (is_stop) {
 		rank->stops_seen = rank->debugger.stops;
 		rank->is_pausing = false;
@@ -132,8 +131,7 @@ void rank_add_child(struct rank *rank, struct rank *owned_child)
 	size_t at = child_index(rank, owned_child->process.pid);
 
 	rank->children =
-		xrealloc(rank->children,
-			 (rank->child_count + 1) * sizeof(*rank->children));
+		xrealloc(rank->children, (rank->child_count + 1) * sizeof(*rank->children));
 	memmove(rank->children + at + 1, rank->children + at,
 		(rank->child_count - at) * sizeof(*rank->children));
 	owned_child->parent = rank;
@@ -182,8 +180,7 @@ static bool is_in_program(const struct rank *rank)
 }
 
 /* What was last seen stays, until it is seen in its program again. */
-static void replace_threads(struct rank *rank, struct thread *owned_threads,
-			    size_t count)
+static void replace_threads(struct rank *rank, struct thread *owned_threads, size_t count)
 {
 	if (is_in_program(rank)) {
 		free_threads(&rank->seen, &rank->seen_count);
@@ -229,8 +226,7 @@ void rank_end(struct rank *rank, const struct process *process, double now)
 }
 
 /* The same thread in the sample before; mostly it stands at the same place. */
-static const struct thread *thread_before(const struct rank *rank, pid_t tid,
-					  size_t *next)
+static const struct thread *thread_before(const struct rank *rank, pid_t tid, size_t *next)
 {
 	size_t count = rank->thread_count;
 
@@ -245,11 +241,9 @@ static const struct thread *thread_before(const struct rank *rank, pid_t tid,
 	return NULL;
 }
 
-static struct thread *take_threads(struct rank *rank,
-				   struct process_sample *sample, double now)
+static struct thread *take_threads(struct rank *rank, struct process_sample *sample, double now)
 {
-	struct thread *threads =
-		xcalloc(sample->thread_count + 1, sizeof(*threads));
+	struct thread *threads = xcalloc(sample->thread_count + 1, sizeof(*threads));
 	double seconds = sample->time - rank->node_time;
 	double share = 0;
 	size_t next = 0;
@@ -264,8 +258,7 @@ static struct thread *take_threads(struct rank *rank,
 		sample->threads[i].missing = NULL;
 		before = thread_before(rank, thread->sample.tid, &next);
 		thread_compare(thread, before, seconds, now,
-			       rank->debugger_at >= 0 &&
-				       rank->debugger_at >= rank->sampled_at);
+			       rank->debugger_at >= 0 && rank->debugger_at >= rank->sampled_at);
 		thread_keep_native(thread, before, now);
 		if (before)
 			share += thread_share(thread, before, seconds);
@@ -289,8 +282,7 @@ static void remember(struct rank *rank, const struct stack *stack, double now)
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
-		if (rank->threads[i].is_busy &&
-		    !rank->threads[i].sample.is_main)
+		if (rank->threads[i].is_busy && !rank->threads[i].sample.is_main)
 			return true;
 	}
 	return false;
@@ -350,8 +342,7 @@ static void note_missing(struct rank *rank)
 	rank->missing = xstrdup_or_null(missing);
 }
 
-void rank_apply_sample(struct rank *rank, struct process_sample *sample,
-		       double now)
+void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now)
 {
 	struct thread *threads = take_threads(rank, sample, now);
 	bool was_at_peers = is_at_peers(rank);
@@ -396,21 +387,18 @@ static enum rank_state state_of_main(const struct thread *thread)
 	case ACTIVITY_UNKNOWN:
 		break;
 	}
-	return thread->sample.state == THREAD_RUNNING ? RANK_RUNNING
-						      : RANK_WAITING;
+	return thread->sample.state == THREAD_RUNNING ? RANK_RUNNING : RANK_WAITING;
 }
 
 static bool is_at_prompt(const struct debugger *debugger)
 {
-	return debugger->state == DEBUGGER_STOPPED ||
-	       debugger->state == DEBUGGER_NESTED;
+	return debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED;
 }
 
 /* What could be read of it does not tell what it is at. */
 static bool is_undecided(const struct thread *thread)
 {
-	return thread->sample.missing &&
-	       thread->activity.kind == ACTIVITY_UNKNOWN;
+	return thread->sample.missing && thread->activity.kind == ACTIVITY_UNKNOWN;
 }
 
 static enum rank_state state_of(const struct rank *rank)
@@ -419,8 +407,7 @@ static enum rank_state state_of(const struct rank *rank)
 
 	if (rank->process.pid == 0)
 		return RANK_NOT_FOUND;
-	if (is_at_prompt(&rank->debugger) &&
-	    rank->process.state != PROCESS_EXITED)
+	if (is_at_prompt(&rank->debugger) && rank->process.state != PROCESS_EXITED)
 		return RANK_STOPPED;
 	switch (rank->process.state) {
 	case PROCESS_EXITED:
@@ -456,8 +443,7 @@ static char *exit_sentence(const struct rank *rank)
 	if (process->exit_signal > 0 && abbreviation)
 		return xasprintf("was killed by SIG%s", abbreviation);
 	if (process->exit_signal > 0)
-		return xasprintf("was killed by signal %d",
-				 process->exit_signal);
+		return xasprintf("was killed by signal %d", process->exit_signal);
 	if (process->exit_code >= 0)
 		return xasprintf("exited with code %d", process->exit_code);
 	return xstrdup("is gone");
@@ -473,8 +459,7 @@ static char *sentence_of(const struct rank *rank)
 	case RANK_NOT_FOUND:
 		return xstrdup(rank->unseen ? rank->unseen : "was not found");
 	case RANK_UNREADABLE:
-		if (rank->process.state == PROCESS_UNREADABLE &&
-		    rank->process.error)
+		if (rank->process.state == PROCESS_UNREADABLE && rank->process.error)
 			return xstrdup(rank->process.error);
 		if (rank->sample_error)
 			return xstrdup(rank->sample_error);
@@ -509,8 +494,7 @@ bool rank_is_gone(const struct rank *rank)
 /* How many moments of its past are still known. */
 static size_t known_moments(const struct rank *rank)
 {
-	return rank->history_count < RANK_HISTORY ? rank->history_count
-						  : RANK_HISTORY;
+	return rank->history_count < RANK_HISTORY ? rank->history_count : RANK_HISTORY;
 }
 
 const struct stack *rank_last_stack(const struct rank *rank)
@@ -534,8 +518,7 @@ const struct stack *rank_stack_at(const struct rank *rank, double time)
 	if (rank->history_count > RANK_HISTORY)
 		oldest = rank->history_count - RANK_HISTORY;
 	for (size_t i = rank->history_count; i > oldest; i--) {
-		const struct rank_moment *moment =
-			&rank->history[(i - 1) % RANK_HISTORY];
+		const struct rank_moment *moment = &rank->history[(i - 1) % RANK_HISTORY];
 
 		if (moment->time <= time)
 			return moment->stack;

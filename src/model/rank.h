@@ -43,20 +43,20 @@ struct rank_moment {
 struct rank {
 	struct process process; /* .pid 0 when not found */
 	struct debugger debugger;
-	double debugger_at; /* session time it was told of; -1 */
-	char *raised;	    /* what held it last, "RuntimeError: boom"; NULL:
-			     * nothing that nobody caught */
-	uint64_t touched;    /* raised when a person had something run in it:
-			      * what was read at this stop may be old then */
-	uint64_t stops_seen; /* of this connection; 0: it is not ours */
-	uint64_t breakpoints_sent; /* revision of them it was told; 0: none */
+	double debugger_at;	    /* session time it was told of; -1 */
+	char *raised;		    /* what held it last, "RuntimeError: boom"; NULL:
+				     * nothing that nobody caught */
+	uint64_t touched;	    /* raised when a person had something run in it:
+				     * what was read at this stop may be old then */
+	uint64_t stops_seen;	    /* of this connection; 0: it is not ours */
+	uint64_t breakpoints_sent;  /* revision of them it was told; 0: none */
 	uint64_t breakpoints_taken; /* the same, that it has answered to */
-	bool is_pausing; /* it was told to stop, and did not since */
-	bool is_attached_for_them; /* its debugger may become ours by that */
-	char *breakpoints_error;   /* why it took none; NULL: it did */
-	size_t node;		/* the session's node it is on */
-	bool is_missing;	/* not found where it must have been */
-	double told_at;		/* session time of process.age */
+	bool is_pausing;	    /* it was told to stop, and did not since */
+	bool is_attached_for_them;  /* its debugger may become ours by that */
+	char *breakpoints_error;    /* why it took none; NULL: it did */
+	size_t node;		    /* the session's node it is on */
+	bool is_missing;	    /* not found where it must have been */
+	double told_at;		    /* session time of process.age */
 	enum rank_state state;
 	char *error;	   /* a sentence, NULL: none */
 	uint64_t epoch;	   /* newest sample's */
@@ -89,8 +89,8 @@ struct rank {
 	struct rank *parent;	/* NULL: this is a rank, not a child */
 	struct rank **children; /* by pid */
 	size_t child_count;
-	int class_index; /* into verdict.classes; -1: in none */
-	bool is_outlier; /* of a child: see odd.h */
+	int class_index;			  /* into verdict.classes; -1: in none */
+	bool is_outlier;			  /* of a child: see odd.h */
 	struct rank_moment history[RANK_HISTORY]; /* ring */
 	size_t history_count;			  /* ever written */
 };
@@ -139,15 +139,13 @@ bool rank_is_leaving(const struct rank *rank);
  * Takes over what was told of its debugger at session time now. True: that is
  * a stop that was not told before.
  */
-bool rank_apply_debugger(struct rank *rank, struct debugger *debugger,
-			 double now);
+bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double now);
 /* No node is left that could reach it. */
 void rank_lose_debugger(struct rank *rank);
 /* It has ended, with the code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);
 /* Takes over a sample (cleared afterwards) at session time now. */
-void rank_apply_sample(struct rank *rank, struct process_sample *sample,
-		       double now);
+void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now);
 /* Sets state and error from process, threads and activity. */
 void rank_update_state(struct rank *rank);
 /* Lends the main thread / the thread tid; NULL if there is none. */

@@ -62,8 +62,7 @@ double rank_helped_at(const struct rank *rank)
 		const struct rank *child = rank->children[i];
 
 		/* Its first sample is no movement. */
-		if (child->last_moved_at > child->first_sampled_at &&
-		    child->last_moved_at > at)
+		if (child->last_moved_at > child->first_sampled_at && child->last_moved_at > at)
 			at = child->last_moved_at;
 	}
 	return at;
@@ -100,8 +99,7 @@ static bool was_within(const struct rank *rank, double time, double seconds)
 {
 	double moment = larger(rank->interval * MOVING_SAMPLES, MOVING_SECONDS);
 
-	return time > rank->first_sampled_at &&
-	       rank->sampled_at - time <= larger(moment, seconds);
+	return time > rank->first_sampled_at && rank->sampled_at - time <= larger(moment, seconds);
 }
 
 /* How long after a change another one is not overdue. */
@@ -117,8 +115,7 @@ static double patience(const struct rank *rank)
 
 bool rank_is_moving(const struct rank *rank)
 {
-	return was_within(rank, rank_moved_at(rank), 0) ||
-	       rank_is_changing(rank);
+	return was_within(rank, rank_moved_at(rank), 0) || rank_is_changing(rank);
 }
 
 bool rank_is_working(const struct rank *rank)

@@ -15,8 +15,7 @@ bool rankname_is_valid(const char *name)
 				      "0123456789_-.";
 	size_t length = strlen(name);
 
-	return length > 0 && length <= RANKNAME_LENGTH &&
-	       strspn(name, letters) == length;
+	return length > 0 && length <= RANKNAME_LENGTH && strspn(name, letters) == length;
 }
 
 static struct rankname *find(const struct session *session, const char *name)
@@ -28,8 +27,8 @@ static struct rankname *find(const struct session *session, const char *name)
 	return NULL;
 }
 
-int rankname_set(struct session *session, const char *name,
-		 const struct rankset *ranks, struct error *error)
+int rankname_set(struct session *session, const char *name, const struct rankset *ranks,
+		 struct error *error)
 {
 	struct rankname *named = find(session, name);
 
@@ -44,9 +43,9 @@ int rankname_set(struct session *session, const char *name,
 				 "anew",
 				 RANKNAMES_MAXIMUM);
 	if (!named) {
-		session->choice.names = xrealloc(session->choice.names,
-						 (session->choice.name_count +
-						  1) * sizeof(struct rankname));
+		session->choice.names =
+			xrealloc(session->choice.names,
+				 (session->choice.name_count + 1) * sizeof(struct rankname));
 		named = &session->choice.names[session->choice.name_count++];
 		*named = (struct rankname){ .name = xstrdup(name) };
 	}
@@ -54,8 +53,7 @@ int rankname_set(struct session *session, const char *name,
 	return 0;
 }
 
-const struct rankset *rankname_find(const struct session *session,
-				    const char *name)
+const struct rankset *rankname_find(const struct session *session, const char *name)
 {
 	const struct rankname *named = find(session, name);
 

@@ -23,11 +23,10 @@ struct rankname {
 /* Letters, digits, "_", "-" and "."; RANKNAME_LENGTH of them at most. */
 bool rankname_is_valid(const char *name);
 /* Gives a set a name, in the place of what had it. */
-int rankname_set(struct session *session, const char *name,
-		 const struct rankset *ranks, struct error *error);
+int rankname_set(struct session *session, const char *name, const struct rankset *ranks,
+		 struct error *error);
 /* Lends; NULL: nothing is called so. */
-const struct rankset *rankname_find(const struct session *session,
-				    const char *name);
+const struct rankset *rankname_find(const struct session *session, const char *name);
 void rankname_clear_all(struct session *session);
 
 #endif

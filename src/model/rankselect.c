@@ -82,16 +82,15 @@ static int shown(size_t length)
 	return length < 40 ? (int)length : 40;
 }
 
-static int parse_state(struct rankselect_item *item, const char *word,
-		       size_t length, struct error *error)
+static int parse_state(struct rankselect_item *item, const char *word, size_t length,
+		       struct error *error)
 {
 	for (int i = 0; i <= RANK_UNKNOWN; i++) {
 		const char *name = rank_state_name((enum rank_state)i);
 		size_t same = 0;
 
 		while (same < length && name[same] != '\0' &&
-		       (word[same] == name[same] ||
-			(word[same] == '-' && name[same] == ' ')))
+		       (word[same] == name[same] || (word[same] == '-' && name[same] == ' ')))
 			same++;
 		item->number = i;
 		if (same == length && name[same] == '\0')
@@ -104,8 +103,8 @@ static int parse_state(struct rankselect_item *item, const char *word,
 			 shown(length), word);
 }
 
-static int parse_class(struct rankselect_item *item, const char *word,
-		       size_t length, struct error *error)
+static int parse_class(struct rankselect_item *item, const char *word, size_t length,
+		       struct error *error)
 {
 	size_t digits = strspn(word, "0123456789");
 
@@ -123,8 +122,8 @@ static int parse_class(struct rankselect_item *item, const char *word,
 			 shown(length), word);
 }
 
-static int parse_name(struct rankselect_item *item, const char *word,
-		      size_t length, struct error *error)
+static int parse_name(struct rankselect_item *item, const char *word, size_t length,
+		      struct error *error)
 {
 	free(item->text);
 	item->text = xstrndup(word, length);
@@ -139,8 +138,8 @@ static int parse_name(struct rankselect_item *item, const char *word,
 struct word {
 	const char *name; /* with what follows it, where a value does */
 	enum item_kind kind;
-	int (*parse)(struct rankselect_item *item, const char *word,
-		     size_t length, struct error *error); /* NULL: no value */
+	int (*parse)(struct rankselect_item *item, const char *word, size_t length,
+		     struct error *error); /* NULL: no value */
 };
 
 static const struct word words[] = {
@@ -189,13 +188,11 @@ static int parse_numbers(struct parser *parser, struct rankselect_item *item)
 	parser->range_count += item->numbers.range_count;
 	if (parser->range_count <= RANGES_MAXIMUM)
 		return 0;
-	error_set(parser->error, "the set has more than %d ranges of ranks",
-		  RANGES_MAXIMUM);
+	error_set(parser->error, "the set has more than %d ranges of ranks", RANGES_MAXIMUM);
 	return fail(parser, start);
 }
 
-static int parse_host(struct parser *parser, struct rankselect_item *item,
-		      size_t length)
+static int parse_host(struct parser *parser, struct rankselect_item *item, size_t length)
 {
 	const char *pattern = parser->at + strlen("host=");
 	const char *fault;
@@ -220,12 +217,10 @@ static int parse_word(struct parser *parser, struct rankselect_item *item)
 		const struct word *word = &words[i];
 		size_t known = strlen(word->name);
 
-		if (strncmp(at, word->name, known) != 0 ||
-		    (!word->parse && length != known))
+		if (strncmp(at, word->name, known) != 0 || (!word->parse && length != known))
 			continue;
 		item->kind = word->kind;
-		if (word->parse && word->parse(item, at + known, length - known,
-					       parser->error) < 0)
+		if (word->parse && word->parse(item, at + known, length - known, parser->error) < 0)
 			return fail(parser, at + known);
 		parser->at += length;
 		return 0;
@@ -253,8 +248,7 @@ static int parse_item(struct parser *parser, struct rankselect_item *item)
 	}
 	parser->at = at;
 	item->column = column_of(parser, at);
-	if ((*at >= '0' && *at <= '9' ? parse_numbers(parser, item)
-				      : parse_word(parser, item)) < 0)
+	if ((*at >= '0' && *at <= '9' ? parse_numbers(parser, item) : parse_word(parser, item)) < 0)
 		return -1;
 	at = skip_spaces(parser->at);
 	if (*at != '\0' && !strchr(",&", *at)) {
@@ -277,8 +271,8 @@ static bool is_plain_part(const struct rankselect_item *item)
  * Numbers that follow numbers are one thing with them, so that a long list is
  * looked through once: "1,3" is 1 or 3, and "!1,!3" is all but 1 and 3.
  */
-static bool join_numbers(struct rankselect *select,
-			 const struct rankselect_item *item, bool is_last)
+static bool join_numbers(struct rankselect *select, const struct rankselect_item *item,
+			 bool is_last)
 {
 	struct rankselect_item *before;
 
@@ -288,8 +282,7 @@ static bool join_numbers(struct rankselect *select,
 	if (!is_plain_part(before) || before->is_negated != item->is_negated)
 		return false;
 	if (item->numbers.range_count == 1)
-		rankset_add_range(&before->numbers,
-				  item->numbers.ranges[0].first,
+		rankset_add_range(&before->numbers, item->numbers.ranges[0].first,
 				  item->numbers.ranges[0].last);
 	else
 		rankset_unite(&before->numbers, &item->numbers);
@@ -310,8 +303,7 @@ static int parse_list(struct parser *parser)
 		if (result == 0 && join_numbers(select, &item, !is_joined)) {
 			rankset_clear(&item.numbers);
 		} else {
-			ARRAY_GROW(select->items, select->count,
-				   select->capacity);
+			ARRAY_GROW(select->items, select->count, select->capacity);
 			select->items[select->count++] = item;
 		}
 		if (result < 0 || is_end)
@@ -327,8 +319,7 @@ static int parse_list(struct parser *parser)
 	}
 }
 
-int rankselect_parse(struct rankselect *select, const char *text,
-		     struct error *error)
+int rankselect_parse(struct rankselect *select, const char *text, struct error *error)
 {
 	struct parser parser = {
 		.select = select,
@@ -352,30 +343,25 @@ int rankselect_parse(struct rankselect *select, const char *text,
 	return result;
 }
 
-static const char *host_of(const struct session *session,
-			   const struct rank *rank)
+static const char *host_of(const struct session *session, const struct rank *rank)
 {
 	const char *host = rank->process.host;
 
-	if (rank->process.pid > 0 && (!host || host[0] == '\0') &&
-	    rank->node < session->node_count)
+	if (rank->process.pid > 0 && (!host || host[0] == '\0') && rank->node < session->node_count)
 		host = session->nodes[rank->node].name;
 	return host;
 }
 
-static bool has_mark(const struct session *session, const struct rank *rank,
-		     int mark)
+static bool has_mark(const struct session *session, const struct rank *rank, int mark)
 {
 	const struct verdict *verdict = &session->verdict;
 
-	return rank->class_index >= 0 &&
-	       (size_t)rank->class_index < verdict->class_count &&
-	       classmark(verdict->classes[rank->class_index].mark) ==
-		       classmark(mark);
+	return rank->class_index >= 0 && (size_t)rank->class_index < verdict->class_count &&
+	       classmark(verdict->classes[rank->class_index].mark) == classmark(mark);
 }
 
-static bool is_meant(const struct rankselect_item *item,
-		     const struct session *session, const struct rank *rank)
+static bool is_meant(const struct rankselect_item *item, const struct session *session,
+		     const struct rank *rank)
 {
 	const struct rankset *named;
 
@@ -406,8 +392,8 @@ static bool is_meant(const struct rankselect_item *item,
 	return false;
 }
 
-bool rankselect_has(const struct rankselect *select,
-		    const struct session *session, const struct rank *rank)
+bool rankselect_has(const struct rankselect *select, const struct session *session,
+		    const struct rank *rank)
 {
 	bool has = false;
 
@@ -418,8 +404,7 @@ bool rankselect_has(const struct rankselect *select,
 		do {
 			const struct rankselect_item *item = &select->items[i];
 
-			fits = fits && is_meant(item, session, rank) !=
-					       item->is_negated;
+			fits = fits && is_meant(item, session, rank) != item->is_negated;
 			is_removal = is_removal && item->is_negated;
 			i++;
 		} while (i < select->count && select->items[i].is_joined);
@@ -429,8 +414,8 @@ bool rankselect_has(const struct rankselect *select,
 }
 
 /* A thing that is asked for by name is there. */
-static int check(const struct rankselect_item *item,
-		 const struct session *session, struct error *error)
+static int check(const struct rankselect_item *item, const struct session *session,
+		 struct error *error)
 {
 	const struct verdict *verdict = &session->verdict;
 
@@ -439,12 +424,9 @@ static int check(const struct rankselect_item *item,
 			  "no set is called '%s'; name %s SET makes one, and "
 			  "name alone lists them",
 			  item->text, item->text);
-	} else if (item->kind == ITEM_CLASS &&
-		   (size_t)item->number >= verdict->class_count) {
-		error_set(error, "there is no class %d; the last one is %zu",
-			  item->number,
-			  verdict->class_count > 0 ? verdict->class_count - 1
-						   : 0);
+	} else if (item->kind == ITEM_CLASS && (size_t)item->number >= verdict->class_count) {
+		error_set(error, "there is no class %d; the last one is %zu", item->number,
+			  verdict->class_count > 0 ? verdict->class_count - 1 : 0);
 	} else if (item->kind == ITEM_MAJORITY && verdict->majority < 0) {
 		error_set(error, "no more than half of the ranks have the "
 				 "same stack, so there is no majority; name a "
@@ -455,9 +437,8 @@ static int check(const struct rankselect_item *item,
 	return error_prefix(error, "column %d", item->column);
 }
 
-int rankselect_resolve(const struct rankselect *select,
-		       const struct session *session, struct rankset *set,
-		       struct error *error)
+int rankselect_resolve(const struct rankselect *select, const struct session *session,
+		       struct rankset *set, struct error *error)
 {
 	rankset_clear(set);
 	for (size_t i = 0; i < select->count; i++) {
@@ -473,8 +454,7 @@ int rankselect_resolve(const struct rankselect *select,
 	return 0;
 }
 
-bool rankselect_add_numbers(const struct rankselect *select,
-			    struct rankset *set)
+bool rankselect_add_numbers(const struct rankselect *select, struct rankset *set)
 {
 	struct rankset numbers = RANKSET_INIT;
 	bool is_numbers = select->count > 0 && !select->items[0].is_negated;
@@ -507,27 +487,23 @@ static int world_size(const struct session *session)
 	return size;
 }
 
-static bool are_all_there(const struct rankset *numbers,
-			  const struct session *session)
+static bool are_all_there(const struct rankset *numbers, const struct session *session)
 {
 	int size = world_size(session);
 	int rank = -1;
 
-	while ((rank = rankset_next(numbers, rank)) >= 0 &&
-	       (size == 0 || rank < size)) {
+	while ((rank = rankset_next(numbers, rank)) >= 0 && (size == 0 || rank < size)) {
 		if (!session_find_rank(session, rank))
 			return false;
 	}
 	return true;
 }
 
-bool rankselect_has_come(const struct rankselect *select,
-			 const struct session *session)
+bool rankselect_has_come(const struct rankselect *select, const struct session *session)
 {
 	struct rankset numbers = RANKSET_INIT;
-	bool has_come = rankselect_add_numbers(select, &numbers)
-				? are_all_there(&numbers, session)
-				: true;
+	bool has_come =
+		rankselect_add_numbers(select, &numbers) ? are_all_there(&numbers, session) : true;
 
 	rankset_clear(&numbers);
 	for (size_t i = 0; i < session->rank_count && has_come; i++) {
@@ -542,8 +518,7 @@ bool rankselect_is_of_process(const struct rankselect *select)
 	for (size_t i = 0; i < select->count; i++) {
 		enum item_kind kind = select->items[i].kind;
 
-		if (kind != ITEM_NUMBERS && kind != ITEM_ALL &&
-		    kind != ITEM_HOST)
+		if (kind != ITEM_NUMBERS && kind != ITEM_ALL && kind != ITEM_HOST)
 			return false;
 	}
 	return true;
@@ -554,15 +529,15 @@ bool rankselect_is_judged(const struct rankselect *select)
 	for (size_t i = 0; i < select->count; i++) {
 		enum item_kind kind = select->items[i].kind;
 
-		if (kind == ITEM_OUTLIER || kind == ITEM_MAJORITY ||
-		    kind == ITEM_CLASS || kind == ITEM_MARK)
+		if (kind == ITEM_OUTLIER || kind == ITEM_MAJORITY || kind == ITEM_CLASS ||
+		    kind == ITEM_MARK)
 			return true;
 	}
 	return false;
 }
 
-int rankselect_find(const char *text, const struct session *session,
-		    struct rankset *set, struct error *error)
+int rankselect_find(const char *text, const struct session *session, struct rankset *set,
+		    struct error *error)
 {
 	struct rankselect select = RANKSELECT_INIT;
 	int result = rankselect_parse(&select, text, error);

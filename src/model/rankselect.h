@@ -36,42 +36,35 @@ struct rankselect {
 	size_t capacity;
 };
 
-#define RANKSELECT_INIT                                                        \
-	{                                                                      \
-		.items = NULL                                                  \
-	}
+#define RANKSELECT_INIT { .items = NULL }
 
 void rankselect_clear(struct rankselect *select);
 /*
  * Replaces what it was; on failure it is empty, and the sentence names the
  * part that is wrong and its column.
  */
-int rankselect_parse(struct rankselect *select, const char *text,
-		     struct error *error);
+int rankselect_parse(struct rankselect *select, const char *text, struct error *error);
 /*
  * Fills *set (emptied first) with the session's ranks that are meant, as the
  * verdict has them now. -1 and a sentence when a name, a class or a majority
  * that it asks for is not there.
  */
-int rankselect_resolve(const struct rankselect *select,
-		       const struct session *session, struct rankset *set,
-		       struct error *error);
+int rankselect_resolve(const struct rankselect *select, const struct session *session,
+		       struct rankset *set, struct error *error);
 /* Whether a rank is meant; false too for what is not there. */
-bool rankselect_has(const struct rankselect *select,
-		    const struct session *session, const struct rank *rank);
+bool rankselect_has(const struct rankselect *select, const struct session *session,
+		    const struct rank *rank);
 /*
  * Adds the numbers to *set where nothing but numbers stands in it, so that
  * ranks that are missing can be named; false, and nothing, else.
  */
-bool rankselect_add_numbers(const struct rankselect *select,
-			    struct rankset *set);
+bool rankselect_add_numbers(const struct rankselect *select, struct rankset *set);
 /*
  * Whether those that are meant have come, of a job whose ranks still come: all
  * whose numbers are named and below the world size, where that is known; of
  * other sets, any.
  */
-bool rankselect_has_come(const struct rankselect *select,
-			 const struct session *session);
+bool rankselect_has_come(const struct rankselect *select, const struct session *session);
 /*
  * The process alone tells whether a rank is meant (its number and machine),
  * not what it does.
@@ -84,7 +77,7 @@ bool rankselect_is_of_process(const struct rankselect *select);
 bool rankselect_is_judged(const struct rankselect *select);
 
 /* Parses and resolves; -1 also when no rank is meant. */
-int rankselect_find(const char *text, const struct session *session,
-		    struct rankset *set, struct error *error);
+int rankselect_find(const char *text, const struct session *session, struct rankset *set,
+		    struct error *error);
 
 #endif

@@ -46,8 +46,7 @@ static void append_counts(struct buffer *out, const struct camp_list *camps)
 		if (listed > 0)
 			buffer_append_string(out, ", ");
 		if (camp->count == 1)
-			buffer_printf(out, "rank %d",
-				      rankset_first(&camp->ranks));
+			buffer_printf(out, "rank %d", rankset_first(&camp->ranks));
 		else
 			text_count(out, camp->count);
 		buffer_append_char(out, ' ');
@@ -103,8 +102,8 @@ static void append_company(struct buffer *out, const struct session *session,
 }
 
 /* The outliers that are at the same kind of thing share one sentence. */
-static void append_group(struct buffer *out, const struct camp_list *camps,
-			 size_t from, bool *is_told)
+static void append_group(struct buffer *out, const struct camp_list *camps, size_t from,
+			 bool *is_told)
 {
 	const struct phrase *phrase = phrase_of(&camps->items[from]);
 	struct rankset ranks = RANKSET_INIT;
@@ -115,8 +114,7 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 	for (size_t i = from; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
-		if (!camp->is_outlier || held_is(camp->first) ||
-		    phrase_of(camp) != phrase)
+		if (!camp->is_outlier || held_is(camp->first) || phrase_of(camp) != phrase)
 			continue;
 		for (size_t j = 0; j < camp->ranks.range_count; j++)
 			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
@@ -130,15 +128,13 @@ static void append_group(struct buffer *out, const struct camp_list *camps,
 	phrase_append_ranks(out, &ranks);
 	buffer_append_char(out, ' ');
 	if (!camps->items[from].main_thread && camps->items[from].is_stopped)
-		phrase_append_summary(out, phrase_index(phrase),
-				      rankset_count(&ranks) != 1);
+		phrase_append_summary(out, phrase_index(phrase), rankset_count(&ranks) != 1);
 	else
 		phrase_append_verb(out, phrase, rankset_count(&ranks) != 1);
 	for (size_t i = from; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
-		if (!camp->is_outlier || held_is(camp->first) ||
-		    phrase_of(camp) != phrase)
+		if (!camp->is_outlier || held_is(camp->first) || phrase_of(camp) != phrase)
 			continue;
 		if (listed == CAMPS_LISTED)
 			break;
@@ -190,9 +186,8 @@ static void say_unread(struct buffer *out, const struct session *session,
 	(void)is_still;
 	(void)camps;
 	phrase_append_total(out, session);
-	buffer_append_string(out, session->rank_count == 1
-					  ? " found; it has not been read yet."
-					  : " found; none has been read yet.");
+	buffer_append_string(out, session->rank_count == 1 ? " found; it has not been read yet."
+							   : " found; none has been read yet.");
 }
 
 static void say_unreadable(struct buffer *out, const struct session *session,
@@ -217,8 +212,7 @@ static void say_gone(struct buffer *out, const struct session *session,
 }
 
 /* Of the camps that were not told yet, the one that ended first. */
-static const struct camp *next_to_end(const struct camp_list *camps,
-				      const bool *is_told)
+static const struct camp *next_to_end(const struct camp_list *camps, const bool *is_told)
 {
 	const struct camp *next = NULL;
 
@@ -243,9 +237,8 @@ static void say_all_gone(struct buffer *out, const struct session *session,
 	const struct camp *camp;
 
 	(void)is_still;
-	buffer_append_string(out, session->rank_count == 1
-					  ? "The only rank has ended"
-					  : "All ranks have ended");
+	buffer_append_string(out, session->rank_count == 1 ? "The only rank has ended"
+							   : "All ranks have ended");
 	while ((camp = next_to_end(camps, is_told)) != NULL) {
 		if (before && before->ended_at < camp->ended_at)
 			buffer_append_string(out, ", then ");
@@ -283,8 +276,7 @@ static void say_stopped(struct buffer *out, const struct session *session,
 	(void)is_still;
 	phrase_append_all(out, session);
 	buffer_append_string(out, session->rank_count == 1 ? " is" : " are");
-	buffer_append_string(out,
-			     " stopped, by a signal or by another debugger.");
+	buffer_append_string(out, " stopped, by a signal or by another debugger.");
 }
 
 static void say_late(struct buffer *out, const struct session *session,
@@ -297,9 +289,8 @@ static void say_late(struct buffer *out, const struct session *session,
 
 static const char *count_word(size_t count)
 {
-	static const char *const words[] = { "no",    "one",   "two",
-					     "three", "four",  "five",
-					     "six",   "seven", "eight" };
+	static const char *const words[] = { "no",   "one", "two",   "three", "four",
+					     "five", "six", "seven", "eight" };
 
 	return count < ARRAY_LENGTH(words) ? words[count] : NULL;
 }
@@ -321,8 +312,7 @@ static size_t append_camps(struct buffer *out, const struct camp_list *camps)
 		if (count > 1)
 			buffer_append_string(out, ", ");
 		text_count(out, camp->count);
-		buffer_append_string(out,
-				     camp->count == 1 ? " rank (" : " ranks (");
+		buffer_append_string(out, camp->count == 1 ? " rank (" : " ranks (");
 		rankset_append(out, &camp->ranks);
 		buffer_append_string(out, ") ");
 		phrase_append_doing(out, camp, camp->count != 1);
@@ -339,8 +329,7 @@ static void say_camps(struct buffer *out, const struct session *session,
 
 	(void)session;
 	if (count_word(count))
-		buffer_printf(out, ": %s camps, no majority",
-			      count_word(count));
+		buffer_printf(out, ": %s camps, no majority", count_word(count));
 	else
 		buffer_printf(out, ": %zu camps, no majority", count);
 	if (is_still)
@@ -363,17 +352,15 @@ static bool is_below_python(const struct camp *camp)
 {
 	enum activity_kind kind = camp->main_thread->activity.kind;
 
-	return camp->role == CAMP_WAITS || kind == ACTIVITY_COMPUTE ||
-	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
+	return camp->role == CAMP_WAITS || kind == ACTIVITY_COMPUTE || kind == ACTIVITY_TRAIN ||
+	       kind == ACTIVITY_UNKNOWN;
 }
 
-static void say_still(struct buffer *out, const struct session *session,
-		      const struct camp *camp)
+static void say_still(struct buffer *out, const struct session *session, const struct camp *camp)
 {
 	size_t length;
-	bool is_complete =
-		session->verdict.world_size > 0 &&
-		session->rank_count >= (size_t)session->verdict.world_size;
+	bool is_complete = session->verdict.world_size > 0 &&
+			   session->rank_count >= (size_t)session->verdict.world_size;
 
 	buffer_append_string(out, " and did not move");
 	length = out->length;
@@ -390,10 +377,9 @@ static void say_still(struct buffer *out, const struct session *session,
 		return;
 	}
 	buffer_append_string(out, "; the stacks agree, so look below Python: ");
-	buffer_append_string(
-		out, is_complete ? "network, or a rank's C++ or GPU work."
-				 : "network, a rank's C++ or GPU work, or "
-				   "a peer that is not in this set.");
+	buffer_append_string(out, is_complete ? "network, or a rank's C++ or GPU work."
+					      : "network, a rank's C++ or GPU work, or "
+						"a peer that is not in this set.");
 }
 
 static void say_together(struct buffer *out, const struct session *session,
@@ -415,13 +401,12 @@ static void say_together(struct buffer *out, const struct session *session,
 	if (is_still)
 		say_still(out, session, camp);
 	else if (camp->waking_count > 0)
-		buffer_append_string(out, camp->count == 1
-						  ? "; it wakes now and then, "
-						    "and what it does then was "
-						    "not seen."
-						  : "; they wake now and then, "
-						    "and what they do then was "
-						    "not seen.");
+		buffer_append_string(out, camp->count == 1 ? "; it wakes now and then, "
+							     "and what it does then was "
+							     "not seen."
+							   : "; they wake now and then, "
+							     "and what they do then was "
+							     "not seen.");
 	else if (camps->is_sampled_twice && camp->moving_count == 0)
 		buffer_append_string(out, ", so far without moving.");
 	else
@@ -432,8 +417,8 @@ static void say_together(struct buffer *out, const struct session *session,
  * All are at something that has no word: only a place that they share says
  * more. False: one of them is at something else.
  */
-static bool append_nameless(struct buffer *out, const struct camp_list *camps,
-			    bool all_move, bool is_plural)
+static bool append_nameless(struct buffer *out, const struct camp_list *camps, bool all_move,
+			    bool is_plural)
 {
 	struct buffer first = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
@@ -453,16 +438,14 @@ static bool append_nameless(struct buffer *out, const struct camp_list *camps,
 		is_shared = is_shared && strcmp(first.data, text.data) == 0;
 	}
 	if (are_nameless && is_shared && first.length > 0)
-		buffer_printf(out, "%s %s", all_move ? ", and" : "; all",
-			      first.data);
+		buffer_printf(out, "%s %s", all_move ? ", and" : "; all", first.data);
 	buffer_clear(&first);
 	buffer_clear(&text);
 	return are_nameless;
 }
 
 /* Where ranks are changes too fast to name places; what they do does not. */
-static void append_kinds(struct buffer *out, const struct camp_list *camps,
-			 bool all_move)
+static void append_kinds(struct buffer *out, const struct camp_list *camps, bool all_move)
 {
 	size_t counts[PHRASES] = { 0 };
 	const struct camp *waiting = NULL;
@@ -498,8 +481,7 @@ static void append_kinds(struct buffer *out, const struct camp_list *camps,
 		else
 			text_count(out, counts[i]);
 		buffer_append_char(out, ' ');
-		if (waiting && wait_camps == 1 &&
-		    phrase_index(phrase_of(waiting)) == i)
+		if (waiting && wait_camps == 1 && phrase_index(phrase_of(waiting)) == i)
 			phrase_append_doing(out, waiting, counts[i] != 1);
 		else
 			phrase_append_summary(out, i, counts[i] != 1);
@@ -522,16 +504,13 @@ static void say_moving(struct buffer *out, const struct session *session,
 		phrase_append_total(out, session);
 	}
 	buffer_append_string(out, moving == 1 ? " moves" : " move");
-	if (!append_nameless(out, camps, moving == session->rank_count,
-			     session->rank_count > 1))
+	if (!append_nameless(out, camps, moving == session->rank_count, session->rank_count > 1))
 		append_kinds(out, camps, moving == session->rank_count);
 	buffer_append_char(out, '.');
 }
 
-static void (*const sentences[FINDINGS])(struct buffer *out,
-					 const struct session *session,
-					 const struct camp_list *camps,
-					 bool is_still) = {
+static void (*const sentences[FINDINGS])(struct buffer *out, const struct session *session,
+					 const struct camp_list *camps, bool is_still) = {
 	[FINDING_NO_RANKS] = say_no_ranks,
 	[FINDING_UNREAD] = say_unread,
 	[FINDING_UNREADABLE] = say_unreadable,
@@ -552,8 +531,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out,
 static bool is_partly_read(const struct rank *rank)
 {
 	return rank->unseen ||
-	       (rank->missing && !rank->sample_error &&
-		rank->process.state != PROCESS_UNREADABLE);
+	       (rank->missing && !rank->sample_error && rank->process.state != PROCESS_UNREADABLE);
 }
 
 /* What is known of them is used, and what is not is said. */
@@ -566,8 +544,7 @@ static void append_missing(struct buffer *out, const struct session *session)
 		struct rankset ranks = RANKSET_INIT;
 
 		if (!first->missing || first->state == RANK_UNREADABLE ||
-		    rankset_contains(&told, first->process.rank) ||
-		    rank_is_gone(first))
+		    rankset_contains(&told, first->process.rank) || rank_is_gone(first))
 			continue;
 		for (size_t j = i; j < session->rank_count; j++) {
 			const struct rank *rank = session->ranks[j];
@@ -599,8 +576,7 @@ static void append_unread(struct buffer *out, const struct session *session)
 }
 
 /* Ranks that no rule could look at: they may be the odd ones. */
-static void append_unknown(struct buffer *out, const struct camp_list *camps,
-			   enum camp_role role)
+static void append_unknown(struct buffer *out, const struct camp_list *camps, enum camp_role role)
 {
 	struct rankset ranks = RANKSET_INIT;
 	const struct camp *first = NULL;
@@ -619,14 +595,11 @@ static void append_unknown(struct buffer *out, const struct camp_list *camps,
 		buffer_append_char(out, ' ');
 		phrase_append_ranks(out, &ranks);
 		if (role == CAMP_UNREADABLE) {
-			buffer_append_string(out, is_partly_read(first->first)
-							  ? ": "
-							  : " cannot be read: ");
+			buffer_append_string(
+				out, is_partly_read(first->first) ? ": " : " cannot be read: ");
 			phrase_append_error(out, first->first->error);
 		} else {
-			buffer_append_string(out, rankset_count(&ranks) == 1
-							  ? " has"
-							  : " have");
+			buffer_append_string(out, rankset_count(&ranks) == 1 ? " has" : " have");
 			buffer_append_string(out, " not been read yet.");
 		}
 	}
@@ -634,8 +607,7 @@ static void append_unknown(struct buffer *out, const struct camp_list *camps,
 }
 
 void sentence_append(struct buffer *out, const struct session *session,
-		     const struct camp_list *camps, enum finding finding,
-		     bool is_still)
+		     const struct camp_list *camps, enum finding finding, bool is_still)
 {
 	sentences[finding](out, session, camps, is_still);
 	if (finding != FINDING_UNREADABLE && finding != FINDING_UNREAD) {

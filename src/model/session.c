@@ -41,8 +41,7 @@ void session_init(struct session *session)
 	session->by_pid = map_new(NULL);
 	session->sources = strmap_new(free_source);
 	session->previous = previous_new();
-	session->choice.selection =
-		(struct selection){ .rank = -1, .depth = -1 };
+	session->choice.selection = (struct selection){ .rank = -1, .depth = -1 };
 	verdict_make(&session->verdict, session);
 }
 
@@ -118,8 +117,7 @@ void session_clear(struct session *session)
 size_t session_add_node(struct session *session, const char *name)
 {
 	session->nodes =
-		xrealloc(session->nodes, (session->node_count + 1) *
-						 sizeof(struct session_node));
+		xrealloc(session->nodes, (session->node_count + 1) * sizeof(struct session_node));
 	session->nodes[session->node_count] = (struct session_node){
 		.name = xstrdup(name),
 		.stacks = stack_table_new(),
@@ -207,20 +205,17 @@ void session_forget_pid(struct session *session, const struct rank *rank)
 		map_remove(session->by_pid, key);
 }
 
-struct rank *session_find_pid(const struct session *session, size_t node,
-			      pid_t pid)
+struct rank *session_find_pid(const struct session *session, size_t node, pid_t pid)
 {
 	return map_find(session->by_pid, pid_key(node, pid));
 }
 
-const struct rank *session_find_any_pid(const struct session *session,
-					size_t node, pid_t pid)
+const struct rank *session_find_any_pid(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *rank = session_find_pid(session, node, pid);
 
 	for (size_t i = 0; i < session->rank_count && !rank; i++) {
-		if (session->ranks[i]->node == node &&
-		    session->ranks[i]->process.pid == pid)
+		if (session->ranks[i]->node == node && session->ranks[i]->process.pid == pid)
 			rank = session->ranks[i];
 	}
 	return rank;
@@ -228,12 +223,10 @@ const struct rank *session_find_any_pid(const struct session *session,
 
 const struct rank *session_selected(const struct session *session)
 {
-	const struct rank *rank =
-		session_find_rank(session, session->choice.selection.rank);
+	const struct rank *rank = session_find_rank(session, session->choice.selection.rank);
 
 	if (!rank)
-		rank = session_find_rank(
-			session, rankset_first(&session->verdict.outliers));
+		rank = session_find_rank(session, rankset_first(&session->verdict.outliers));
 	if (!rank && session->rank_count > 0)
 		rank = session->ranks[0];
 	return rank;
@@ -244,8 +237,7 @@ const struct rank *session_looked_at(const struct session *session)
 	const struct rank *rank = session_selected(session);
 
 	for (size_t i = 0; rank && i < rank->child_count; i++) {
-		if (rank->children[i]->process.pid ==
-		    session->choice.selection.pid)
+		if (rank->children[i]->process.pid == session->choice.selection.pid)
 			return rank->children[i];
 	}
 	return rank;
@@ -261,18 +253,15 @@ const struct thread *session_selected_thread(const struct session *session)
 	thread = rank_find_thread(rank, session->choice.selection.tid);
 	if (thread)
 		return thread;
-	return held_is_stopped(rank) ? held_thread(rank)
-				     : rank_main_thread(rank);
+	return held_is_stopped(rank) ? held_thread(rank) : rank_main_thread(rank);
 }
 
-const struct stack *session_shown_stack(const struct session *session,
-					const struct thread *thread)
+const struct stack *session_shown_stack(const struct session *session, const struct thread *thread)
 {
 	if (!thread)
 		return NULL;
-	return session->choice.shows_native && thread->sample.native
-		       ? thread->sample.native
-		       : thread->sample.stack;
+	return session->choice.shows_native && thread->sample.native ? thread->sample.native
+								     : thread->sample.stack;
 }
 
 bool session_append_progress(struct buffer *out, const struct session *session)
@@ -283,8 +272,8 @@ bool session_append_progress(struct buffer *out, const struct session *session)
 		if (progress->total == 0 || session->nodes[i].is_gone)
 			continue;
 		text_escape(out, progress->title, strlen(progress->title));
-		buffer_printf(out, " %" PRId64 "/%" PRId64 " \u00b7 ",
-			      progress->done, progress->total);
+		buffer_printf(out, " %" PRId64 "/%" PRId64 " \u00b7 ", progress->done,
+			      progress->total);
 		text_escape(out, progress->message, strlen(progress->message));
 		return true;
 	}
@@ -292,8 +281,7 @@ bool session_append_progress(struct buffer *out, const struct session *session)
 }
 
 /* A debugger that is ours has stopped it in its program. */
-static bool is_stepping(const struct session *session,
-			const struct thread *thread)
+static bool is_stepping(const struct session *session, const struct thread *thread)
 {
 	const struct rank *rank = session_looked_at(session);
 
@@ -313,15 +301,13 @@ int session_selected_depth(const struct session *session)
 	if (depth < 0 && is_stepping(session, thread))
 		return 0;
 	if (depth < 0)
-		return (int)place_user_frame(
-			&session_looked_at(session)->process, stack);
+		return (int)place_user_frame(&session_looked_at(session)->process, stack);
 	if ((size_t)depth >= stack->frame_count)
 		return (int)stack->frame_count - 1;
 	return depth;
 }
 
-static const struct source *find_source(const struct session *session,
-					size_t node, pid_t pid,
+static const struct source *find_source(const struct session *session, size_t node, pid_t pid,
 					const char *path)
 {
 	struct buffer key = BUFFER_INIT;
@@ -334,16 +320,14 @@ static const struct source *find_source(const struct session *session,
 }
 
 /* A live one of the machine of the dead process pid; NULL: pid lives. */
-static const struct rank *find_heir(const struct session *session, size_t node,
-				    pid_t pid)
+static const struct rank *find_heir(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *own = session_find_any_pid(session, node, pid);
 
 	if (!own || own->process.state != PROCESS_EXITED)
 		return NULL;
 	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i]->node == node &&
-		    session->ranks[i]->process.pid != 0 &&
+		if (session->ranks[i]->node == node && session->ranks[i]->process.pid != 0 &&
 		    session->ranks[i]->process.state == PROCESS_LIVE)
 			return session->ranks[i];
 	return NULL;
@@ -357,16 +341,15 @@ pid_t session_source_pid(const struct session *session, size_t node, pid_t pid)
 }
 
 /* The file as another rank of the same machine has it. */
-static const struct source *find_of_machine(const struct session *session,
-					    size_t node, const char *path)
+static const struct source *find_of_machine(const struct session *session, size_t node,
+					    const char *path)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 		const struct source *source = NULL;
 
 		if (rank->node == node && rank->process.pid != 0)
-			source = find_source(session, node, rank->process.pid,
-					     path);
+			source = find_source(session, node, rank->process.pid, path);
 		if (source && source->content)
 			return source;
 	}
@@ -380,8 +363,7 @@ static bool has_ended(const struct session *session, size_t node, pid_t pid)
 	return rank && rank->process.state == PROCESS_EXITED;
 }
 
-const struct source *session_find_source(const struct session *session,
-					 size_t node, pid_t pid,
+const struct source *session_find_source(const struct session *session, size_t node, pid_t pid,
 					 const char *path)
 {
 	const struct source *own = find_source(session, node, pid, path);
@@ -398,8 +380,8 @@ const struct source *session_find_source(const struct session *session,
 	return found ? found : own;
 }
 
-const struct code *session_find_code(const struct session *session, size_t node,
-				     pid_t pid, pid_t tid, int depth)
+const struct code *session_find_code(const struct session *session, size_t node, pid_t pid,
+				     pid_t tid, int depth)
 {
 	const struct rank *rank = session_find_any_pid(session, node, pid);
 	const struct thread *thread = rank ? rank_find_thread(rank, tid) : NULL;
@@ -410,8 +392,7 @@ const struct code *session_find_code(const struct session *session, size_t node,
 	return stack->frames[depth].code;
 }
 
-uint64_t session_find_stop(const struct session *session, size_t node,
-			   pid_t pid, pid_t tid)
+uint64_t session_find_stop(const struct session *session, size_t node, pid_t pid, pid_t tid)
 {
 	const struct rank *rank = session_find_pid(session, node, pid);
 	const struct thread *thread;
@@ -425,9 +406,7 @@ uint64_t session_find_stop(const struct session *session, size_t node,
 		return rank->debugger.stops;
 	/* From outside the others of Python stand, too. */
 	thread = outside_is(rank) ? rank_find_thread(rank, tid) : NULL;
-	return thread && thread->sample.state == THREAD_STOPPED
-		       ? rank->debugger.stops
-		       : 0;
+	return thread && thread->sample.state == THREAD_STOPPED ? rank->debugger.stops : 0;
 }
 
 void session_touch(struct session *session, int rank)
@@ -438,8 +417,7 @@ void session_touch(struct session *session, int rank)
 		found->touched++;
 }
 
-uint64_t session_find_touched(const struct session *session, size_t node,
-			      pid_t pid)
+uint64_t session_find_touched(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *rank = session_find_pid(session, node, pid);
 
@@ -447,32 +425,28 @@ uint64_t session_find_touched(const struct session *session, size_t node,
 }
 
 /* Both answer the same question. */
-static bool is_same_question(const struct variables *a,
-			     const struct variables *b)
+static bool is_same_question(const struct variables *a, const struct variables *b)
 {
-	if (a->node != b->node || a->pid != b->pid || a->depth != b->depth ||
-	    a->start != b->start)
+	if (a->node != b->node || a->pid != b->pid || a->depth != b->depth || a->start != b->start)
 		return false;
 	return a->depth < 0 ? a->address == b->address : a->tid == b->tid;
 }
 
 /* Another function stands at their depth by now. */
-static bool is_outdated(const struct session *session,
-			const struct variables *variables)
+static bool is_outdated(const struct session *session, const struct variables *variables)
 {
 	const struct code *code;
 
 	if (variables->depth < 0 || !variables->code)
 		return false;
-	code = session_find_code(session, variables->node, variables->pid,
-				 variables->tid, variables->depth);
+	code = session_find_code(session, variables->node, variables->pid, variables->tid,
+				 variables->depth);
 	return code != variables->code;
 }
 
-const struct variables *session_find_variables(const struct session *session,
-					       size_t node, pid_t pid,
-					       pid_t tid, int depth,
-					       uint64_t address, int64_t start)
+const struct variables *session_find_variables(const struct session *session, size_t node,
+					       pid_t pid, pid_t tid, int depth, uint64_t address,
+					       int64_t start)
 {
 	const struct variables asked = {
 		.node = node,
@@ -487,21 +461,18 @@ const struct variables *session_find_variables(const struct session *session,
 		const struct variables *variables = session->variables[i - 1];
 
 		if (is_same_question(variables, &asked))
-			return is_outdated(session, variables) ? NULL
-							       : variables;
+			return is_outdated(session, variables) ? NULL : variables;
 	}
 	return NULL;
 }
 
-void session_add_variables(struct session *session,
-			   struct variables *owned_variables)
+void session_add_variables(struct session *session, struct variables *owned_variables)
 {
 	size_t skip = session->variables_count >= VARIABLES_MAXIMUM;
 	size_t kept = 0;
 
 	session->variables = xrealloc(session->variables,
-				      (session->variables_count + 1) *
-					      sizeof(struct variables *));
+				      (session->variables_count + 1) * sizeof(struct variables *));
 	for (size_t i = 0; i < session->variables_count; i++) {
 		struct variables *old = session->variables[i];
 
@@ -529,8 +500,7 @@ void session_add_source(struct session *session, size_t node, pid_t pid,
 }
 
 struct each_source {
-	void (*each)(size_t node, pid_t pid, const struct source *source,
-		     void *data);
+	void (*each)(size_t node, pid_t pid, const struct source *source, void *data);
 	void *data;
 };
 
@@ -545,8 +515,8 @@ static void call_each(const char *key, void *value, void *data)
 }
 
 void session_each_source(const struct session *session,
-			 void (*each)(size_t node, pid_t pid,
-				      const struct source *source, void *data),
+			 void (*each)(size_t node, pid_t pid, const struct source *source,
+				      void *data),
 			 void *data)
 {
 	struct each_source call = { each, data };

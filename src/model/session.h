@@ -63,7 +63,7 @@ struct session_node {
 	struct progress progress;
 	struct rankset wanted; /* one of several recordings was to show
 				* these; empty: all */
-	bool is_known; /* it told of processes, or was looked through */
+	bool is_known;	       /* it told of processes, or was looked through */
 	bool is_gone;
 	char *unread;  /* why not all of its processes could be looked at, or
 			* NULL */
@@ -84,8 +84,8 @@ struct variables {
 	int64_t start;
 	char *exactness; /* "exact" … */
 	struct variable_list list;
-	char *error; /* NULL: fine */
-	double time; /* session time they came */
+	char *error;	  /* NULL: fine */
+	double time;	  /* session time they came */
 	uint64_t stops;	  /* at which stop of the thread's debugger; 0: it was
 			   * at none */
 	uint64_t touched; /* of the rank, when they came */
@@ -126,31 +126,31 @@ struct session {
 	int job; /* index of the chosen one; -1 none */
 	struct bystander *bystanders;
 	size_t bystander_count;
-	struct map *by_pid;    /* live ranks, others, their children, by
-				* node and pid */
-	size_t looked_at;      /* processes looked at by discover */
-	uid_t uid;	       /* whose */
-	size_t other_users;    /* Python processes of other users */
-	bool is_discovered;    /* the first discover was answered */
+	struct map *by_pid; /* live ranks, others, their children, by
+			     * node and pid */
+	size_t looked_at;   /* processes looked at by discover */
+	uid_t uid;	    /* whose */
+	size_t other_users; /* Python processes of other users */
+	bool is_discovered; /* the first discover was answered */
 	bool is_replay;
 	struct verdict verdict;
 	struct choice choice;
 	double now;
 	uint64_t revision;	      /* raised by each change */
-	uint64_t step; /* raised when a rank comes, goes, changes its
-			* state, or its main thread's stack does */
+	uint64_t step;		      /* raised when a rank comes, goes, changes its
+				       * state, or its main thread's stack does */
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
 	struct variables **variables; /* newest last, bounded */
 	size_t variables_count;
 	struct previous *previous; /* what variables were at earlier stops */
-	struct output **outputs; /* what processes print; bounded */
+	struct output **outputs;   /* what processes print; bounded */
 	size_t output_count;
-	struct stops stops; /* of all ranks */
-	struct answers answers; /* to the last question to several ranks */
-	struct paramdiff paramdiff; /* of the last diff-params */
-	struct dialogue dialogue; /* code that was run, and the answers */
-	struct launching launching; /* the job that we started */
-	struct tensorview tensorview; /* the tensor that is looked at */
+	struct stops stops;		 /* of all ranks */
+	struct answers answers;		 /* to the last question to several ranks */
+	struct paramdiff paramdiff;	 /* of the last diff-params */
+	struct dialogue dialogue;	 /* code that was run, and the answers */
+	struct launching launching;	 /* the job that we started */
+	struct tensorview tensorview;	 /* the tensor that is looked at */
 	struct transcript **transcripts; /* sessions of debuggers; bounded */
 	size_t transcript_count;
 };
@@ -163,8 +163,7 @@ size_t session_add_node(struct session *session, const char *name);
  * Applies one message of a node at session time now. Bad messages are
  * refused with a sentence and change nothing.
  */
-int session_apply(struct session *session, size_t node,
-		  const struct message *message, double now,
+int session_apply(struct session *session, size_t node, const struct message *message, double now,
 		  struct error *error);
 /* The node's pipe ended: its ranks become unreadable. */
 void session_lose_node(struct session *session, size_t node, const char *why);
@@ -187,25 +186,21 @@ struct rank *session_find_rank(const struct session *session, int rank);
  * A process is named by its pid on its node. Also others and children; not
  * what has exited.
  */
-struct rank *session_find_pid(const struct session *session, size_t node,
-			      pid_t pid);
+struct rank *session_find_pid(const struct session *session, size_t node, pid_t pid);
 /* The same, and ranks that have exited. */
-const struct rank *session_find_any_pid(const struct session *session,
-					size_t node, pid_t pid);
+const struct rank *session_find_any_pid(const struct session *session, size_t node, pid_t pid);
 /* What runs in a frame now; NULL: there is none, or it was not read. */
-const struct code *session_find_code(const struct session *session, size_t node,
-				     pid_t pid, pid_t tid, int depth);
+const struct code *session_find_code(const struct session *session, size_t node, pid_t pid,
+				     pid_t tid, int depth);
 /*
  * The stop (debugger.h's count) at which a debugger of ours has this thread
  * (0: whichever it has); 0: none has it. Until the next one its variables stay
  * what they are, unless a person has something run there (session_touch).
  */
-uint64_t session_find_stop(const struct session *session, size_t node,
-			   pid_t pid, pid_t tid);
+uint64_t session_find_stop(const struct session *session, size_t node, pid_t pid, pid_t tid);
 /* A person had something run in this rank. */
 void session_touch(struct session *session, int rank);
-uint64_t session_find_touched(const struct session *session, size_t node,
-			      pid_t pid);
+uint64_t session_find_touched(const struct session *session, size_t node, pid_t pid);
 const struct rank *session_selected(const struct session *session);
 /* The process that is looked at: the selected rank, or a child of it. */
 const struct rank *session_looked_at(const struct session *session);
@@ -215,8 +210,7 @@ const struct thread *session_selected_thread(const struct session *session);
  * What is shown of a thread: its Python stack, or the one merged with native
  * frames. Depths count in the Python stack. NULL: there is none.
  */
-const struct stack *session_shown_stack(const struct session *session,
-					const struct thread *thread);
+const struct stack *session_shown_stack(const struct session *session, const struct thread *thread);
 /* Appends "symbols 3/8 · libtorch_cpu.so"; false: no node is at work. */
 bool session_append_progress(struct buffer *out, const struct session *session);
 /* Index of the selected frame in that thread's stack; -1 none. */
@@ -227,25 +221,22 @@ int session_selected_depth(const struct session *session);
  * session_find_source takes that of any rank of the same machine.
  */
 pid_t session_source_pid(const struct session *session, size_t node, pid_t pid);
-const struct source *session_find_source(const struct session *session,
-					 size_t node, pid_t pid,
+const struct source *session_find_source(const struct session *session, size_t node, pid_t pid,
 					 const char *path);
 /*
  * depth -1: by address. The newest that came; may be of an older epoch, but
  * not of another function than the one at that depth now.
  */
-const struct variables *session_find_variables(const struct session *session,
-					       size_t node, pid_t pid,
-					       pid_t tid, int depth,
-					       uint64_t address, int64_t start);
+const struct variables *session_find_variables(const struct session *session, size_t node,
+					       pid_t pid, pid_t tid, int depth, uint64_t address,
+					       int64_t start);
 
 /* For the model's own files: the process is found by its pid, or no more. */
 void session_note_pid(struct session *session, struct rank *rank);
 void session_forget_pid(struct session *session, const struct rank *rank);
 /* Lends the rank that a child belongs to; NULL and a sentence. */
 struct rank *session_find_parent(const struct session *session, size_t node,
-				 const struct process *process,
-				 struct error *error);
+				 const struct process *process, struct error *error);
 /* What a node's answer to `discover` says; the job may be clear then. */
 int session_discovered(struct session *session, size_t node, const json_t *body,
 		       struct error *error);
@@ -253,14 +244,13 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 /* For session_apply: the node gives ids of stacks anew (carry.c). */
 void session_drop_stacks(struct session *session, size_t node);
 /* For session_apply: the newest answer replaces an older one. */
-void session_add_variables(struct session *session,
-			   struct variables *owned_variables);
+void session_add_variables(struct session *session, struct variables *owned_variables);
 void session_add_source(struct session *session, size_t node, pid_t pid,
 			struct source *owned_source);
 /* All files that were read. */
 void session_each_source(const struct session *session,
-			 void (*each)(size_t node, pid_t pid,
-				      const struct source *source, void *data),
+			 void (*each)(size_t node, pid_t pid, const struct source *source,
+				      void *data),
 			 void *data);
 void session_clear_bystanders(struct session *session);
 

@@ -56,8 +56,8 @@ static int no_part(const char *text, struct error *error)
 }
 
 /* "3", "0:8", ":", "2:" */
-static int read_part(struct part *part, const char **at, int64_t size,
-		     int dimension, struct error *error)
+static int read_part(struct part *part, const char **at, int64_t size, int dimension,
+		     struct error *error)
 {
 	bool has_number = read_number(at, size, &part->first);
 
@@ -67,8 +67,7 @@ static int read_part(struct part *part, const char **at, int64_t size,
 		return no_part(*at, error);
 	if (!part->runs && (part->first < 0 || part->first >= size))
 		return error_set(error,
-				 "dimension %d has %" PRId64
-				 " elements; there is no such index",
+				 "dimension %d has %" PRId64 " elements; there is no such index",
 				 dimension, size);
 	if (!part->runs)
 		return 0;
@@ -82,8 +81,8 @@ static int read_part(struct part *part, const char **at, int64_t size,
 	return 0;
 }
 
-static int read_parts(struct part *parts, const char *text,
-		      const struct tensor *tensor, struct error *error)
+static int read_parts(struct part *parts, const char *text, const struct tensor *tensor,
+		      struct error *error)
 {
 	int count = tensor->dimension_count;
 	const char *at = text + strspn(text, " \t");
@@ -94,8 +93,8 @@ static int read_parts(struct part *parts, const char *text,
 	skip_blanks(&at);
 	for (; *at != '\0' && *at != ']'; i++) {
 		if (i == count)
-			return error_set(error, "it has %d dimension%s only",
-					 count, count == 1 ? "" : "s");
+			return error_set(error, "it has %d dimension%s only", count,
+					 count == 1 ? "" : "s");
 		if (read_part(&parts[i], &at, tensor->shape[i], i, error) < 0)
 			return -1;
 		if (*at != ',' && *at != ']' && *at != '\0')
@@ -112,24 +111,22 @@ static int read_parts(struct part *parts, const char *text,
 	return 0;
 }
 
-static void set_row(struct tensor_slice *slice, int dimension,
-		    const struct part *part)
+static void set_row(struct tensor_slice *slice, int dimension, const struct part *part)
 {
 	slice->row_dimension = dimension;
 	slice->row = part->first;
 	slice->row_count = part->end - part->first;
 }
 
-static void set_column(struct tensor_slice *slice, int dimension,
-		       const struct part *part)
+static void set_column(struct tensor_slice *slice, int dimension, const struct part *part)
 {
 	slice->column_dimension = dimension;
 	slice->column = part->first;
 	slice->column_count = part->end - part->first;
 }
 
-int slicetext_parse(struct tensor_slice *slice, const char *text,
-		    const struct tensor *tensor, struct error *error)
+int slicetext_parse(struct tensor_slice *slice, const char *text, const struct tensor *tensor,
+		    struct error *error)
 {
 	struct part parts[TENSOR_DIMENSIONS];
 	int running = 0;
@@ -151,10 +148,9 @@ int slicetext_parse(struct tensor_slice *slice, const char *text,
 		else if (running == 2)
 			set_row(slice, i, &parts[i]);
 		else
-			return error_set(error,
-					 "two dimensions of a slice run at "
-					 "most; give the others an index: "
-					 "[0, :, :]");
+			return error_set(error, "two dimensions of a slice run at "
+						"most; give the others an index: "
+						"[0, :, :]");
 	}
 	return 0;
 }

@@ -11,7 +11,7 @@ struct tensor;
 struct tensor_slice;
 
 /* Into a new one, of any size; -1 and a sentence. */
-int slicetext_parse(struct tensor_slice *slice, const char *text,
-		    const struct tensor *tensor, struct error *error);
+int slicetext_parse(struct tensor_slice *slice, const char *text, const struct tensor *tensor,
+		    struct error *error);
 
 #endif

@@ -50,8 +50,7 @@ struct writer {
 };
 
 /* The stack in the writer's table, sent; NULL for NULL. */
-static const struct stack *write_stack(struct writer *writer,
-				       const struct stack *stack)
+static const struct stack *write_stack(struct writer *writer, const struct stack *stack)
 {
 	const struct stack *copy;
 	json_t *json;
@@ -67,16 +66,13 @@ static const struct stack *write_stack(struct writer *writer,
 
 static json_t *write_thread(const struct thread *thread)
 {
-	return json_pack("{s:f, s:I, s:b, s:b, s:b, s:f}", "since",
-			 thread->since, "samples",
-			 (json_int_t)thread->sample_count, "changed",
-			 thread->has_changed, "moved", thread->has_moved,
-			 "busy", thread->is_busy, "usual", thread->usual_share);
+	return json_pack("{s:f, s:I, s:b, s:b, s:b, s:f}", "since", thread->since, "samples",
+			 (json_int_t)thread->sample_count, "changed", thread->has_changed, "moved",
+			 thread->has_moved, "busy", thread->is_busy, "usual", thread->usual_share);
 }
 
 /* The newest sample as the node would send it, and what it compared to. */
-static void write_sample(struct writer *writer, const struct rank *rank,
-			 json_t *json)
+static void write_sample(struct writer *writer, const struct rank *rank, json_t *json)
 {
 	struct process_sample sample = {
 		.pid = rank->process.pid,
@@ -89,8 +85,7 @@ static void write_sample(struct writer *writer, const struct rank *rank,
 	};
 	json_t *threads = json_array();
 
-	sample.threads =
-		xcalloc(rank->thread_count + 1, sizeof(*sample.threads));
+	sample.threads = xcalloc(rank->thread_count + 1, sizeof(*sample.threads));
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		struct thread_sample *thread = &sample.threads[i];
 
@@ -99,15 +94,13 @@ static void write_sample(struct writer *writer, const struct rank *rank,
 		thread->native = write_stack(writer, thread->native);
 		json_array_append_new(threads, write_thread(&rank->threads[i]));
 	}
-	json_object_set_new(json, "sample",
-			    process_sample_to_json(&sample, writer->table));
+	json_object_set_new(json, "sample", process_sample_to_json(&sample, writer->table));
 	json_object_set_new(json, "threads", threads);
 	free(sample.threads);
 }
 
 /* What a moment's stack adds to the snapshot. */
-static size_t write_moment(struct writer *writer,
-			   const struct rank_moment *moment)
+static size_t write_moment(struct writer *writer, const struct rank_moment *moment)
 {
 	size_t before = json_array_size(writer->stacks);
 	const struct stack *stack = write_stack(writer, moment->stack);
@@ -138,15 +131,12 @@ static json_t *write_history(struct writer *writer, const struct rank *rank)
 {
 	json_t *json = json_array();
 
-	for (size_t i = find_oldest(writer, rank); i < rank->history_count;
-	     i++) {
-		const struct rank_moment *moment =
-			&rank->history[i % RANK_HISTORY];
+	for (size_t i = find_oldest(writer, rank); i < rank->history_count; i++) {
+		const struct rank_moment *moment = &rank->history[i % RANK_HISTORY];
 		const struct stack *stack = write_stack(writer, moment->stack);
 
 		json_array_append_new(json, json_real(moment->time));
-		json_array_append_new(
-			json, json_integer(stack ? (json_int_t)stack->id : 0));
+		json_array_append_new(json, json_integer(stack ? (json_int_t)stack->id : 0));
 	}
 	return json;
 }
@@ -157,28 +147,24 @@ static json_t *write_rank(struct writer *writer, const struct rank *rank)
 
 	json_object_set_new(json, "process", process_to_json(&rank->process));
 	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
-		const double *time =
-			(const void *)((const char *)rank + times[i].offset);
+		const double *time = (const void *)((const char *)rank + times[i].offset);
 
 		json_object_set_new(json, times[i].key, json_real(*time));
 	}
 	json_object_set_new(json, "interval", json_real(rank->interval));
-	json_object_set_new(json, "longest_pause",
-			    json_real(rank->longest_pause));
+	json_object_set_new(json, "longest_pause", json_real(rank->longest_pause));
 	json_object_set_new(json, "cpu_share", json_real(rank->cpu_share));
-	json_object_set_new(json, "samples",
-			    json_integer((json_int_t)rank->sample_count));
+	json_object_set_new(json, "samples", json_integer((json_int_t)rank->sample_count));
 	json_object_set_new(json, "history", write_history(writer, rank));
 	if (rank->debugger.state != DEBUGGER_NONE)
-		json_object_set_new(json, "debugger",
-				    debugger_to_json(&rank->debugger));
+		json_object_set_new(json, "debugger", debugger_to_json(&rank->debugger));
 	if (rank->sampled_at >= 0)
 		write_sample(writer, rank, json);
 	return json;
 }
 
-static void write_ranks(struct writer *writer, struct rank *const *ranks,
-			size_t count, json_t *json)
+static void write_ranks(struct writer *writer, struct rank *const *ranks, size_t count,
+			json_t *json)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct rank *rank = ranks[i];
@@ -222,8 +208,7 @@ static json_t *write_bystanders(const struct session *session)
 	return json;
 }
 
-static void write_discovery(const struct session *session, size_t node,
-			    json_t *json)
+static void write_discovery(const struct session *session, size_t node, json_t *json)
 {
 	const struct session_node *from = &session->nodes[node];
 	json_t *discovered;
@@ -231,11 +216,9 @@ static void write_discovery(const struct session *session, size_t node,
 	if (!session->is_discovered)
 		return;
 	discovered = json_pack("{s:I, s:I, s:I, s:I, s:o}", "looked_at",
-			       (json_int_t)session->looked_at, "uid",
-			       (json_int_t)session->uid, "others",
-			       (json_int_t)session->other_users, "hidden",
-			       (json_int_t)from->hidden, "bystanders",
-			       write_bystanders(session));
+			       (json_int_t)session->looked_at, "uid", (json_int_t)session->uid,
+			       "others", (json_int_t)session->other_users, "hidden",
+			       (json_int_t)from->hidden, "bystanders", write_bystanders(session));
 	json_set_text(discovered, "unread", from->unread);
 	json_object_set_new(json, "discovered", discovered);
 }
@@ -258,8 +241,7 @@ static size_t history_of_each(const struct session *session)
 	return each > 0 ? each : 1;
 }
 
-json_t *snapshot_to_json(const struct session *session, size_t node,
-			 struct stack_table *table)
+json_t *snapshot_to_json(const struct session *session, size_t node, struct stack_table *table)
 {
 	struct writer writer = {
 		.session = session,
@@ -277,8 +259,7 @@ json_t *snapshot_to_json(const struct session *session, size_t node,
 	write_ranks(&writer, session->ranks, session->rank_count, ranks);
 	write_ranks(&writer, session->others, session->other_count, ranks);
 	if (session->launching.job.state != LAUNCHED_NONE)
-		json_object_set_new(json, "job",
-				    launched_to_json(&session->launching.job));
+		json_object_set_new(json, "job", launched_to_json(&session->launching.job));
 	json_object_set_new(json, "stacks", writer.stacks);
 	json_object_set_new(json, "ranks", ranks);
 	return json;
@@ -292,8 +273,7 @@ struct reader {
 	struct error *error;
 };
 
-static double read_time(const struct reader *reader, const json_t *json,
-			const char *key)
+static double read_time(const struct reader *reader, const json_t *json, const char *key)
 {
 	double time = json_get_real(json, key, -1);
 
@@ -307,16 +287,14 @@ static size_t read_count(const json_t *json, const char *key)
 	return count > 0 ? (size_t)count : 0;
 }
 
-static int read_threads(const struct reader *reader, struct rank *rank,
-			const json_t *json)
+static int read_threads(const struct reader *reader, struct rank *rank, const json_t *json)
 {
 	struct process_sample sample = { .threads = NULL };
 	const json_t *threads = json_object_get(json, "threads");
 	double now = rank->sampled_at;
 
-	if (process_sample_from_json(
-		    &sample, reader->session->nodes[reader->node].stacks,
-		    json_object_get(json, "sample"), reader->error) < 0) {
+	if (process_sample_from_json(&sample, reader->session->nodes[reader->node].stacks,
+				     json_object_get(json, "sample"), reader->error) < 0) {
 		process_sample_clear(&sample);
 		return -1;
 	}
@@ -337,27 +315,23 @@ static int read_threads(const struct reader *reader, struct rank *rank,
 	return 0;
 }
 
-static void read_history(const struct reader *reader, struct rank *rank,
-			 const json_t *json)
+static void read_history(const struct reader *reader, struct rank *rank, const json_t *json)
 {
-	const struct stack_table *table =
-		reader->session->nodes[reader->node].stacks;
+	const struct stack_table *table = reader->session->nodes[reader->node].stacks;
 
 	rank->history_count = 0;
 	for (size_t i = 0; i + 1 < json_array_size(json); i += 2) {
 		double time = json_number_value(json_array_get(json, i));
 		json_int_t id = json_integer_value(json_array_get(json, i + 1));
 
-		rank->history[rank->history_count++ % RANK_HISTORY] =
-			(struct rank_moment){
-				.time = time + reader->shift,
-				.stack = stack_table_find(table, (uint64_t)id),
-			};
+		rank->history[rank->history_count++ % RANK_HISTORY] = (struct rank_moment){
+			.time = time + reader->shift,
+			.stack = stack_table_find(table, (uint64_t)id),
+		};
 	}
 }
 
-static int read_debugger(const struct reader *reader, struct rank *rank,
-			 const json_t *json)
+static int read_debugger(const struct reader *reader, struct rank *rank, const json_t *json)
 {
 	struct debugger debugger;
 	int result = 0;
@@ -371,8 +345,7 @@ static int read_debugger(const struct reader *reader, struct rank *rank,
 	return result;
 }
 
-static int read_past(const struct reader *reader, struct rank *rank,
-		     const json_t *json)
+static int read_past(const struct reader *reader, struct rank *rank, const json_t *json)
 {
 	double sampled_at = read_time(reader, json, "sampled_at");
 
@@ -398,8 +371,8 @@ static int read_past(const struct reader *reader, struct rank *rank,
 static int add_child(const struct reader *reader, struct rank *owned_child)
 {
 	const struct process *process = &owned_child->process;
-	struct rank *parent = session_find_parent(reader->session, reader->node,
-						  process, reader->error);
+	struct rank *parent =
+		session_find_parent(reader->session, reader->node, process, reader->error);
 
 	if (!parent)
 		return error_prefix(reader->error, "snapshot");
@@ -415,8 +388,7 @@ static int place(const struct reader *reader, struct rank *owned_rank)
 
 	if (process->parent_pid != 0)
 		return add_child(reader, owned_rank);
-	if (process->rank < 0 ||
-	    session->rank_count + session->other_count >= RANKS_MAXIMUM)
+	if (process->rank < 0 || session->rank_count + session->other_count >= RANKS_MAXIMUM)
 		return error_set(reader->error,
 				 "snapshot: process %ld has no number, or "
 				 "there are too many",
@@ -429,8 +401,7 @@ static int place(const struct reader *reader, struct rank *owned_rank)
  * Those that have ended are placed as if they lived: only then are they of
  * the job while it is not known which one that is.
  */
-static int read_rank(const struct reader *reader, const json_t *json,
-		     bool is_ended_wanted)
+static int read_rank(const struct reader *reader, const json_t *json, bool is_ended_wanted)
 {
 	const json_t *body = json_object_get(json, "process");
 	struct process process;
@@ -456,8 +427,7 @@ static int read_rank(const struct reader *reader, const json_t *json,
 }
 
 /* The rank of the session that the ended process is; NULL: it has gone. */
-static struct rank *find_same(const struct reader *reader,
-			      const struct process *process)
+static struct rank *find_same(const struct reader *reader, const struct process *process)
 {
 	const struct session *session = reader->session;
 	struct rank *found[] = {
@@ -468,8 +438,7 @@ static struct rank *find_same(const struct reader *reader,
 	for (size_t i = 0; i < ARRAY_LENGTH(found); i++) {
 		const struct rank *rank = found[i];
 
-		if (rank && rank->node == reader->node &&
-		    rank->process.pid == process->pid &&
+		if (rank && rank->node == reader->node && rank->process.pid == process->pid &&
 		    rank->process.start_time == process->start_time)
 			return found[i];
 	}
@@ -482,8 +451,7 @@ static void end_rank(const struct reader *reader, const json_t *json)
 	struct rank *rank = NULL;
 
 	process_init(&process);
-	if (process_from_json(&process, json_object_get(json, "process"),
-			      NULL) == 0 &&
+	if (process_from_json(&process, json_object_get(json, "process"), NULL) == 0 &&
 	    process.state == PROCESS_EXITED && process.parent_pid == 0)
 		rank = find_same(reader, &process);
 	if (rank) {
@@ -498,11 +466,9 @@ static int read_stacks(const struct reader *reader, const json_t *json)
 	const json_t *stacks = json_object_get(json, "stacks");
 
 	for (size_t i = 0; i < json_array_size(stacks); i++) {
-		struct stack_table *table =
-			reader->session->nodes[reader->node].stacks;
+		struct stack_table *table = reader->session->nodes[reader->node].stacks;
 
-		if (stack_table_receive(table, json_array_get(stacks, i),
-					reader->error) < 0)
+		if (stack_table_receive(table, json_array_get(stacks, i), reader->error) < 0)
 			return -1;
 	}
 	return 0;
@@ -523,8 +489,8 @@ static int read_ranks(const struct reader *reader, const json_t *json)
 	return 0;
 }
 
-int snapshot_apply(struct session *session, size_t node, const json_t *body,
-		   double shift, struct error *error)
+int snapshot_apply(struct session *session, size_t node, const json_t *body, double shift,
+		   struct error *error)
 {
 	struct reader reader = { session, node, shift, error };
 	const json_t *discovered = json_object_get(body, "discovered");
@@ -546,8 +512,7 @@ int snapshot_apply(struct session *session, size_t node, const json_t *body,
 	wanted_recorded(session, node, json_object_get(body, "wanted"));
 	if (read_ranks(&reader, body) < 0)
 		return -1;
-	if (discovered &&
-	    session_discovered(session, node, discovered, error) < 0)
+	if (discovered && session_discovered(session, node, discovered, error) < 0)
 		return -1;
 	if (job && session_apply_job(session, node, job, error) < 0)
 		return -1;

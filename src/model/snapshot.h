@@ -22,12 +22,11 @@ struct stack_table;
  * The session's node as JSON; its stacks become table's, and are sent along
  * where they were not before.
  */
-json_t *snapshot_to_json(const struct session *session, size_t node,
-			 struct stack_table *table);
+json_t *snapshot_to_json(const struct session *session, size_t node, struct stack_table *table);
 /*
  * For session_apply. Times in the body are that much less than the session's.
  */
-int snapshot_apply(struct session *session, size_t node, const json_t *body,
-		   double shift, struct error *error);
+int snapshot_apply(struct session *session, size_t node, const json_t *body, double shift,
+		   struct error *error);
 
 #endif

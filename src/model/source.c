@@ -49,8 +49,7 @@ static void split(struct source *source, const char *content)
 	free(starts);
 }
 
-struct source *source_new(const char *path, const char *content,
-			  bool is_changed, const char *error)
+struct source *source_new(const char *path, const char *content, bool is_changed, const char *error)
 {
 	struct source *source = xcalloc(1, sizeof(*source));
 
@@ -62,8 +61,7 @@ struct source *source_new(const char *path, const char *content,
 	return source;
 }
 
-void source_place(struct source *source, const char *full, int64_t device,
-		  int64_t inode)
+void source_place(struct source *source, const char *full, int64_t device, int64_t inode)
 {
 	free(source->full);
 	source->full = xstrdup_or_null(full);

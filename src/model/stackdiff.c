@@ -32,15 +32,13 @@ static const struct frame *frame_at(const struct stack *stack, size_t i)
 
 static bool is_same_function(const struct frame *a, const struct frame *b)
 {
-	return a->code == b->code ||
-	       (strcmp(a->code->func, b->code->func) == 0 &&
-		strcmp(a->code->file, b->code->file) == 0);
+	return a->code == b->code || (strcmp(a->code->func, b->code->func) == 0 &&
+				      strcmp(a->code->file, b->code->file) == 0);
 }
 
 static bool agree(const struct aligner *aligner, size_t i, size_t j)
 {
-	return is_same_function(frame_at(aligner->a, i),
-				frame_at(aligner->b, j));
+	return is_same_function(frame_at(aligner->a, i), frame_at(aligner->b, j));
 }
 
 static struct stackdiff_row *add_row(struct stackdiff *diff, char op)
@@ -80,8 +78,8 @@ static void add_both(struct aligner *aligner, size_t i, size_t j)
 }
 
 /* lengths[i * (b_count + 1) + j]: common from i, j to the ends. */
-static uint32_t *common_lengths(const struct aligner *aligner, size_t start,
-				size_t a_count, size_t b_count)
+static uint32_t *common_lengths(const struct aligner *aligner, size_t start, size_t a_count,
+				size_t b_count)
 {
 	size_t width = b_count + 1;
 	uint32_t *lengths = xcalloc((a_count + 1) * width, sizeof(*lengths));
@@ -102,8 +100,7 @@ static uint32_t *common_lengths(const struct aligner *aligner, size_t start,
 	return lengths;
 }
 
-static void align_middle(struct aligner *aligner, size_t start, size_t a_count,
-			 size_t b_count)
+static void align_middle(struct aligner *aligner, size_t start, size_t a_count, size_t b_count)
 {
 	size_t width = b_count + 1;
 	uint32_t *lengths = NULL;
@@ -115,8 +112,7 @@ static void align_middle(struct aligner *aligner, size_t start, size_t a_count,
 	while (lengths && i < a_count && j < b_count) {
 		if (agree(aligner, start + i, start + j))
 			add_both(aligner, start + i++, start + j++);
-		else if (lengths[(i + 1) * width + j] >=
-			 lengths[i * width + j + 1])
+		else if (lengths[(i + 1) * width + j] >= lengths[i * width + j + 1])
 			add_a(aligner, start + i++);
 		else
 			add_b(aligner, start + j++);
@@ -128,24 +124,20 @@ static void align_middle(struct aligner *aligner, size_t start, size_t a_count,
 	free(lengths);
 }
 
-void stackdiff_make(struct stackdiff *diff, const struct stack *a,
-		    const struct stack *b)
+void stackdiff_make(struct stackdiff *diff, const struct stack *a, const struct stack *b)
 {
 	struct aligner aligner = { .a = a, .b = b, .diff = diff };
-	size_t shorter = a->frame_count < b->frame_count ? a->frame_count
-							 : b->frame_count;
+	size_t shorter = a->frame_count < b->frame_count ? a->frame_count : b->frame_count;
 	size_t prefix = 0;
 	size_t suffix = 0;
 
 	diff->row_count = 0;
 	diff->fork = -1;
-	diff->rows = xcalloc(a->frame_count + b->frame_count + 1,
-			     sizeof(*diff->rows));
+	diff->rows = xcalloc(a->frame_count + b->frame_count + 1, sizeof(*diff->rows));
 	while (prefix < shorter && agree(&aligner, prefix, prefix))
 		prefix++;
 	while (suffix < shorter - prefix &&
-	       agree(&aligner, a->frame_count - 1 - suffix,
-		     b->frame_count - 1 - suffix))
+	       agree(&aligner, a->frame_count - 1 - suffix, b->frame_count - 1 - suffix))
 		suffix++;
 	for (size_t i = 0; i < prefix; i++)
 		add_both(&aligner, i, i);

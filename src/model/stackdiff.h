@@ -10,10 +10,10 @@
 #include "protocol/stack.h"
 
 struct stackdiff_row {
-	char op;		/* '=' same, '~' another line, '-' only a, '+' only b */
-	const struct frame *a;	/* lent from the stacks; NULL on '+' */
-	const struct frame *b;	/* NULL on '-' */
-	size_t a_depth;		/* 0 innermost */
+	char op;	       /* '=' same, '~' another line, '-' only a, '+' only b */
+	const struct frame *a; /* lent from the stacks; NULL on '+' */
+	const struct frame *b; /* NULL on '-' */
+	size_t a_depth;	       /* 0 innermost */
 	size_t b_depth;
 };
 
@@ -24,8 +24,7 @@ struct stackdiff {
 	int fork;
 };
 
-void stackdiff_make(struct stackdiff *diff, const struct stack *a,
-		    const struct stack *b);
+void stackdiff_make(struct stackdiff *diff, const struct stack *a, const struct stack *b);
 void stackdiff_clear(struct stackdiff *diff);
 
 #endif

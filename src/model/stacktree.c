@@ -34,14 +34,12 @@ static void push(struct node_list *list, struct stacktree_node *node)
 	list->items[list->count++] = node;
 }
 
-static struct stacktree_node *add_child(struct stacktree_node *parent,
-					const struct frame *frame)
+static struct stacktree_node *add_child(struct stacktree_node *parent, const struct frame *frame)
 {
 	struct stacktree_node *node = xcalloc(1, sizeof(*node));
 
 	node->frame = *frame;
-	ARRAY_GROW(parent->children, parent->child_count,
-		   parent->child_capacity);
+	ARRAY_GROW(parent->children, parent->child_count, parent->child_capacity);
 	parent->children[parent->child_count++] = node;
 	return node;
 }
@@ -56,8 +54,7 @@ static bool is_same(const struct code *a, const struct code *b,
 	return strcmp(a->file, b->file) == 0;
 }
 
-static struct stacktree_node *find_line(struct stacktree_node *function,
-					const struct frame *frame)
+static struct stacktree_node *find_line(struct stacktree_node *function, const struct frame *frame)
 {
 	for (size_t i = 0; i < function->child_count; i++) {
 		if (function->children[i]->frame.lineno == frame->lineno)
@@ -89,8 +86,7 @@ static void split(struct stacktree_node *node)
 static void add_ranks(struct stacktree_node *node, const struct rankset *ranks)
 {
 	for (size_t i = 0; i < ranks->range_count; i++)
-		rankset_add_range(&node->ranks, ranks->ranges[i].first,
-				  ranks->ranges[i].last);
+		rankset_add_range(&node->ranks, ranks->ranges[i].first, ranks->ranges[i].last);
 }
 
 struct walk {
@@ -99,8 +95,8 @@ struct walk {
 	enum stacktree_granularity granularity;
 };
 
-static struct stacktree_node *visit(const struct walk *walk,
-				    struct stacktree_node *node, bool is_user)
+static struct stacktree_node *visit(const struct walk *walk, struct stacktree_node *node,
+				    bool is_user)
 {
 	node->is_user = is_user;
 	add_ranks(node, walk->ranks);
@@ -108,8 +104,7 @@ static struct stacktree_node *visit(const struct walk *walk,
 }
 
 /* The node below parent that stands for frame, with the walk's ranks added. */
-static struct stacktree_node *step(const struct walk *walk,
-				   struct stacktree_node *parent,
+static struct stacktree_node *step(const struct walk *walk, struct stacktree_node *parent,
 				   const struct frame *frame)
 {
 	bool is_user = place_is_user(walk->process, frame);
@@ -117,8 +112,7 @@ static struct stacktree_node *step(const struct walk *walk,
 	struct stacktree_node *line;
 
 	for (size_t i = 0; i < parent->child_count && !node; i++) {
-		if (is_same(parent->children[i]->frame.code, frame->code,
-			    walk->granularity))
+		if (is_same(parent->children[i]->frame.code, frame->code, walk->granularity))
 			node = parent->children[i];
 	}
 	if (!node)
@@ -156,10 +150,8 @@ static void add_stack(struct stacktree_node *root, const struct walk *walk,
 
 static int compare_nodes(const void *left, const void *right)
 {
-	const struct stacktree_node *a =
-		*(const struct stacktree_node *const *)left;
-	const struct stacktree_node *b =
-		*(const struct stacktree_node *const *)right;
+	const struct stacktree_node *a = *(const struct stacktree_node *const *)left;
+	const struct stacktree_node *b = *(const struct stacktree_node *const *)right;
 	int first_a = rankset_first(&a->ranks);
 	int first_b = rankset_first(&b->ranks);
 
@@ -172,8 +164,7 @@ static int compare_nodes(const void *left, const void *right)
 
 static bool is_within(const struct rankset *part, const struct rankset *whole)
 {
-	for (int rank = rankset_next(part, -1); rank >= 0;
-	     rank = rankset_next(part, rank)) {
+	for (int rank = rankset_next(part, -1); rank >= 0; rank = rankset_next(part, rank)) {
 		if (!rankset_contains(whole, rank))
 			return false;
 	}
@@ -198,28 +189,22 @@ static void finish(struct stacktree_node *root, const struct rankset *outliers)
 			push(&list, child);
 		}
 		if (node->child_count > 1)
-			qsort(node->children, node->child_count,
-			      sizeof(*node->children), compare_nodes);
+			qsort(node->children, node->child_count, sizeof(*node->children),
+			      compare_nodes);
 	}
 	free(list.items);
 }
 
 /* Ranks whose Python stacks are equal may part below Python. */
-static void add_shown(struct stacktree_node *root,
-		      const struct session *session,
-		      const struct rankset *ranks,
-		      enum stacktree_granularity granularity)
+static void add_shown(struct stacktree_node *root, const struct session *session,
+		      const struct rankset *ranks, enum stacktree_granularity granularity)
 {
-	for (int number = rankset_first(ranks); number >= 0;
-	     number = rankset_next(ranks, number)) {
+	for (int number = rankset_first(ranks); number >= 0; number = rankset_next(ranks, number)) {
 		const struct rank *rank = session_find_rank(session, number);
 		const struct stack *stack =
-			rank ? session_shown_stack(session,
-						   rank_main_thread(rank))
-			     : NULL;
+			rank ? session_shown_stack(session, rank_main_thread(rank)) : NULL;
 		struct rankset one = RANKSET_INIT;
-		struct walk walk = { .ranks = &one,
-				     .granularity = granularity };
+		struct walk walk = { .ranks = &one, .granularity = granularity };
 
 		if (!stack)
 			continue;
@@ -230,10 +215,8 @@ static void add_shown(struct stacktree_node *root,
 	}
 }
 
-static void add_class(struct stacktree_node *root,
-		      const struct session *session,
-		      const struct rank_class *class,
-		      enum stacktree_granularity granularity,
+static void add_class(struct stacktree_node *root, const struct session *session,
+		      const struct rank_class *class, enum stacktree_granularity granularity,
 		      const struct rankset *chosen)
 {
 	struct rankset ranks = RANKSET_INIT;
@@ -261,8 +244,7 @@ struct stacktree_node *stacktree_new_of(const struct session *session,
 	const struct verdict *verdict = &session->verdict;
 
 	for (size_t i = 0; i < verdict->class_count; i++)
-		add_class(root, session, &verdict->classes[i], granularity,
-			  ranks);
+		add_class(root, session, &verdict->classes[i], granularity, ranks);
 	finish(root, &verdict->outliers);
 	return root;
 }
@@ -285,10 +267,9 @@ static void add_rank(struct stacktree_node *root, const struct rank *rank,
 	rankset_clear(&ranks);
 }
 
-struct stacktree_node *
-stacktree_new_last(const struct session *session,
-		   enum stacktree_granularity granularity,
-		   const struct rankset *ranks)
+struct stacktree_node *stacktree_new_last(const struct session *session,
+					  enum stacktree_granularity granularity,
+					  const struct rankset *ranks)
 {
 	struct stacktree_node *root = xcalloc(1, sizeof(*root));
 
@@ -359,8 +340,7 @@ struct pending_list {
 	size_t capacity;
 };
 
-static void push_children(struct pending_list *list,
-			  const struct stacktree_node *node,
+static void push_children(struct pending_list *list, const struct stacktree_node *node,
 			  const struct pending *parent, size_t row)
 {
 	bool is_only = parent && node->child_count == 1;
@@ -408,16 +388,13 @@ static void add_row(struct row_list *list, const struct pending *pending)
 		return;
 	above = list->rows[pending->parent_row];
 	row->depth = above.depth + !pending->is_chained;
-	length =
-		continue_prefix(row->prefix, sizeof(row->prefix), above.prefix);
+	length = continue_prefix(row->prefix, sizeof(row->prefix), above.prefix);
 	/* Forks within forks past all reason stay at the deepest place. */
-	if (!pending->is_chained &&
-	    length + strlen(branch) < sizeof(row->prefix))
+	if (!pending->is_chained && length + strlen(branch) < sizeof(row->prefix))
 		memcpy(row->prefix + length, branch, strlen(branch) + 1);
 }
 
-struct stacktree_row *stacktree_rows(const struct stacktree_node *root,
-				     size_t *count)
+struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *count)
 {
 	struct row_list rows = { .rows = NULL };
 	struct pending_list list = { .items = NULL };

@@ -49,8 +49,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 	enum camp_role role = camp_role_of(rank);
 	double helped_at = rank_helped_at(rank);
 	bool is_helped = helped_at > rank->last_changed_at;
-	double woken_at =
-		rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
+	double woken_at = rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
 
 	if (!is_live(role) && role != CAMP_TEARDOWN)
 		return -INFINITY;
@@ -60,8 +59,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 		return rank_worked_at(rank);
 	/* A majority that burns time at one line, while one is not with it. */
 	if (census->outliers > 0 && !rank->is_outlier)
-		return later(is_helped ? helped_at : rank->last_changed_at,
-			     woken_at);
+		return later(is_helped ? helped_at : rank->last_changed_at, woken_at);
 	return later(rank_moved_at(rank), woken_at);
 }
 
@@ -85,8 +83,7 @@ double standstill_seconds(const struct session *session)
 	struct census census = take_census(session);
 	double least = INFINITY;
 
-	if (census.living == 0 || census.unread > 0 ||
-	    !may_stand(session->verdict.state, &census))
+	if (census.living == 0 || census.unread > 0 || !may_stand(session->verdict.state, &census))
 		return 0;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];

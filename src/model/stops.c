@@ -75,11 +75,9 @@ void stops_add_resume(struct stops *stops, const struct rank *rank)
 
 	stop->rank = rank->process.rank;
 	stop->resumed_for = debugger->resumed_for;
-	stop->description =
-		debugger->description
-			? xstrdup(debugger->description)
-			: xasprintf("rank %d was resumed: %s",
-				    rank->process.rank, name);
+	stop->description = debugger->description ? xstrdup(debugger->description)
+						  : xasprintf("rank %d was resumed: %s",
+							      rank->process.rank, name);
 }
 
 void stops_add(struct stops *stops, const struct rank *rank)
@@ -102,8 +100,7 @@ void stops_add(struct stops *stops, const struct rank *rank)
 	};
 	memcpy(stop->hits, debugger->hits, sizeof(stop->hits));
 	if (!stop->value && debugger->exception)
-		stop->value = xstrndup(debugger->exception,
-				       strcspn(debugger->exception, "\n"));
+		stop->value = xstrndup(debugger->exception, strcspn(debugger->exception, "\n"));
 	copy_frame(stop, rank);
 }
 

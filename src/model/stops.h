@@ -25,8 +25,8 @@ struct stop {
 	enum stop_event at;
 	char *value;	   /* NULL: not known */
 	char *description; /* never NULL */
-	char *said; /* by a log point, number hits[0]: it did not stop, only
-		     * rank and this are known; NULL: it is a stop */
+	char *said;	   /* by a log point, number hits[0]: it did not stop, only
+			    * rank and this are known; NULL: it is a stop */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
 	/* Not RESUME_REQUEST: it is no stop but a resume; only rank and

@@ -48,10 +48,8 @@ static void make_grid(struct tensordiff *diff, int row_count, int column_count)
 {
 	size_t count;
 
-	diff->row_count = at_most(rows_of(diff), row_count,
-				  TENSORDIFF_ROWS_MAXIMUM);
-	diff->column_count = at_most(columns_of(diff), column_count,
-				     TENSORDIFF_COLUMNS_MAXIMUM);
+	diff->row_count = at_most(rows_of(diff), row_count, TENSORDIFF_ROWS_MAXIMUM);
+	diff->column_count = at_most(columns_of(diff), column_count, TENSORDIFF_COLUMNS_MAXIMUM);
 	count = (size_t)diff->row_count * (size_t)diff->column_count;
 	if (diff->row_count <= 0 || diff->column_count <= 0)
 		return;
@@ -66,9 +64,8 @@ static const char *skip_order(const char *dtype)
 	return *dtype == '>' || *dtype == '<' ? dtype + 1 : dtype;
 }
 
-int tensordiff_begin(struct tensordiff *diff, const struct tensor *a,
-		     const struct tensor *b, int row_count, int column_count,
-		     struct error *error)
+int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const struct tensor *b,
+		     int row_count, int column_count, struct error *error)
 {
 	tensordiff_clear(diff);
 	if (!a->dtype || !b->dtype)
@@ -111,8 +108,7 @@ static int64_t cell_of(int64_t at, int64_t size, int64_t count)
 }
 
 /* NaN stays, and so does what is larger. */
-static void note_cell(struct tensordiff *diff, int64_t row, int64_t column,
-		      double distance)
+static void note_cell(struct tensordiff *diff, int64_t row, int64_t column, double distance)
 {
 	double *cell = &diff->grid[row * diff->column_count + column];
 
@@ -122,8 +118,7 @@ static void note_cell(struct tensordiff *diff, int64_t row, int64_t column,
 
 static int64_t row_cell(const struct tensordiff *diff, int64_t index)
 {
-	return cell_of(index / columns_of(diff), rows_of(diff),
-		       diff->row_count);
+	return cell_of(index / columns_of(diff), rows_of(diff), diff->row_count);
 }
 
 static int64_t column_cell(const struct tensordiff *diff, int64_t index)
@@ -136,8 +131,7 @@ static int64_t column_cell(const struct tensordiff *diff, int64_t index)
 static void note(struct tensordiff *diff, int64_t index, double distance)
 {
 	if (diff->grid)
-		note_cell(diff, row_cell(diff, index), column_cell(diff, index),
-			  distance);
+		note_cell(diff, row_cell(diff, index), column_cell(diff, index), distance);
 }
 
 /* Cells are noted, not elements: there may be very many of these. */
@@ -155,8 +149,7 @@ void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 		from = column_cell(diff, start);
 		to = column_cell(diff, last);
 	}
-	for (int64_t row = row_cell(diff, start); row <= row_cell(diff, last);
-	     row++)
+	for (int64_t row = row_cell(diff, start); row <= row_cell(diff, last); row++)
 		for (int64_t column = from; column <= to; column++)
 			note_cell(diff, row, column, 0);
 }
@@ -168,8 +161,7 @@ static const struct dtype *type_of(const struct tensordiff *diff)
 
 	/* Two long doubles may be the same double. */
 	if (!type || !dtype_is_number(type) || type->class == DTYPE_TIME ||
-	    type->size != diff->item_size ||
-	    type->swap_size > (int)sizeof(double))
+	    type->size != diff->item_size || type->swap_size > (int)sizeof(double))
 		return NULL;
 	return type;
 }
@@ -185,21 +177,18 @@ static double real_distance(double a, double b)
 }
 
 /* Exact: two large integers may be the same double. */
-static double integer_distance(const struct dtype *type, const uint8_t *a,
-			       const uint8_t *b)
+static double integer_distance(const struct dtype *type, const uint8_t *a, const uint8_t *b)
 {
 	int64_t one = dtype_integer(type, a);
 	int64_t other = dtype_integer(type, b);
-	bool is_less = type->class == DTYPE_UNSIGNED
-			       ? (uint64_t)one < (uint64_t)other
-			       : one < other;
+	bool is_less =
+		type->class == DTYPE_UNSIGNED ? (uint64_t)one < (uint64_t)other : one < other;
 
 	return (double)(is_less ? (uint64_t)other - (uint64_t)one
 				: (uint64_t)one - (uint64_t)other);
 }
 
-static double distance_of(const struct dtype *type, const uint8_t *a,
-			  const uint8_t *b)
+static double distance_of(const struct dtype *type, const uint8_t *a, const uint8_t *b)
 {
 	double one[2] = { 0, 0 };
 	double other[2] = { 0, 0 };
@@ -209,12 +198,11 @@ static double distance_of(const struct dtype *type, const uint8_t *a,
 	dtype_decode(type, a, 1, one);
 	dtype_decode(type, b, 1, other);
 	/* The second: the imaginary part of a complex one. */
-	return hypot(real_distance(one[0], other[0]),
-		     real_distance(one[1], other[1]));
+	return hypot(real_distance(one[0], other[0]), real_distance(one[1], other[1]));
 }
 
-static void place(struct tensordiff_place *place, const struct dtype *type,
-		  int64_t index, const uint8_t *a, const uint8_t *b)
+static void place(struct tensordiff_place *place, const struct dtype *type, int64_t index,
+		  const uint8_t *a, const uint8_t *b)
 {
 	size_t size = type ? (size_t)type->size : 0;
 
@@ -225,8 +213,8 @@ static void place(struct tensordiff_place *place, const struct dtype *type,
 	dtype_number(type, b, size, &place->numbers[1]);
 }
 
-static void add_element(struct tensordiff *diff, const struct dtype *type,
-			int64_t index, const uint8_t *a, const uint8_t *b)
+static void add_element(struct tensordiff *diff, const struct dtype *type, int64_t index,
+			const uint8_t *a, const uint8_t *b)
 {
 	double distance = type ? distance_of(type, a, b) : NAN;
 
@@ -241,8 +229,8 @@ static void add_element(struct tensordiff *diff, const struct dtype *type,
 	place(&diff->farthest, type, index, a, b);
 }
 
-void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a,
-		    const uint8_t *b, int64_t count)
+void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a, const uint8_t *b,
+		    int64_t count)
 {
 	const struct dtype *type = type_of(diff);
 	size_t size = (size_t)diff->item_size;
@@ -265,12 +253,10 @@ bool tensordiff_is_within(const struct tensordiff *diff, double tolerance)
 {
 	if (!diff->dtype || tensordiff_is_partial(diff) || diff->is_torn)
 		return false;
-	return diff->differing == 0 ||
-	       (diff->unlike == 0 && diff->maximum <= tolerance);
+	return diff->differing == 0 || (diff->unlike == 0 && diff->maximum <= tolerance);
 }
 
-void tensordiff_find_index(const struct tensordiff *diff, int64_t index,
-			   int64_t *at)
+void tensordiff_find_index(const struct tensordiff *diff, int64_t index, int64_t *at)
 {
 	for (int i = diff->dimension_count - 1; i >= 0; i--) {
 		at[i] = diff->shape[i] > 0 ? index % diff->shape[i] : 0;
@@ -278,8 +264,7 @@ void tensordiff_find_index(const struct tensordiff *diff, int64_t index,
 	}
 }
 
-void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff,
-			     int64_t index)
+void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff, int64_t index)
 {
 	int64_t at[TENSOR_DIMENSIONS];
 
@@ -324,13 +309,11 @@ void tensordiff_append(struct buffer *out, const struct tensordiff *diff)
 	text_count(out, (size_t)diff->differing);
 	buffer_append_string(out, " of ");
 	text_count(out, (size_t)diff->element_count);
-	buffer_append_string(out, diff->element_count == 1
-					  ? " element differs, first at "
-					  : " elements differ, first at ");
+	buffer_append_string(out, diff->element_count == 1 ? " element differs, first at "
+							   : " elements differ, first at ");
 	tensordiff_append_place(out, diff, &diff->first);
 	if (!isnan(diff->maximum)) {
-		buffer_printf(out, "; max |difference| %.4g at ",
-			      diff->maximum);
+		buffer_printf(out, "; max |difference| %.4g at ", diff->maximum);
 		tensordiff_append_index(out, diff, diff->farthest.index);
 	}
 	append_rest(out, diff);

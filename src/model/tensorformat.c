@@ -19,14 +19,12 @@ const char *const tensor_notation_names[TENSOR_NOTATION_COUNT] = {
 	[TENSOR_HEXADECIMAL] = "hex",
 };
 
-struct tensor_format tensor_format_resolve(struct tensor_format format,
-					   double largest)
+struct tensor_format tensor_format_resolve(struct tensor_format format, double largest)
 {
 	if (format.notation != TENSOR_AUTOMATIC)
 		return format;
 	format.notation = TENSOR_FIXED;
-	if (isfinite(largest) && largest > 0 &&
-	    (largest < FIXED_LEAST || largest >= FIXED_MOST))
+	if (isfinite(largest) && largest > 0 && (largest < FIXED_LEAST || largest >= FIXED_MOST))
 		format.notation = TENSOR_SCIENTIFIC;
 	return format;
 }
@@ -43,8 +41,7 @@ static bool append_odd(struct buffer *out, double value)
 	return true;
 }
 
-static void append_real(struct buffer *out, double value,
-			struct tensor_format format)
+static void append_real(struct buffer *out, double value, struct tensor_format format)
 {
 	if (append_odd(out, value))
 		return;
@@ -63,8 +60,8 @@ static void append_real(struct buffer *out, double value,
 	}
 }
 
-static void append_integer(struct buffer *out, bool is_negative,
-			   uint64_t magnitude, struct tensor_format format)
+static void append_integer(struct buffer *out, bool is_negative, uint64_t magnitude,
+			   struct tensor_format format)
 {
 	const char *sign = is_negative ? "-" : "";
 
@@ -81,8 +78,7 @@ static void append_sign(struct buffer *out, double imaginary)
 		buffer_append_char(out, '+');
 }
 
-static void append_complex(struct buffer *out,
-			   const struct tensor_number *number,
+static void append_complex(struct buffer *out, const struct tensor_number *number,
 			   struct tensor_format format)
 {
 	append_real(out, number->real, format);
@@ -104,8 +100,8 @@ void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 		append_real(out, number->real, format);
 		return;
 	case TENSOR_NUMBER_INTEGER:
-		append_integer(out, number->integer < 0,
-			       number->integer < 0 ? 0 - bits : bits, format);
+		append_integer(out, number->integer < 0, number->integer < 0 ? 0 - bits : bits,
+			       format);
 		return;
 	case TENSOR_NUMBER_UNSIGNED:
 		append_integer(out, false, bits, format);
@@ -128,11 +124,9 @@ void tensor_text_append_real(struct buffer *out, double value, int digits)
 		buffer_printf(out, "%.*g", digits, value);
 }
 
-void tensor_text_append_short(struct buffer *out,
-			      const struct tensor_number *number, int digits)
+void tensor_text_append_short(struct buffer *out, const struct tensor_number *number, int digits)
 {
-	struct tensor_format format = { .notation = TENSOR_FIXED,
-					.precision = TENSOR_PRECISION };
+	struct tensor_format format = { .notation = TENSOR_FIXED, .precision = TENSOR_PRECISION };
 
 	switch (number->kind) {
 	case TENSOR_NUMBER_REAL:
@@ -154,8 +148,7 @@ void tensor_text_append_short(struct buffer *out,
 	}
 }
 
-int tensor_text_width(const struct tensor_number *number,
-		      struct tensor_format format)
+int tensor_text_width(const struct tensor_number *number, struct tensor_format format)
 {
 	struct buffer text = BUFFER_INIT;
 	int width;
@@ -171,8 +164,7 @@ static bool is_same_real(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-bool tensor_number_is_same(const struct tensor_number *a,
-			   const struct tensor_number *b)
+bool tensor_number_is_same(const struct tensor_number *a, const struct tensor_number *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -184,10 +176,8 @@ bool tensor_number_is_same(const struct tensor_number *a,
 
 bool tensor_number_is_odd(const struct tensor_number *number)
 {
-	if (number->kind != TENSOR_NUMBER_REAL &&
-	    number->kind != TENSOR_NUMBER_COMPLEX)
+	if (number->kind != TENSOR_NUMBER_REAL && number->kind != TENSOR_NUMBER_COMPLEX)
 		return false;
 	return !isfinite(number->real) ||
-	       (number->kind == TENSOR_NUMBER_COMPLEX &&
-		!isfinite(number->imaginary));
+	       (number->kind == TENSOR_NUMBER_COMPLEX && !isfinite(number->imaginary));
 }

@@ -17,9 +17,8 @@ static int64_t divide_up(int64_t a, int64_t b)
 }
 
 /* All but the bins. */
-static struct tensor_heat plan(const struct tensor_plane *plane,
-			       const struct tensor *tensor, int row_maximum,
-			       int column_maximum, int64_t column)
+static struct tensor_heat plan(const struct tensor_plane *plane, const struct tensor *tensor,
+			       int row_maximum, int column_maximum, int64_t column)
 {
 	struct tensor_heat heat = {
 		.plane = *plane,
@@ -27,36 +26,28 @@ static struct tensor_heat plan(const struct tensor_plane *plane,
 		.columns = tensor_plane_columns(plane, tensor),
 	};
 
-	if (heat.rows < 1 || heat.columns < 1 || row_maximum < 1 ||
-	    column_maximum < 1)
+	if (heat.rows < 1 || heat.columns < 1 || row_maximum < 1 || column_maximum < 1)
 		return heat;
 	heat.bin_rows = divide_up(heat.rows, row_maximum);
 	heat.row_count = (int)divide_up(heat.rows, heat.bin_rows);
-	heat.shown_columns =
-		minimum(heat.columns, TENSOR_HEAT_ELEMENTS / heat.row_count);
+	heat.shown_columns = minimum(heat.columns, TENSOR_HEAT_ELEMENTS / heat.row_count);
 	heat.first_column = column / heat.shown_columns * heat.shown_columns;
-	heat.shown_columns = minimum(heat.shown_columns,
-				     heat.columns - heat.first_column);
+	heat.shown_columns = minimum(heat.shown_columns, heat.columns - heat.first_column);
 	heat.bin_columns = divide_up(heat.shown_columns, column_maximum);
-	heat.column_count =
-		(int)divide_up(heat.shown_columns, heat.bin_columns);
-	heat.read_rows = minimum(heat.bin_rows,
-				 TENSOR_HEAT_ELEMENTS / heat.row_count /
-					 heat.shown_columns);
+	heat.column_count = (int)divide_up(heat.shown_columns, heat.bin_columns);
+	heat.read_rows =
+		minimum(heat.bin_rows, TENSOR_HEAT_ELEMENTS / heat.row_count / heat.shown_columns);
 	if (heat.read_rows < 1)
 		heat.read_rows = 1;
 	return heat;
 }
 
-void tensor_heat_begin(struct tensor_heat *heat,
-		       const struct tensor_plane *plane,
-		       const struct tensor *tensor, int row_maximum,
-		       int column_maximum, int64_t column)
+void tensor_heat_begin(struct tensor_heat *heat, const struct tensor_plane *plane,
+		       const struct tensor *tensor, int row_maximum, int column_maximum,
+		       int64_t column)
 {
 	*heat = plan(plane, tensor, row_maximum, column_maximum, column);
-	heat->bins = xcalloc((size_t)heat->row_count *
-					     (size_t)heat->column_count +
-				     1,
+	heat->bins = xcalloc((size_t)heat->row_count * (size_t)heat->column_count + 1,
 			     sizeof(*heat->bins));
 }
 
@@ -66,19 +57,15 @@ void tensor_heat_clear(struct tensor_heat *heat)
 	*heat = (struct tensor_heat){ .bins = NULL };
 }
 
-bool tensor_heat_is_of(const struct tensor_heat *heat,
-		       const struct tensor_plane *plane,
-		       const struct tensor *tensor, int row_maximum,
-		       int column_maximum, int64_t column)
+bool tensor_heat_is_of(const struct tensor_heat *heat, const struct tensor_plane *plane,
+		       const struct tensor *tensor, int row_maximum, int column_maximum,
+		       int64_t column)
 {
-	struct tensor_heat other =
-		plan(plane, tensor, row_maximum, column_maximum, column);
+	struct tensor_heat other = plan(plane, tensor, row_maximum, column_maximum, column);
 
-	return heat->bins != NULL &&
-	       tensor_plane_is_same(&heat->plane, plane) &&
+	return heat->bins != NULL && tensor_plane_is_same(&heat->plane, plane) &&
 	       heat->rows == other.rows && heat->columns == other.columns &&
-	       heat->row_count == other.row_count &&
-	       heat->column_count == other.column_count &&
+	       heat->row_count == other.row_count && heat->column_count == other.column_count &&
 	       heat->first_column == other.first_column;
 }
 
@@ -89,11 +76,11 @@ static bool reads_all(const struct tensor_heat *heat)
 
 /* A page of all, or of the rows in the middle of a part. */
 struct pages {
-	int64_t columns; /* of one */
-	int64_t across;	 /* beside each other */
-	int64_t rows;	 /* of one, at most */
+	int64_t columns;   /* of one */
+	int64_t across;	   /* beside each other */
+	int64_t rows;	   /* of one, at most */
 	int64_t part_rows; /* that are read one after the other */
-	int64_t down;	 /* above each other, in part_rows */
+	int64_t down;	   /* above each other, in part_rows */
 	int64_t parts;
 };
 
@@ -106,15 +93,13 @@ static struct pages pages_of(const struct tensor_heat *heat)
 	};
 
 	pages.across = divide_up(heat->shown_columns, pages.columns);
-	pages.rows = minimum(pages.part_rows,
-			     TENSOR_CELLS_MAXIMUM / pages.columns);
+	pages.rows = minimum(pages.part_rows, TENSOR_CELLS_MAXIMUM / pages.columns);
 	pages.down = divide_up(pages.part_rows, pages.rows);
 	return pages;
 }
 
 /* The first row that is read of a part, and behind the last. */
-static void rows_of_part(const struct tensor_heat *heat, int64_t part,
-			 int64_t *first, int64_t *end)
+static void rows_of_part(const struct tensor_heat *heat, int64_t part, int64_t *first, int64_t *end)
 {
 	int64_t spare = heat->bin_rows - heat->read_rows;
 
@@ -132,8 +117,8 @@ static void rows_of_part(const struct tensor_heat *heat, int64_t part,
 }
 
 /* False where a page has no rows, as the last part may have fewer. */
-static bool page_at(const struct tensor_heat *heat, const struct pages *pages,
-		    int64_t page, struct tensor_slice *slice)
+static bool page_at(const struct tensor_heat *heat, const struct pages *pages, int64_t page,
+		    struct tensor_slice *slice)
 {
 	int64_t down = page / pages->across;
 	int64_t last = heat->first_column + heat->shown_columns;
@@ -142,35 +127,29 @@ static bool page_at(const struct tensor_heat *heat, const struct pages *pages,
 
 	rows_of_part(heat, down / pages->down, &place.row, &end);
 	place.row += down % pages->down * pages->rows;
-	place.column =
-		heat->first_column + page % pages->across * pages->columns;
+	place.column = heat->first_column + page % pages->across * pages->columns;
 	if (place.row >= end)
 		return false;
-	*slice = tensor_plane_slice(&heat->plane, &place,
-				    minimum(pages->rows, end - place.row),
-				    minimum(pages->columns,
-					    last - place.column));
+	*slice = tensor_plane_slice(&heat->plane, &place, minimum(pages->rows, end - place.row),
+				    minimum(pages->columns, last - place.column));
 	return true;
 }
 
 /* The first page from heat->page on that has rows; -1: there is none. */
-static int64_t next_page(const struct tensor_heat *heat,
-			 struct tensor_slice *slice)
+static int64_t next_page(const struct tensor_heat *heat, struct tensor_slice *slice)
 {
 	struct pages pages;
 
 	if (heat->row_count == 0)
 		return -1;
 	pages = pages_of(heat);
-	for (int64_t page = heat->page;
-	     page < pages.parts * pages.down * pages.across; page++)
+	for (int64_t page = heat->page; page < pages.parts * pages.down * pages.across; page++)
 		if (page_at(heat, &pages, page, slice))
 			return page;
 	return -1;
 }
 
-bool tensor_heat_next(const struct tensor_heat *heat,
-		      struct tensor_slice *slice)
+bool tensor_heat_next(const struct tensor_heat *heat, struct tensor_slice *slice)
 {
 	return next_page(heat, slice) >= 0;
 }
@@ -206,9 +185,8 @@ static void add_number(struct tensor_heat *heat, int64_t row, int64_t column,
 	struct tensor_heat_bin *bin;
 	double value;
 
-	if (row < 0 || column < heat->first_column ||
-	    bin_row >= heat->row_count || bin_column >= heat->column_count ||
-	    !tensor_number_value(number, &value))
+	if (row < 0 || column < heat->first_column || bin_row >= heat->row_count ||
+	    bin_column >= heat->column_count || !tensor_number_value(number, &value))
 		return;
 	bin = &heat->bins[bin_row * heat->column_count + bin_column];
 	if (!isfinite(value)) {
@@ -227,14 +205,12 @@ void tensor_heat_add(struct tensor_heat *heat, const struct tensor_slice *slice)
 		int64_t row = (int64_t)i / slice->column_count;
 		int64_t column = (int64_t)i % slice->column_count;
 
-		add_number(heat, slice->row + row, slice->column + column,
-			   &slice->numbers[i]);
+		add_number(heat, slice->row + row, slice->column + column, &slice->numbers[i]);
 	}
 	heat->page = next_page(heat, &asked) + 1;
 }
 
-bool tensor_heat_range(const struct tensor_heat *heat, double *low,
-		       double *high)
+bool tensor_heat_range(const struct tensor_heat *heat, double *low, double *high)
 {
 	bool is_known = false;
 

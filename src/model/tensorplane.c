@@ -33,11 +33,9 @@ void tensor_plane_fit(struct tensor_plane *plane, const struct tensor *tensor)
 	}
 }
 
-bool tensor_plane_is_same(const struct tensor_plane *a,
-			  const struct tensor_plane *b)
+bool tensor_plane_is_same(const struct tensor_plane *a, const struct tensor_plane *b)
 {
-	if (a->dimension_count != b->dimension_count ||
-	    a->row_dimension != b->row_dimension ||
+	if (a->dimension_count != b->dimension_count || a->row_dimension != b->row_dimension ||
 	    a->column_dimension != b->column_dimension)
 		return false;
 	for (int i = 0; i < a->dimension_count; i++)
@@ -53,22 +51,19 @@ static int64_t size_of(const struct tensor *tensor, int dimension)
 	return tensor->shape[dimension];
 }
 
-int64_t tensor_plane_rows(const struct tensor_plane *plane,
-			  const struct tensor *tensor)
+int64_t tensor_plane_rows(const struct tensor_plane *plane, const struct tensor *tensor)
 {
 	return size_of(tensor, plane->row_dimension);
 }
 
-int64_t tensor_plane_columns(const struct tensor_plane *plane,
-			     const struct tensor *tensor)
+int64_t tensor_plane_columns(const struct tensor_plane *plane, const struct tensor *tensor)
 {
 	return size_of(tensor, plane->column_dimension);
 }
 
 static bool runs(const struct tensor_plane *plane, int dimension)
 {
-	return dimension == plane->row_dimension ||
-	       dimension == plane->column_dimension;
+	return dimension == plane->row_dimension || dimension == plane->column_dimension;
 }
 
 void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane)
@@ -86,8 +81,8 @@ void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane)
 }
 
 /* From first on all that there is: a pane has no other end. */
-static int check_run(const struct tensor *tensor, int dimension, int64_t first,
-		     int64_t count, struct error *error)
+static int check_run(const struct tensor *tensor, int dimension, int64_t first, int64_t count,
+		     struct error *error)
 {
 	int64_t size = dimension < 0 ? 1 : tensor->shape[dimension];
 
@@ -101,16 +96,13 @@ static int check_run(const struct tensor *tensor, int dimension, int64_t first,
 }
 
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
-		       const struct tensor *tensor, const char *text,
-		       struct error *error)
+		       const struct tensor *tensor, const char *text, struct error *error)
 {
 	struct tensor_slice slice;
 
 	if (slicetext_parse(&slice, text, tensor, error) < 0 ||
-	    check_run(tensor, slice.row_dimension, slice.row, slice.row_count,
-		      error) < 0 ||
-	    check_run(tensor, slice.column_dimension, slice.column,
-		      slice.column_count, error) < 0)
+	    check_run(tensor, slice.row_dimension, slice.row, slice.row_count, error) < 0 ||
+	    check_run(tensor, slice.column_dimension, slice.column, slice.column_count, error) < 0)
 		return -1;
 	tensor_plane_init(plane);
 	plane->dimension_count = slice.dimension_count;
@@ -121,8 +113,7 @@ int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
 	return 0;
 }
 
-bool tensor_plane_step(struct tensor_plane *plane, const struct tensor *tensor,
-		       int by)
+bool tensor_plane_step(struct tensor_plane *plane, const struct tensor *tensor, int by)
 {
 	bool stands = false;
 
@@ -140,8 +131,7 @@ bool tensor_plane_step(struct tensor_plane *plane, const struct tensor *tensor,
 	return stands;
 }
 
-int64_t tensor_plane_flat(const struct tensor_plane *plane,
-			  const struct tensor *tensor,
+int64_t tensor_plane_flat(const struct tensor_plane *plane, const struct tensor *tensor,
 			  const struct tensor_place *place)
 {
 	int64_t flat = 0;
@@ -158,8 +148,8 @@ int64_t tensor_plane_flat(const struct tensor_plane *plane,
 	return flat;
 }
 
-struct tensor_place tensor_plane_show(struct tensor_plane *plane,
-				      const struct tensor *tensor, int64_t flat)
+struct tensor_place tensor_plane_show(struct tensor_plane *plane, const struct tensor *tensor,
+				      int64_t flat)
 {
 	struct tensor_place place = { 0, 0 };
 
@@ -179,8 +169,7 @@ struct tensor_place tensor_plane_show(struct tensor_plane *plane,
 	return place;
 }
 
-void tensor_plane_append_element(struct buffer *out,
-				 const struct tensor_plane *plane,
+void tensor_plane_append_element(struct buffer *out, const struct tensor_plane *plane,
 				 const struct tensor_place *place)
 {
 	struct tensor_plane element = *plane;
@@ -195,8 +184,8 @@ void tensor_plane_append_element(struct buffer *out,
 }
 
 struct tensor_slice tensor_plane_slice(const struct tensor_plane *plane,
-				       const struct tensor_place *place,
-				       int64_t rows, int64_t columns)
+				       const struct tensor_place *place, int64_t rows,
+				       int64_t columns)
 {
 	struct tensor_slice slice = {
 		.row_dimension = plane->row_dimension,

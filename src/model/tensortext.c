@@ -21,8 +21,7 @@ void tensortext_append_real(struct buffer *out, double real)
 		tensor_text_append_real(out, real, DIGITS);
 }
 
-void tensortext_append_number(struct buffer *out,
-			      const struct tensor_number *number)
+void tensortext_append_number(struct buffer *out, const struct tensor_number *number)
 {
 	tensor_text_append_short(out, number, DIGITS);
 }
@@ -30,8 +29,7 @@ void tensortext_append_number(struct buffer *out,
 void tensortext_append_pair(struct buffer *one, struct buffer *other,
 			    const struct tensor_number *numbers)
 {
-	static const int digits[] = { DIGITS, 9, 12, 15,
-				      TENSOR_PRECISION_MAXIMUM };
+	static const int digits[] = { DIGITS, 9, 12, 15, TENSOR_PRECISION_MAXIMUM };
 	size_t starts[] = { one->length, other->length };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(digits); i++) {
@@ -44,8 +42,7 @@ void tensortext_append_pair(struct buffer *one, struct buffer *other,
 	}
 }
 
-void tensortext_append_sizes(struct buffer *out, const int64_t *sizes,
-			     int count)
+void tensortext_append_sizes(struct buffer *out, const int64_t *sizes, int count)
 {
 	buffer_append_char(out, '[');
 	for (int i = 0; i < count; i++)
@@ -62,15 +59,13 @@ void tensortext_append_head(struct buffer *out, const struct tensor *tensor)
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
-void tensortext_append_masked(struct buffer *out,
-			      const struct tensor_statistics *of)
+void tensortext_append_masked(struct buffer *out, const struct tensor_statistics *of)
 {
-	buffer_printf(out, "%" PRId64 " of %" PRId64 " masked",
-		      of->masked_count, of->count + of->masked_count);
+	buffer_printf(out, "%" PRId64 " of %" PRId64 " masked", of->masked_count,
+		      of->count + of->masked_count);
 }
 
-void tensortext_append_statistics(struct buffer *out,
-				  const struct tensor *tensor)
+void tensortext_append_statistics(struct buffer *out, const struct tensor *tensor)
 {
 	const struct tensor_statistics *of = &tensor->statistics;
 
@@ -89,14 +84,12 @@ void tensortext_append_statistics(struct buffer *out,
 		tensor_text_append_real(out, of->norm, DIGITS);
 	else
 		buffer_append_char(out, '?');
-	buffer_printf(out,
-		      "  NaN %" PRId64 "  Inf %" PRId64 "  zeros %" PRId64,
-		      of->nan_count, of->infinity_count, of->zero_count);
+	buffer_printf(out, "  NaN %" PRId64 "  Inf %" PRId64 "  zeros %" PRId64, of->nan_count,
+		      of->infinity_count, of->zero_count);
 	if (tensor->has_mask) {
 		buffer_append_string(out, "  ");
 		tensortext_append_masked(out, of);
 	}
 	if (tensor->share < 1)
-		buffer_printf(out, "  of a sample of %.2g %%",
-			      tensor->share * 100);
+		buffer_printf(out, "  of a sample of %.2g %%", tensor->share * 100);
 }

@@ -58,8 +58,7 @@ void tensorview_look(struct tensorview *tensorview, const char *expression)
 	tensorview->expression = owned_expression;
 }
 
-void tensorview_move(struct tensorview *tensorview, int rank, size_t node,
-		     pid_t pid)
+void tensorview_move(struct tensorview *tensorview, int rank, size_t node, pid_t pid)
 {
 	forget(tensorview);
 	tensorview->rank = rank;
@@ -72,23 +71,18 @@ void tensorview_begin_reading(struct tensorview *tensorview)
 	tensorview->reading++;
 }
 
-static void take_statistics(struct tensorview *tensorview,
-			    struct tensor *tensor)
+static void take_statistics(struct tensorview *tensorview, struct tensor *tensor)
 {
 	struct tensor *known = &tensorview->tensor;
-	bool is_same = known->has_statistics && known->dtype != NULL &&
-		       tensor->dtype != NULL &&
+	bool is_same = known->has_statistics && known->dtype != NULL && tensor->dtype != NULL &&
 		       strcmp(known->dtype, tensor->dtype) == 0 &&
 		       tensor_has_same_shape(known, tensor);
 
 	if (tensor->has_statistics) {
-		if (is_same && tensorview->statistics_reading !=
-				       tensorview->reading) {
+		if (is_same && tensorview->statistics_reading != tensorview->reading) {
 			clear_statistics(&tensorview->before);
 			tensorview->before = known->statistics;
-			known->statistics = (struct tensor_statistics){
-				.count = 0
-			};
+			known->statistics = (struct tensor_statistics){ .count = 0 };
 			tensorview->has_before = true;
 		}
 		tensorview->statistics_reading = tensorview->reading;
@@ -107,8 +101,7 @@ static void take_statistics(struct tensorview *tensorview,
 	known->histogram = (struct tensor_histogram){ .bins = NULL };
 }
 
-static void take_slice(struct tensorview *tensorview,
-		       struct tensor_slice *slice)
+static void take_slice(struct tensorview *tensorview, struct tensor_slice *slice)
 {
 	if (tensorview->slice_reading != tensorview->reading) {
 		tensor_slice_clear(&tensorview->previous);
@@ -121,8 +114,7 @@ static void take_slice(struct tensorview *tensorview,
 	*slice = (struct tensor_slice){ .numbers = NULL };
 }
 
-static void take_heat(struct tensorview *tensorview,
-		      const struct tensor_slice *slice)
+static void take_heat(struct tensorview *tensorview, const struct tensor_slice *slice)
 {
 	struct tensor_slice more;
 
@@ -142,12 +134,10 @@ static char *make_where(const struct tensor_answer *answer)
 		return NULL;
 	if (answer->file == NULL || answer->line < 1)
 		return xstrdup(answer->func);
-	return xasprintf("%s (%s:%d)", answer->func,
-			 place_file_name(answer->file), answer->line);
+	return xasprintf("%s (%s:%d)", answer->func, place_file_name(answer->file), answer->line);
 }
 
-static void take_tensor(struct tensorview *tensorview,
-			struct tensor_answer *answer)
+static void take_tensor(struct tensorview *tensorview, struct tensor_answer *answer)
 {
 	tensorview->has_tensor = answer->has_tensor;
 	if (!answer->has_tensor)
@@ -180,8 +170,8 @@ static void take_answer(struct tensorview *tensorview, enum tensor_work work,
 	tensorview->error = NULL;
 }
 
-int tensorview_take(struct tensorview *tensorview, enum tensor_work work,
-		    const json_t *body, double now, struct error *error)
+int tensorview_take(struct tensorview *tensorview, enum tensor_work work, const json_t *body,
+		    double now, struct error *error)
 {
 	struct tensor_answer answer;
 	int result = tensor_answer_from_json(&answer, body, error);
@@ -202,8 +192,7 @@ void tensorview_fail(struct tensorview *tensorview, const char *why)
 	tensorview->error = owned_why;
 }
 
-static bool is_of_plane(const struct tensor_slice *slice,
-			const struct tensor_plane *plane)
+static bool is_of_plane(const struct tensor_slice *slice, const struct tensor_plane *plane)
 {
 	if (slice->dimension_count != plane->dimension_count ||
 	    slice->row_dimension != plane->row_dimension ||
@@ -216,43 +205,36 @@ static bool is_of_plane(const struct tensor_slice *slice,
 	return true;
 }
 
-static const struct tensor_number *
-number_in(const struct tensor_slice *slice, const struct tensor_plane *plane,
-	  const struct tensor_place *place)
+static const struct tensor_number *number_in(const struct tensor_slice *slice,
+					     const struct tensor_plane *plane,
+					     const struct tensor_place *place)
 {
 	int64_t row = place->row - slice->row;
 	int64_t column = place->column - slice->column;
 
 	if (slice->numbers == NULL || !is_of_plane(slice, plane) || row < 0 ||
-	    row >= slice->row_count || column < 0 ||
-	    column >= slice->column_count)
+	    row >= slice->row_count || column < 0 || column >= slice->column_count)
 		return NULL;
 	return &slice->numbers[row * slice->column_count + column];
 }
 
-const struct tensor_number *
-tensorview_number(const struct tensorview *tensorview,
-		  const struct tensor_plane *plane,
-		  const struct tensor_place *place)
+const struct tensor_number *tensorview_number(const struct tensorview *tensorview,
+					      const struct tensor_plane *plane,
+					      const struct tensor_place *place)
 {
 	return number_in(&tensorview->slice, plane, place);
 }
 
-bool tensorview_has_changed(const struct tensorview *tensorview,
-			    const struct tensor_plane *plane,
+bool tensorview_has_changed(const struct tensorview *tensorview, const struct tensor_plane *plane,
 			    const struct tensor_place *place)
 {
-	const struct tensor_number *now =
-		number_in(&tensorview->slice, plane, place);
-	const struct tensor_number *before =
-		number_in(&tensorview->previous, plane, place);
+	const struct tensor_number *now = number_in(&tensorview->slice, plane, place);
+	const struct tensor_number *before = number_in(&tensorview->previous, plane, place);
 
-	return now != NULL && before != NULL &&
-	       !tensor_number_is_same(now, before);
+	return now != NULL && before != NULL && !tensor_number_is_same(now, before);
 }
 
-bool tensorview_covers(const struct tensorview *tensorview,
-		       const struct tensor_slice *slice)
+bool tensorview_covers(const struct tensorview *tensorview, const struct tensor_slice *slice)
 {
 	const struct tensor_slice *known = &tensorview->slice;
 	struct tensor_plane plane = {
@@ -262,11 +244,9 @@ bool tensorview_covers(const struct tensorview *tensorview,
 	};
 
 	memcpy(plane.index, slice->index, sizeof(plane.index));
-	return tensorview->slice_reading == tensorview->reading &&
-	       known->numbers != NULL && is_of_plane(known, &plane) &&
-	       known->row <= slice->row &&
+	return tensorview->slice_reading == tensorview->reading && known->numbers != NULL &&
+	       is_of_plane(known, &plane) && known->row <= slice->row &&
 	       known->row + known->row_count >= slice->row + slice->row_count &&
 	       known->column <= slice->column &&
-	       known->column + known->column_count >=
-		       slice->column + slice->column_count;
+	       known->column + known->column_count >= slice->column + slice->column_count;
 }

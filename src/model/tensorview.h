@@ -68,29 +68,25 @@ void tensorview_clear(struct tensorview *tensorview);
 /* Another expression: nothing is known of it. */
 void tensorview_look(struct tensorview *tensorview, const char *expression);
 /* Of another process: nothing is known of it there. */
-void tensorview_move(struct tensorview *tensorview, int rank, size_t node,
-		     pid_t pid);
+void tensorview_move(struct tensorview *tensorview, int rank, size_t node, pid_t pid);
 /* What comes from now on is of a later time. */
 void tensorview_begin_reading(struct tensorview *tensorview);
 /*
  * Takes an answer to the request `tensor` that did this work. -1 and a
  * sentence where it makes no sense; nothing is changed then.
  */
-int tensorview_take(struct tensorview *tensorview, enum tensor_work work,
-		    const json_t *body, double now, struct error *error);
+int tensorview_take(struct tensorview *tensorview, enum tensor_work work, const json_t *body,
+		    double now, struct error *error);
 /* It could not be read: what is known stays, and grows old. */
 void tensorview_fail(struct tensorview *tensorview, const char *why);
 /* Lends a cell; NULL: it has not come. */
-const struct tensor_number *
-tensorview_number(const struct tensorview *tensorview,
-		  const struct tensor_plane *plane,
-		  const struct tensor_place *place);
+const struct tensor_number *tensorview_number(const struct tensorview *tensorview,
+					      const struct tensor_plane *plane,
+					      const struct tensor_place *place);
 /* It is another than at the reading before; false where that is not known. */
-bool tensorview_has_changed(const struct tensorview *tensorview,
-			    const struct tensor_plane *plane,
+bool tensorview_has_changed(const struct tensorview *tensorview, const struct tensor_plane *plane,
 			    const struct tensor_place *place);
 /* All cells of a slice have come in this reading. */
-bool tensorview_covers(const struct tensorview *tensorview,
-		       const struct tensor_slice *slice);
+bool tensorview_covers(const struct tensorview *tensorview, const struct tensor_slice *slice);
 
 #endif

@@ -26,23 +26,19 @@
 #define COMPUTES_SHARE 0.02
 #define BUSY_SHARE 0.5
 
-static bool looks_alike(const struct thread_sample *a,
-			const struct thread_sample *b)
+static bool looks_alike(const struct thread_sample *a, const struct thread_sample *b)
 {
-	return a->stack == b->stack && a->state == b->state &&
-	       a->syscall == b->syscall && a->argument == b->argument &&
-	       a->is_main == b->is_main;
+	return a->stack == b->stack && a->state == b->state && a->syscall == b->syscall &&
+	       a->argument == b->argument && a->is_main == b->is_main;
 }
 
 /* One that saves a checkpoint waits for a disk. */
 static bool waits(const struct thread *thread)
 {
-	return activity_is_wait(thread->activity.kind) ||
-	       thread->activity.kind == ACTIVITY_SAVE;
+	return activity_is_wait(thread->activity.kind) || thread->activity.kind == ACTIVITY_SAVE;
 }
 
-static bool was_woken(const struct thread *thread, const struct thread *before,
-		      double seconds)
+static bool was_woken(const struct thread *thread, const struct thread *before, double seconds)
 {
 	uint64_t now = thread->sample.switches;
 	uint64_t then = before->sample.switches;
@@ -52,8 +48,7 @@ static bool was_woken(const struct thread *thread, const struct thread *before,
 	return (double)(now - then) > WAKES_FREE + WAKES_PER_SECOND * seconds;
 }
 
-double thread_share(const struct thread *thread, const struct thread *before,
-		    double seconds)
+double thread_share(const struct thread *thread, const struct thread *before, double seconds)
 {
 	uint64_t now = thread->sample.cpu_ns;
 	uint64_t then = before->sample.cpu_ns;
@@ -64,8 +59,7 @@ double thread_share(const struct thread *thread, const struct thread *before,
 }
 
 /* Keeps the usual share, and says whether this one is far above it. */
-static bool has_burst(struct thread *thread, const struct thread *before,
-		      double share)
+static bool has_burst(struct thread *thread, const struct thread *before, double share)
 {
 	double usual = before->usual_share;
 
@@ -82,8 +76,7 @@ static bool is_stopped(const struct thread *thread)
 	return thread->sample.state == THREAD_STOPPED;
 }
 
-void thread_keep_native(struct thread *thread, const struct thread *before,
-			double now)
+void thread_keep_native(struct thread *thread, const struct thread *before, double now)
 {
 	thread->native_at = thread->sample.native ? now : -1;
 	if (thread->sample.native || !before || !before->sample.native ||
@@ -93,8 +86,8 @@ void thread_keep_native(struct thread *thread, const struct thread *before,
 	thread->native_at = before->native_at;
 }
 
-void thread_compare(struct thread *thread, const struct thread *before,
-		    double seconds, double now, bool is_disturbed)
+void thread_compare(struct thread *thread, const struct thread *before, double seconds, double now,
+		    bool is_disturbed)
 {
 	bool is_let_go;
 	double share;
@@ -112,8 +105,7 @@ void thread_compare(struct thread *thread, const struct thread *before,
 		return;
 	share = thread_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
-	is_let_go = has_burst(thread, before, share) ||
-		    was_woken(thread, before, seconds);
+	is_let_go = has_burst(thread, before, share) || was_woken(thread, before, seconds);
 	/* A stack that could not be read this once says nothing. */
 	thread->has_changed = (thread->sample.stack && before->sample.stack &&
 			       thread->sample.stack != before->sample.stack) ||
@@ -121,8 +113,7 @@ void thread_compare(struct thread *thread, const struct thread *before,
 	/* What sleeps in a loop uses a little, and does not get anywhere. */
 	thread->has_moved = thread->has_changed ||
 			    (!activity_is_wait(thread->activity.kind) &&
-			     thread->activity.kind != ACTIVITY_SLEEP &&
-			     share >= COMPUTES_SHARE);
+			     thread->activity.kind != ACTIVITY_SLEEP && share >= COMPUTES_SHARE);
 	thread->has_woken = thread->activity.kind == ACTIVITY_SLEEP &&
 			    thread->sample.switches > before->sample.switches;
 	thread->is_busy = share >= BUSY_SHARE;

@@ -17,7 +17,7 @@ struct thread {
 	struct thread_sample sample; /* newest; strings owned, stacks lent; its
 				      * native stack may be an older one of the
 				      * same Python stack */
-	double native_at; /* session time sample.native was read; -1 */
+	double native_at;	     /* session time sample.native was read; -1 */
 	struct activity activity;
 	double since;	     /* session time of the first sample that already
 			      * showed this stack, unchanged since; of one that
@@ -42,16 +42,14 @@ struct thread {
  * is_disturbed: a debugger has interrupted it between them, which wakes what
  * waits.
  */
-void thread_compare(struct thread *thread, const struct thread *before,
-		    double seconds, double now, bool is_disturbed);
+void thread_compare(struct thread *thread, const struct thread *before, double seconds, double now,
+		    bool is_disturbed);
 /*
  * A sample without native frames (they take longer, or were not asked for)
  * leaves those of before standing while the Python stack is the same.
  */
-void thread_keep_native(struct thread *thread, const struct thread *before,
-			double now);
+void thread_keep_native(struct thread *thread, const struct thread *before, double now);
 /* Share of the time between two samples that it was on a processor. */
-double thread_share(const struct thread *thread, const struct thread *before,
-		    double seconds);
+double thread_share(const struct thread *thread, const struct thread *before, double seconds);
 
 #endif

@@ -25,25 +25,22 @@ uint64_t transcript_end(const struct transcript *transcript)
 	return transcript->start + transcript->bytes.length;
 }
 
-static struct transcript *find(const struct session *session, size_t node,
-			       pid_t pid)
+static struct transcript *find(const struct session *session, size_t node, pid_t pid)
 {
 	for (size_t i = 0; i < session->transcript_count; i++)
-		if (session->transcripts[i]->node == node &&
-		    session->transcripts[i]->pid == pid)
+		if (session->transcripts[i]->node == node && session->transcripts[i]->pid == pid)
 			return session->transcripts[i];
 	return NULL;
 }
 
-const struct transcript *session_find_transcript(const struct session *session,
-						 size_t node, pid_t pid)
+const struct transcript *session_find_transcript(const struct session *session, size_t node,
+						 pid_t pid)
 {
 	return find(session, node, pid);
 }
 
 /* The oldest of too many goes. */
-static struct transcript *find_or_add(struct session *session, size_t node,
-				      pid_t pid)
+static struct transcript *find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct transcript *transcript = find(session, node, pid);
 
@@ -52,12 +49,10 @@ static struct transcript *find_or_add(struct session *session, size_t node,
 	if (session->transcript_count == TRANSCRIPTS_MAXIMUM) {
 		transcript_free(session->transcripts[0]);
 		memmove(session->transcripts, session->transcripts + 1,
-			--session->transcript_count *
-				sizeof(*session->transcripts));
+			--session->transcript_count * sizeof(*session->transcripts));
 	}
 	session->transcripts =
-		xrealloc(session->transcripts,
-			 TRANSCRIPTS_MAXIMUM * sizeof(*session->transcripts));
+		xrealloc(session->transcripts, TRANSCRIPTS_MAXIMUM * sizeof(*session->transcripts));
 	transcript = xcalloc(1, sizeof(*transcript));
 	transcript->node = node;
 	transcript->pid = pid;
@@ -87,8 +82,7 @@ static void forget_oldest(struct transcript *transcript)
 	transcript->start += excess;
 }
 
-void transcript_add(struct transcript *transcript, const char *text,
-		    bool is_first)
+void transcript_add(struct transcript *transcript, const char *text, bool is_first)
 {
 	if (is_first) {
 		buffer_reset(&transcript->bytes);
@@ -101,15 +95,14 @@ void transcript_add(struct transcript *transcript, const char *text,
 	forget_oldest(transcript);
 }
 
-int session_apply_transcript(struct session *session, size_t node,
-			     const json_t *body, struct error *error)
+int session_apply_transcript(struct session *session, size_t node, const json_t *body,
+			     struct error *error)
 {
 	const char *text = json_get_string(body, "output", "");
 	int64_t pid = json_get_integer(body, "pid", 0);
 
 	if (pid <= 0 || pid > INT_MAX)
-		return error_set(error,
-				 "a debugger's session names no process");
+		return error_set(error, "a debugger's session names no process");
 	transcript_add(find_or_add(session, node, (pid_t)pid), text,
 		       json_get_boolean(body, "isFirst", false));
 	return 0;

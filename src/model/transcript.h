@@ -33,14 +33,13 @@ void transcript_free(struct transcript *transcript);
 /* Behind the last byte. */
 uint64_t transcript_end(const struct transcript *transcript);
 /* Adds what came; is_first: it begins anew, and these were said before. */
-void transcript_add(struct transcript *transcript, const char *text,
-		    bool is_first);
+void transcript_add(struct transcript *transcript, const char *text, bool is_first);
 /* Lends; NULL: nothing of it came. */
-const struct transcript *session_find_transcript(const struct session *session,
-						 size_t node, pid_t pid);
+const struct transcript *session_find_transcript(const struct session *session, size_t node,
+						 pid_t pid);
 /* For session_apply: an event `output` of category `terminal`. */
-int session_apply_transcript(struct session *session, size_t node,
-			     const json_t *body, struct error *error);
+int session_apply_transcript(struct session *session, size_t node, const json_t *body,
+			     struct error *error);
 void session_clear_transcripts(struct session *session);
 
 #endif

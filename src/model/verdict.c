@@ -53,8 +53,7 @@ void verdict_clear(struct verdict *verdict)
 
 bool verdict_is_finding(const struct verdict *verdict)
 {
-	return verdict->outliers.range_count > 0 ||
-	       verdict->state == VERDICT_HUNG ||
+	return verdict->outliers.range_count > 0 || verdict->state == VERDICT_HUNG ||
 	       verdict->state == VERDICT_CRASHED;
 }
 
@@ -79,8 +78,7 @@ static size_t count_changing(const struct camp_list *camps, enum camp_role role)
 static bool has_late(const struct camp_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == CAMP_ELSEWHERE &&
-		    !camps->items[i].is_unsettled)
+		if (camps->items[i].role == CAMP_ELSEWHERE && !camps->items[i].is_unsettled)
 			return true;
 	}
 	return false;
@@ -90,8 +88,7 @@ static bool has_late(const struct camp_list *camps)
 static bool has_leaver(const struct camp_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == CAMP_ELSEWHERE &&
-		    camps->items[i].leaving_count > 0)
+		if (camps->items[i].role == CAMP_ELSEWHERE && camps->items[i].leaving_count > 0)
 			return true;
 	}
 	return false;
@@ -110,8 +107,7 @@ static size_t count_moving(const struct camp_list *camps)
 
 static size_t count_live(const struct camp_list *camps)
 {
-	return camps->role_counts[CAMP_WAITS] +
-	       camps->role_counts[CAMP_ELSEWHERE];
+	return camps->role_counts[CAMP_WAITS] + camps->role_counts[CAMP_ELSEWHERE];
 }
 
 static bool is_any_held(const struct camp_list *camps)
@@ -136,8 +132,7 @@ static bool are_all_stopped(const struct camp_list *camps)
 static const struct camp *find_majority(const struct camp_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (is_live(&camps->items[i]) &&
-		    camps->items[i].count * 2 > count_live(camps))
+		if (is_live(&camps->items[i]) && camps->items[i].count * 2 > count_live(camps))
 			return &camps->items[i];
 	}
 	return NULL;
@@ -150,16 +145,13 @@ static const struct camp *find_majority(const struct camp_list *camps)
 static enum finding find_in_majority(const struct camp_list *camps)
 {
 	const struct camp *majority = find_majority(camps);
-	size_t changing = count_changing(camps, CAMP_WAITS) +
-			  count_changing(camps, CAMP_ELSEWHERE);
+	size_t changing = count_changing(camps, CAMP_WAITS) + count_changing(camps, CAMP_ELSEWHERE);
 
 	if (majority && majority->changing_count > 0)
 		return FINDING_MOVING;
 	if (majority)
-		return majority->count == count_live(camps) ? FINDING_TOGETHER
-							    : FINDING_MAJORITY;
-	return changing * 2 >= count_live(camps) ? FINDING_MOVING
-						 : FINDING_CAMPS;
+		return majority->count == count_live(camps) ? FINDING_TOGETHER : FINDING_MAJORITY;
+	return changing * 2 >= count_live(camps) ? FINDING_MOVING : FINDING_CAMPS;
 }
 
 static enum finding find(const struct camp_list *camps, size_t total)
@@ -171,16 +163,14 @@ static enum finding find(const struct camp_list *camps, size_t total)
 		return FINDING_NO_RANKS;
 	if (counts[CAMP_GONE] == total)
 		return FINDING_ALL_GONE;
-	if (counts[CAMP_GONE] > 0 ||
-	    (counts[CAMP_TEARDOWN] > 0 && counts[CAMP_TEARDOWN] < total))
+	if (counts[CAMP_GONE] > 0 || (counts[CAMP_TEARDOWN] > 0 && counts[CAMP_TEARDOWN] < total))
 		return FINDING_GONE;
 	if (counts[CAMP_TEARDOWN] == total)
 		return FINDING_TOGETHER;
 	if (is_any_held(camps))
 		return FINDING_HELD;
 	if (live == 0)
-		return counts[CAMP_UNREADABLE] > 0 ? FINDING_UNREADABLE
-						   : FINDING_UNREAD;
+		return counts[CAMP_UNREADABLE] > 0 ? FINDING_UNREADABLE : FINDING_UNREAD;
 	if (are_all_stopped(camps))
 		return FINDING_STOPPED;
 	if (holding_is_any(camps))
@@ -199,8 +189,7 @@ static bool is_leaver(const struct camp_list *camps, const struct camp *camp)
 	if (camp->role == CAMP_GONE || held_is_odd(camp->first))
 		return true;
 	return camp->role == CAMP_TEARDOWN &&
-	       (count_live(camps) > 0 ||
-		camps->role_counts[CAMP_UNREADABLE] > 0);
+	       (count_live(camps) > 0 || camps->role_counts[CAMP_UNREADABLE] > 0);
 }
 
 /*
@@ -237,8 +226,7 @@ static void mark_outliers(struct camp_list *camps, enum finding finding)
 		else if (finding == FINDING_HELD)
 			camp->is_outlier = held_is_odd(camp->first);
 		else if (finding == FINDING_LATE)
-			camp->is_outlier = camp->role == CAMP_ELSEWHERE &&
-					   !camp->is_unsettled;
+			camp->is_outlier = camp->role == CAMP_ELSEWHERE && !camp->is_unsettled;
 		else if (finding == FINDING_MAJORITY)
 			camp->is_outlier = is_live(camp) && camp != majority;
 	}
@@ -251,8 +239,7 @@ static bool has_lost_one(const struct session *session)
 		const struct rank *rank = session->ranks[i];
 
 		if (rank->state == RANK_EXITED ||
-		    (rank->state == RANK_NOT_FOUND && rank->is_missing &&
-		     !rank->unseen))
+		    (rank->state == RANK_NOT_FOUND && rank->is_missing && !rank->unseen))
 			return true;
 	}
 	return false;
@@ -264,9 +251,7 @@ static enum verdict_state state_of_living(const struct camp_list *camps)
 	if (!camps->is_sampled_twice || count_live(camps) == 0)
 		return VERDICT_UNKNOWN;
 	if (camps->role_counts[CAMP_WAITS] > 0)
-		return count_changing(camps, CAMP_WAITS) > 0
-			       ? VERDICT_PROGRESSING
-			       : VERDICT_HUNG;
+		return count_changing(camps, CAMP_WAITS) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
 	if (count_moving(camps) > 0)
 		return VERDICT_PROGRESSING;
 	/* Short steps between long sleeps are never seen. */
@@ -281,8 +266,7 @@ static bool is_message_under_way(const struct camp_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
 		if (camps->items[i].role == CAMP_WAITS &&
-		    activity_is_point_to_point(
-			    &camps->items[i].main_thread->activity))
+		    activity_is_point_to_point(&camps->items[i].main_thread->activity))
 			return true;
 	}
 	return false;
@@ -292,8 +276,7 @@ static bool is_message_under_way(const struct camp_list *camps)
  * Camps that all wait, each for the others, have nothing to wait for, unless
  * a message may be on its way from one to the other.
  */
-static double patience_with(const struct camp_list *camps,
-			    const struct camp *camp)
+static double patience_with(const struct camp_list *camps, const struct camp *camp)
 {
 	if (camp->main_thread->activity.kind == ACTIVITY_SLEEP)
 		return SLEEP_SECONDS;
@@ -311,8 +294,7 @@ static bool is_patience_over(const struct camp_list *camps)
 	for (size_t i = 0; i < camps->count; i++) {
 		const struct camp *camp = &camps->items[i];
 
-		if (camp->main_thread &&
-		    camp->unchanged < patience_with(camps, camp))
+		if (camp->main_thread && camp->unchanged < patience_with(camps, camp))
 			return false;
 	}
 	return true;
@@ -337,8 +319,7 @@ static enum verdict_state state_of_late(const struct camp_list *camps)
 		is_computing = is_computing || camp->moving_count > 0;
 		if (camps->is_sampled_twice &&
 		    (camp->helped_count > 0 ||
-		     (camp->working_count > 0 &&
-		      camp->unchanged < SPIN_SECONDS)))
+		     (camp->working_count > 0 && camp->unchanged < SPIN_SECONDS)))
 			return VERDICT_PROGRESSING;
 	}
 	if (is_computing && unchanged < LATE_SECONDS)
@@ -363,16 +344,13 @@ static enum verdict_state state_of_majority(const struct camp_list *camps)
 }
 
 /* A rank that could not be read may be at what the others wait for. */
-static enum verdict_state without_unread(const struct camp_list *camps,
-					 enum verdict_state state)
+static enum verdict_state without_unread(const struct camp_list *camps, enum verdict_state state)
 {
-	return state == VERDICT_HUNG && camps->role_counts[CAMP_UNREADABLE] > 0
-		       ? VERDICT_UNKNOWN
-		       : state;
+	return state == VERDICT_HUNG && camps->role_counts[CAMP_UNREADABLE] > 0 ? VERDICT_UNKNOWN
+										: state;
 }
 
-static enum verdict_state state_of(const struct session *session,
-				   const struct camp_list *camps,
+static enum verdict_state state_of(const struct session *session, const struct camp_list *camps,
 				   enum finding finding)
 {
 	switch (finding) {
@@ -389,8 +367,7 @@ static enum verdict_state state_of(const struct session *session,
 		}
 		return VERDICT_UNKNOWN;
 	case FINDING_GONE:
-		return has_lost_one(session) ? VERDICT_CRASHED
-					     : state_of_living(camps);
+		return has_lost_one(session) ? VERDICT_CRASHED : state_of_living(camps);
 	case FINDING_HELD:
 	case FINDING_STOPPED:
 		return VERDICT_STOPPED;
@@ -399,13 +376,11 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDING_MAJORITY:
 		return without_unread(camps, state_of_majority(camps));
 	case FINDING_MOVING:
-		return camps->is_sampled_twice ? VERDICT_PROGRESSING
-					       : VERDICT_UNKNOWN;
+		return camps->is_sampled_twice ? VERDICT_PROGRESSING : VERDICT_UNKNOWN;
 	case FINDING_CAMPS:
 	case FINDING_TOGETHER:
-		return is_patience_over(camps)
-			       ? without_unread(camps, state_of_living(camps))
-			       : VERDICT_UNKNOWN;
+		return is_patience_over(camps) ? without_unread(camps, state_of_living(camps))
+					       : VERDICT_UNKNOWN;
 	case FINDING_LATE:
 		break;
 	}
@@ -425,8 +400,7 @@ static void mark_classes(struct verdict *verdict)
 
 	for (size_t i = 0; i < verdict->class_count; i++) {
 		struct rank_class *class = &verdict->classes[i];
-		bool is_odd = has_outlier ? class->is_outlier
-					  : i == verdict->class_count - 1;
+		bool is_odd = has_outlier ? class->is_outlier : i == verdict->class_count - 1;
 
 		if (!has_first && !class->is_outlier) {
 			class->mark = 0;
@@ -453,8 +427,7 @@ static void note_ranks(struct verdict *verdict, struct session *session,
 	for (size_t i = 0; i < session->rank_count; i++) {
 		struct rank *rank = session->ranks[i];
 
-		rank->is_outlier =
-			verdict->classes[rank->class_index].is_outlier;
+		rank->is_outlier = verdict->classes[rank->class_index].is_outlier;
 		if (rank->is_outlier)
 			rankset_add(&verdict->outliers, rank->process.rank);
 		if (!rank_is_gone(rank))
@@ -478,11 +451,9 @@ void verdict_make(struct verdict *verdict, struct session *session)
 	mark_outliers(&camps, finding);
 	verdict->state = state_of(session, &camps, finding);
 	note_ranks(verdict, session, &camps, class_camps);
-	sentence_append(&sentence, session, &camps, finding,
-			verdict->state == VERDICT_HUNG);
+	sentence_append(&sentence, session, &camps, finding, verdict->state == VERDICT_HUNG);
 	verdict->sentence = buffer_take(&sentence);
-	verdict->job = xstrdup(
-		session->job >= 0 ? session->jobs[session->job].name : "");
+	verdict->job = xstrdup(session->job >= 0 ? session->jobs[session->job].name : "");
 	free(class_camps);
 	camps_clear(&camps);
 }

@@ -68,8 +68,7 @@ void wanted_recorded(struct session *session, size_t node, const json_t *json)
 
 bool wanted_is_part(const struct session *session)
 {
-	return session->choice.wanted.range_count > 0 ||
-	       session->choice.wanted_select;
+	return session->choice.wanted.range_count > 0 || session->choice.wanted_select;
 }
 
 static bool is_other(const struct rankset *numbers, int rank)
@@ -108,11 +107,9 @@ int wanted_focus(struct session *session, struct error *error)
 
 	if (!session->choice.wanted_focus || !is_sampled(session))
 		return 0;
-	result = rankselect_resolve(session->choice.wanted_focus, session,
-				    &focus, error);
+	result = rankselect_resolve(session->choice.wanted_focus, session, &focus, error);
 	if (result == 0 && rankset_count(&focus) == 0)
-		result = error_set(error, "no rank is %.80s",
-				   session->choice.wanted_text);
+		result = error_set(error, "no rank is %.80s", session->choice.wanted_text);
 	if (result == 0) {
 		rankset_copy(&session->choice.focus, &focus);
 		session->choice.is_focus_all = false;

@@ -17,8 +17,7 @@ static bool has_nccl_frame(const struct stack *stack)
 	for (size_t i = 0; stack && i < stack->frame_count; i++) {
 		const struct code *code = stack->frames[i].code;
 
-		if (strcasestr(code->func, "nccl") ||
-		    strcasestr(code->file, "nccl"))
+		if (strcasestr(code->func, "nccl") || strcasestr(code->file, "nccl"))
 			return true;
 	}
 	return false;
@@ -29,8 +28,7 @@ static bool has_nccl(const struct rank *rank)
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		const struct thread_sample *sample = &rank->threads[i].sample;
 
-		if (has_nccl_frame(sample->stack) ||
-		    has_nccl_frame(sample->native))
+		if (has_nccl_frame(sample->stack) || has_nccl_frame(sample->native))
 			return true;
 	}
 	return false;
@@ -42,8 +40,7 @@ double watchdog_seconds(const struct session *session)
 	double usual = OTHER_SECONDS;
 	double least = -1;
 
-	if (count == 0 ||
-	    (count == 1 && session->ranks[0]->process.world_size <= 1))
+	if (count == 0 || (count == 1 && session->ranks[0]->process.world_size <= 1))
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		const struct rank *rank = session->ranks[i];

@@ -57,8 +57,7 @@ json_t *breakpoint_to_json(const struct breakpoint *breakpoint)
 	return json;
 }
 
-int breakpoint_from_json(struct breakpoint *breakpoint, const json_t *json,
-			 struct error *error)
+int breakpoint_from_json(struct breakpoint *breakpoint, const json_t *json, struct error *error)
 {
 	if (field_read(&breakpoint_table, breakpoint, json, error) < 0)
 		return -1;
@@ -81,12 +80,10 @@ int breakpoints_check(const json_t *list, struct error *error)
 	int result = 0;
 
 	if (!json_is_array(list) || count > BREAKPOINTS_MAXIMUM)
-		return error_set(error,
-				 "\"breakpoints\" is not a list of at most %d",
+		return error_set(error, "\"breakpoints\" is not a list of at most %d",
 				 BREAKPOINTS_MAXIMUM);
 	for (size_t i = 0; i < count && result == 0; i++) {
-		result = breakpoint_from_json(&breakpoint,
-					      json_array_get(list, i), error);
+		result = breakpoint_from_json(&breakpoint, json_array_get(list, i), error);
 		breakpoint_clear(&breakpoint);
 	}
 	return result;

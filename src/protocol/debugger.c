@@ -28,12 +28,9 @@ static const char *const state_names[] = {
 };
 
 static const char *const reason_names[] = {
-	[STOP_ENTRY] = "entry",
-	[STOP_STEP] = "step",
-	[STOP_BREAKPOINT] = "breakpoint",
-	[STOP_DATA_BREAKPOINT] = "data breakpoint",
-	[STOP_PAUSE] = "pause",
-	[STOP_EXCEPTION] = "exception",
+	[STOP_ENTRY] = "entry",		  [STOP_STEP] = "step",
+	[STOP_BREAKPOINT] = "breakpoint", [STOP_DATA_BREAKPOINT] = "data breakpoint",
+	[STOP_PAUSE] = "pause",		  [STOP_EXCEPTION] = "exception",
 };
 
 static const char *const resume_names[] = {
@@ -43,9 +40,8 @@ static const char *const resume_names[] = {
 };
 
 static const char *const event_names[] = {
-	[STOP_AT_UNKNOWN] = "unknown",	   [STOP_AT_LINE] = "line",
-	[STOP_AT_CALL] = "call",	   [STOP_AT_RETURN] = "return",
-	[STOP_AT_EXCEPTION] = "exception",
+	[STOP_AT_UNKNOWN] = "unknown", [STOP_AT_LINE] = "line",		  [STOP_AT_CALL] = "call",
+	[STOP_AT_RETURN] = "return",   [STOP_AT_EXCEPTION] = "exception",
 };
 
 #define AT(member) offsetof(struct debugger, member)
@@ -152,16 +148,14 @@ struct breakpoint_binding *debugger_add_binding(struct debugger *debugger)
 {
 	struct breakpoint_binding *binding;
 
-	debugger->bindings = xrealloc(
-		debugger->bindings, (debugger->binding_count + 1) *
-					    sizeof(struct breakpoint_binding));
+	debugger->bindings = xrealloc(debugger->bindings, (debugger->binding_count +
+							   1) * sizeof(struct breakpoint_binding));
 	binding = &debugger->bindings[debugger->binding_count++];
 	*binding = (struct breakpoint_binding){ .id = 0 };
 	return binding;
 }
 
-static struct breakpoint_binding *find_binding(struct debugger *debugger,
-					       int id)
+static struct breakpoint_binding *find_binding(struct debugger *debugger, int id)
 {
 	for (size_t i = 0; i < debugger->binding_count; i++) {
 		if (debugger->bindings[i].id == id)
@@ -175,8 +169,7 @@ static void add_answer(struct debugger *debugger, const json_t *json)
 	struct breakpoint_binding answer = { .id = 0 };
 	struct breakpoint_binding *known;
 
-	if (field_read(&binding_table, &answer, json, NULL) < 0 ||
-	    answer.id == 0) {
+	if (field_read(&binding_table, &answer, json, NULL) < 0 || answer.id == 0) {
 		field_clear(&binding_table, &answer);
 		return;
 	}
@@ -196,8 +189,7 @@ void debugger_add_answer(struct debugger *debugger, const json_t *bindings)
 	const json_t *binding;
 	size_t i;
 
-	json_array_foreach(bindings, i, binding)
-		add_answer(debugger, binding);
+	json_array_foreach(bindings, i, binding) add_answer(debugger, binding);
 }
 
 const char *debugger_state_name(enum debugger_state state)
@@ -228,13 +220,12 @@ enum stop_event stop_event_parse(const char *name)
 	return STOP_AT_UNKNOWN;
 }
 
-void debugger_append_exception(struct buffer *out, const char *relation,
-			       const char *type, const char *message)
+void debugger_append_exception(struct buffer *out, const char *relation, const char *type,
+			       const char *message)
 {
 	if (relation)
-		buffer_append_string(out, strcmp(relation, "cause") == 0
-						  ? "\nfrom "
-						  : "\nwhile handling ");
+		buffer_append_string(out, strcmp(relation, "cause") == 0 ? "\nfrom "
+									 : "\nwhile handling ");
 	buffer_printf(out, "%s%s%s", type, message[0] ? ": " : "", message);
 }
 
@@ -252,8 +243,7 @@ bool debugger_is_of(const struct debugger *debugger, const char *backend)
 
 bool debugger_is_ours(const struct debugger *debugger)
 {
-	return debugger->state >= DEBUGGER_CONNECTING &&
-	       debugger->state < DEBUGGER_LOST;
+	return debugger->state >= DEBUGGER_CONNECTING && debugger->state < DEBUGGER_LOST;
 }
 
 json_t *debugger_to_json(const struct debugger *debugger)
@@ -263,9 +253,8 @@ json_t *debugger_to_json(const struct debugger *debugger)
 	json_t *bindings = json_array();
 
 	field_write(&debugger_table, debugger, json);
-	field_write(debugger->state == DEBUGGER_RUNNING ? &resume_table
-							: &stop_table,
-		    debugger, json);
+	field_write(debugger->state == DEBUGGER_RUNNING ? &resume_table : &stop_table, debugger,
+		    json);
 	for (size_t i = 0; i < debugger->hit_count; i++)
 		json_array_append_new(hits, json_integer(debugger->hits[i]));
 	json_object_set_new(json, "hit", hits);
@@ -279,8 +268,7 @@ json_t *debugger_to_json(const struct debugger *debugger)
 	return json;
 }
 
-static int read_hits(struct debugger *debugger, const json_t *hits,
-		     struct error *error)
+static int read_hits(struct debugger *debugger, const json_t *hits, struct error *error)
 {
 	size_t count = json_array_size(hits);
 
@@ -298,8 +286,7 @@ static int read_hits(struct debugger *debugger, const json_t *hits,
 }
 
 /* Recordings of older versions have the last stop's reason in `continued`. */
-static int read_reason(struct debugger *debugger, const json_t *json,
-		       struct error *error)
+static int read_reason(struct debugger *debugger, const json_t *json, struct error *error)
 {
 	const char *name = json_get_string(json, "reason", "");
 
@@ -311,16 +298,14 @@ static int read_reason(struct debugger *debugger, const json_t *json,
 	return 0;
 }
 
-int debugger_from_json(struct debugger *debugger, const json_t *json,
-		       struct error *error)
+int debugger_from_json(struct debugger *debugger, const json_t *json, struct error *error)
 {
 	const json_t *bindings = json_object_get(json, "breakpoints");
 	size_t count = json_array_size(bindings);
 
 	debugger_clear(debugger);
 	if (count > BREAKPOINT_BINDINGS_MAXIMUM)
-		return error_set(error,
-				 "debugger: there are more than %d breakpoints",
+		return error_set(error, "debugger: there are more than %d breakpoints",
 				 BREAKPOINT_BINDINGS_MAXIMUM);
 	if (field_read(&debugger_table, debugger, json, error) < 0 ||
 	    read_reason(debugger, json, error) < 0 ||

@@ -76,13 +76,13 @@ struct breakpoint_binding {
 
 struct debugger {
 	enum debugger_state state;
-	char *backend; /* "pdb"; NULL only of DEBUGGER_NONE */
-	char *target;  /* "pdb:unix:/tmp/pdb.sock.1", as `connect` takes it */
-	char *dialect; /* "pdb", "ipdb", "remote-pdb", "probetui" …; NULL:
-			* not known */
-	char *why;     /* a sentence about the state; NULL: none needed */
-	char *leaving; /* a sentence: what closing the connection does to the
-			* process; NULL: nothing, or not known */
+	char *backend;	     /* "pdb"; NULL only of DEBUGGER_NONE */
+	char *target;	     /* "pdb:unix:/tmp/pdb.sock.1", as `connect` takes it */
+	char *dialect;	     /* "pdb", "ipdb", "remote-pdb", "probetui" …; NULL:
+			      * not known */
+	char *why;	     /* a sentence about the state; NULL: none needed */
+	char *leaving;	     /* a sentence: what closing the connection does to the
+			      * process; NULL: nothing, or not known */
 	bool is_taken;	     /* of DEBUGGER_REFUSED: another client has it */
 	bool is_post_mortem; /* frames can be looked at, not stepped */
 	int slots;	     /* hardware watches that a thread has; 0: it
@@ -98,17 +98,17 @@ struct debugger {
 	uint64_t stops; /* counts the stops of this connection, from 1 */
 	enum stop_reason reason;
 	enum stop_event at;
-	pid_t tid;	   /* the thread at the prompt; 0 unknown */
-	double held;	   /* seconds since it stopped, when sent */
-	double stopped_at; /* the same on the clock that samples' time is of;
-			    * -1: not known to less than a millisecond */
-	char *value;	   /* what is returned or raised; NULL unknown */
-	char *exception;   /* "RuntimeError: boom" of a post-mortem; a line
-			    * more for each that it came of: "from
-			    * ValueError: no", "while handling KeyError" */
-	char *description; /* "breakpoint 1", "return": a few words; of
-			    * DEBUGGER_RUNNING a sentence about the resume
-			    * where it was no request, else NULL */
+	pid_t tid;		     /* the thread at the prompt; 0 unknown */
+	double held;		     /* seconds since it stopped, when sent */
+	double stopped_at;	     /* the same on the clock that samples' time is of;
+				      * -1: not known to less than a millisecond */
+	char *value;		     /* what is returned or raised; NULL unknown */
+	char *exception;	     /* "RuntimeError: boom" of a post-mortem; a line
+				      * more for each that it came of: "from
+				      * ValueError: no", "while handling KeyError" */
+	char *description;	     /* "breakpoint 1", "return": a few words; of
+				      * DEBUGGER_RUNNING a sentence about the resume
+				      * where it was no request, else NULL */
 	int hits[STOP_HITS_MAXIMUM]; /* ids of the breakpoints that stopped
 				      * it */
 	size_t hit_count;
@@ -146,8 +146,8 @@ enum stop_event stop_event_parse(const char *name);
  * boom", and of what that came of "\nfrom ValueError: no" where relation is
  * "cause", else "\nwhile handling …". NULL: it is the first.
  */
-void debugger_append_exception(struct buffer *out, const char *relation,
-			       const char *type, const char *message);
+void debugger_append_exception(struct buffer *out, const char *relation, const char *type,
+			       const char *message);
 /* The name of the event that tells it: "stopped", "continued", "debugger". */
 const char *debugger_event(const struct debugger *debugger);
 /* "http", "pdb" or "ptrace" reaches it. */
@@ -156,7 +156,6 @@ bool debugger_is_of(const struct debugger *debugger, const char *backend);
 bool debugger_is_ours(const struct debugger *debugger);
 json_t *debugger_to_json(const struct debugger *debugger);
 /* Replaces what *debugger (after debugger_init) held; clear it after -1. */
-int debugger_from_json(struct debugger *debugger, const json_t *json,
-		       struct error *error);
+int debugger_from_json(struct debugger *debugger, const json_t *json, struct error *error);
 
 #endif

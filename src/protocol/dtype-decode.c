@@ -176,8 +176,7 @@ static double extended(const uint8_t *bytes)
 	else if (exponent == 0x7fff)
 		value = mantissa << 1 ? NAN : INFINITY;
 	else
-		value = ldexp((double)mantissa,
-			      (exponent ? exponent : 1) - 16383 - 63);
+		value = ldexp((double)mantissa, (exponent ? exponent : 1) - 16383 - 63);
 	return head >> 15 ? -value : value;
 }
 
@@ -230,16 +229,14 @@ void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out)
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint32_t bits = bytes[i] == 0 ? UINT32_C(1) << 22
-					      : (uint32_t)bytes[i] << 23;
+		uint32_t bits = bytes[i] == 0 ? UINT32_C(1) << 22 : (uint32_t)bytes[i] << 23;
 
 		out[i] = to_float(bytes[i] == 0xff ? NAN_BITS : bits);
 	}
 }
 
 /* The greatest exponent, from least on, is of infinity and NaN. */
-static float with_infinity(uint32_t byte, int shift, float power,
-			   uint32_t least)
+static float with_infinity(uint32_t byte, int shift, float power, uint32_t least)
 {
 	uint32_t rest = byte & 0x7f;
 	uint32_t value = scale(rest << shift, power);
@@ -267,8 +264,7 @@ void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out)
 }
 
 /* Less than a byte, without infinities and NaN; sign is its highest bit. */
-static float without_infinity(uint32_t byte, uint32_t sign, int shift,
-			      float power)
+static float without_infinity(uint32_t byte, uint32_t sign, int shift, float power)
 {
 	uint32_t value = scale((byte & (sign - 1)) << shift, power);
 
@@ -294,15 +290,13 @@ void narrow_e2m1fn(const uint8_t *bytes, size_t count, float *out)
 }
 
 /* sign is the highest bit of those that count. */
-static void narrow_signed(const uint8_t *bytes, size_t count, int sign,
-			  float *out)
+static void narrow_signed(const uint8_t *bytes, size_t count, int sign, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = (float)((bytes[i] & (sign - 1)) - (bytes[i] & sign));
 }
 
-static void narrow_unsigned(const uint8_t *bytes, size_t count, int mask,
-			    float *out)
+static void narrow_unsigned(const uint8_t *bytes, size_t count, int mask, float *out)
 {
 	for (size_t i = 0; i < count; i++)
 		out[i] = (float)(bytes[i] & mask);

@@ -99,8 +99,7 @@ static const struct dtype dtypes[] = {
 /* Of "str160" and "datetime64[ns]" what follows the name may vary. */
 static bool is_varying(const struct dtype *dtype)
 {
-	return dtype->class == DTYPE_TIME ||
-	       (dtype->size == 0 && dtype->class != DTYPE_PACKED);
+	return dtype->class == DTYPE_TIME || (dtype->size == 0 && dtype->class != DTYPE_PACKED);
 }
 
 static bool is_named(const struct dtype *dtype, const char *name)
@@ -143,8 +142,7 @@ bool dtype_is_number(const struct dtype *dtype)
 	return dtype->narrow != NULL || dtype->decode != NULL;
 }
 
-void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count,
-		  double *out)
+void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count, double *out)
 {
 	size_t numbers = dtype->class == DTYPE_COMPLEX ? 2 : 1;
 	float values[2 * NARROW_PART];
@@ -170,11 +168,9 @@ uint8_t dtype_bits(const struct dtype *dtype)
 		void (*narrow)(const uint8_t *bytes, size_t count, float *out);
 		uint8_t bits;
 	} parts[] = {
-		{ narrow_e2m3fn, 0x3f }, { narrow_e3m2fn, 0x3f },
-		{ narrow_e2m1fn, 0x0f }, { narrow_int1, 0x01 },
-		{ narrow_int2, 0x03 },	 { narrow_int4, 0x0f },
-		{ narrow_uint1, 0x01 },	 { narrow_uint2, 0x03 },
-		{ narrow_uint4, 0x0f },
+		{ narrow_e2m3fn, 0x3f }, { narrow_e3m2fn, 0x3f }, { narrow_e2m1fn, 0x0f },
+		{ narrow_int1, 0x01 },	 { narrow_int2, 0x03 },	  { narrow_int4, 0x0f },
+		{ narrow_uint1, 0x01 },	 { narrow_uint2, 0x03 },  { narrow_uint4, 0x0f },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
@@ -239,8 +235,7 @@ static void append_character(struct buffer *text, uint32_t code)
 	buffer_append(text, bytes, length);
 }
 
-static void set_string(struct tensor_number *number, const uint8_t *bytes,
-		       size_t length)
+static void set_string(struct tensor_number *number, const uint8_t *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;
 	size_t end = 0;
@@ -264,8 +259,7 @@ static void set_string(struct tensor_number *number, const uint8_t *bytes,
 }
 
 /* As Python writes them: b'ab\x00'. */
-static void set_bytes(struct tensor_number *number, const uint8_t *bytes,
-		      size_t length)
+static void set_bytes(struct tensor_number *number, const uint8_t *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_cut = length > TEXT_MAXIMUM;
@@ -285,8 +279,7 @@ static void set_bytes(struct tensor_number *number, const uint8_t *bytes,
 	set_text(number, &text);
 }
 
-static void set_opaque(struct tensor_number *number, const uint8_t *bytes,
-		       size_t length)
+static void set_opaque(struct tensor_number *number, const uint8_t *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -313,8 +306,8 @@ static void set_integer(struct tensor_number *number, const struct dtype *dtype,
 	}
 }
 
-void dtype_number(const struct dtype *dtype, const uint8_t *bytes,
-		  size_t length, struct tensor_number *number)
+void dtype_number(const struct dtype *dtype, const uint8_t *bytes, size_t length,
+		  struct tensor_number *number)
 {
 	double parts[2] = { 0, 0 };
 
@@ -329,9 +322,8 @@ void dtype_number(const struct dtype *dtype, const uint8_t *bytes,
 	case DTYPE_FLOAT:
 	case DTYPE_COMPLEX:
 		dtype_decode(dtype, bytes, 1, parts);
-		number->kind = dtype->class == DTYPE_FLOAT
-				       ? TENSOR_NUMBER_REAL
-				       : TENSOR_NUMBER_COMPLEX;
+		number->kind =
+			dtype->class == DTYPE_FLOAT ? TENSOR_NUMBER_REAL : TENSOR_NUMBER_COMPLEX;
 		number->real = parts[0];
 		number->imaginary = parts[1];
 		return;

@@ -51,8 +51,7 @@ bool dtype_is_integer(const struct dtype *dtype);
  * So many elements of a type of numbers as doubles (a complex one gives two):
  * NaN and infinities as such. 64-bit integers and long doubles are rounded.
  */
-void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count,
-		  double *out);
+void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count, double *out);
 /* The bits of each byte that count: what is above them may be anything. */
 uint8_t dtype_bits(const struct dtype *dtype);
 /* Whether there are statistics of it. */
@@ -63,7 +62,7 @@ int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes);
  * One element of so many bytes, into one that is empty or was cleared; what
  * cannot be told (an object) stays unknown.
  */
-void dtype_number(const struct dtype *dtype, const uint8_t *bytes,
-		  size_t length, struct tensor_number *number);
+void dtype_number(const struct dtype *dtype, const uint8_t *bytes, size_t length,
+		  struct tensor_number *number);
 
 #endif

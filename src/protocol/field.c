@@ -122,8 +122,7 @@ void field_copy(const struct field_table *table, void *to, const void *from)
 		const void *source = const_member(field, from);
 
 		if (is_heap_text(field))
-			*(char **)member(field, to) =
-				xstrdup_or_null(*(char *const *)source);
+			*(char **)member(field, to) = xstrdup_or_null(*(char *const *)source);
 		else
 			memcpy(member(field, to), source, member_size(field));
 	}
@@ -163,8 +162,7 @@ static json_t *write_integer(const struct field *field, int64_t value)
 
 static json_t *write_unsigned(const struct field *field, uint64_t value)
 {
-	return write_integer(field,
-			     value > INT64_MAX ? INT64_MAX : (int64_t)value);
+	return write_integer(field, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
 static json_t *write_name(const struct field *field, unsigned value)
@@ -223,46 +221,40 @@ static json_t *write_member(const struct field *field, const void *at)
 	return NULL;
 }
 
-void field_write(const struct field_table *table, const void *object,
-		 json_t *json)
+void field_write(const struct field_table *table, const void *object, json_t *json)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const struct field *field = &table->fields[i];
-		json_t *value =
-			write_member(field, const_member(field, object));
+		json_t *value = write_member(field, const_member(field, object));
 
 		if (value)
 			json_object_set_new_nocheck(json, field->key, value);
 	}
 }
 
-static int refuse(const struct field_table *table, const struct field *field,
-		  struct error *error, const char *wanted)
+static int refuse(const struct field_table *table, const struct field *field, struct error *error,
+		  const char *wanted)
 {
-	return error_set(error, "%s: \"%s\" is not %s", table->what, field->key,
-			 wanted);
+	return error_set(error, "%s: \"%s\" is not %s", table->what, field->key, wanted);
 }
 
-static int read_integer(const struct field_table *table,
-			const struct field *field, void *at,
+static int read_integer(const struct field_table *table, const struct field *field, void *at,
 			const json_t *value, struct error *error)
 {
 	json_int_t number = json_integer_value(value);
 	char wanted[80];
 
-	if (json_is_integer(value) && number >= field->minimum &&
-	    number <= field->maximum) {
+	if (json_is_integer(value) && number >= field->minimum && number <= field->maximum) {
 		store_integer(field, at, number);
 		return 0;
 	}
-	snprintf(wanted, sizeof(wanted),
-		 "an integer from %" PRId64 " to %" PRId64, field->minimum,
+	snprintf(wanted, sizeof(wanted), "an integer from %" PRId64 " to %" PRId64, field->minimum,
 		 field->maximum);
 	return refuse(table, field, error, wanted);
 }
 
-static int read_name(const struct field_table *table, const struct field *field,
-		     void *at, const json_t *value, struct error *error)
+static int read_name(const struct field_table *table, const struct field *field, void *at,
+		     const json_t *value, struct error *error)
 {
 	const char *name = json_string_value(value);
 
@@ -275,15 +267,14 @@ static int read_name(const struct field_table *table, const struct field *field,
 	return refuse(table, field, error, "one of the words it can be");
 }
 
-static int read_text(const struct field_table *table, const struct field *field,
-		     void *at, const json_t *value, struct error *error)
+static int read_text(const struct field_table *table, const struct field *field, void *at,
+		     const json_t *value, struct error *error)
 {
 	const char *text = json_string_value(value);
 	char wanted[80];
 
 	if (!text || json_string_length(value) > (size_t)field->maximum) {
-		snprintf(wanted, sizeof(wanted),
-			 "a string of at most %" PRId64 " bytes",
+		snprintf(wanted, sizeof(wanted), "a string of at most %" PRId64 " bytes",
 			 field->maximum);
 		return refuse(table, field, error, wanted);
 	}
@@ -296,9 +287,8 @@ static int read_text(const struct field_table *table, const struct field *field,
 	return 0;
 }
 
-static int read_member(const struct field_table *table,
-		       const struct field *field, void *at, const json_t *json,
-		       struct error *error)
+static int read_member(const struct field_table *table, const struct field *field, void *at,
+		       const json_t *json, struct error *error)
 {
 	const json_t *value = json_object_get(json, field->key);
 
@@ -336,17 +326,15 @@ static int read_member(const struct field_table *table,
 	return 0;
 }
 
-int field_read(const struct field_table *table, void *object,
-	       const json_t *json, struct error *error)
+int field_read(const struct field_table *table, void *object, const json_t *json,
+	       struct error *error)
 {
 	if (!json_is_object(json))
-		return error_set(error, "%s: it is not a JSON object",
-				 table->what);
+		return error_set(error, "%s: it is not a JSON object", table->what);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct field *field = &table->fields[i];
 
-		if (read_member(table, field, member(field, object), json,
-				error) < 0)
+		if (read_member(table, field, member(field, object), json, error) < 0)
 			return -1;
 	}
 	return 0;

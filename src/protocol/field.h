@@ -56,11 +56,10 @@ void field_copy(const struct field_table *table, void *to, const void *from);
  * Adds the keys to json. Text that is too long is cut, "…" at its end; bad
  * UTF-8 is repaired.
  */
-void field_write(const struct field_table *table, const void *object,
-		 json_t *json);
+void field_write(const struct field_table *table, const void *object, json_t *json);
 /* Reads the keys into an object after field_init. */
-int field_read(const struct field_table *table, void *object,
-	       const json_t *json, struct error *error);
+int field_read(const struct field_table *table, void *object, const json_t *json,
+	       struct error *error);
 
 /*
  * A JSON string of text (null for NULL) of at most maximum bytes, cut and

@@ -60,8 +60,7 @@ json_t *launched_to_json(const struct launched *launched)
 	return json;
 }
 
-int launched_from_json(struct launched *launched, const json_t *json,
-		       struct error *error)
+int launched_from_json(struct launched *launched, const json_t *json, struct error *error)
 {
 	launched_clear(launched);
 	return field_read(&table, launched, json, error);

@@ -36,8 +36,8 @@ void message_clear(struct message *message)
 	*message = (struct message){ .time = -1 };
 }
 
-static void make(struct message *message, enum message_type type,
-		 const char *name, json_t *owned_body)
+static void make(struct message *message, enum message_type type, const char *name,
+		 json_t *owned_body)
 {
 	*message = (struct message){
 		.type = type,
@@ -47,21 +47,18 @@ static void make(struct message *message, enum message_type type,
 	};
 }
 
-void message_make_request(struct message *message, const char *command,
-			  json_t *owned_arguments)
+void message_make_request(struct message *message, const char *command, json_t *owned_arguments)
 {
 	make(message, MESSAGE_REQUEST, command, owned_arguments);
 }
 
-void message_make_event(struct message *message, const char *event,
-			json_t *owned_body)
+void message_make_event(struct message *message, const char *event, json_t *owned_body)
 {
 	make(message, MESSAGE_EVENT, event, owned_body);
 }
 
-void message_make_response(struct message *message,
-			   const struct message *request, json_t *owned_body,
-			   const char *error)
+void message_make_response(struct message *message, const struct message *request,
+			   json_t *owned_body, const char *error)
 {
 	make(message, MESSAGE_RESPONSE, request->name, owned_body);
 	message->request_seq = request->seq;
@@ -69,8 +66,7 @@ void message_make_response(struct message *message,
 	message->error = xstrdup_or_null(error);
 }
 
-static void append_value(struct buffer *out, const char *key,
-			 json_t *owned_value)
+static void append_value(struct buffer *out, const char *key, json_t *owned_value)
 {
 	buffer_printf(out, ",\"%s\":", key);
 	json_append(out, owned_value);
@@ -82,8 +78,8 @@ static void append_time(struct buffer *out, double time)
 {
 	uint64_t microseconds = time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;
 
-	buffer_printf(out, "\"time\":%" PRIu64 ".%06" PRIu64 ",",
-		      microseconds / 1000000, microseconds % 1000000);
+	buffer_printf(out, "\"time\":%" PRIu64 ".%06" PRIu64 ",", microseconds / 1000000,
+		      microseconds % 1000000);
 }
 
 void message_append(struct buffer *out, const struct message *message)
@@ -93,18 +89,15 @@ void message_append(struct buffer *out, const struct message *message)
 	buffer_append_char(out, '{');
 	if (message->time >= 0)
 		append_time(out, message->time);
-	buffer_printf(out, "\"seq\":%lld,\"type\":\"%s\"",
-		      (long long)message->seq, kind->name);
+	buffer_printf(out, "\"seq\":%lld,\"type\":\"%s\"", (long long)message->seq, kind->name);
 	if (message->type == MESSAGE_RESPONSE)
 		buffer_printf(out, ",\"request_seq\":%lld,\"success\":%s",
 			      (long long)message->request_seq,
 			      message->is_success ? "true" : "false");
-	append_value(out, kind->name_key,
-		     field_text(message->name, NAME_MAXIMUM));
+	append_value(out, kind->name_key, field_text(message->name, NAME_MAXIMUM));
 	if (message->type == MESSAGE_RESPONSE && !message->is_success)
 		append_value(out, "message",
-			     field_text(message->error ? message->error : "",
-					ERROR_MAXIMUM));
+			     field_text(message->error ? message->error : "", ERROR_MAXIMUM));
 	buffer_printf(out, ",\"%s\":", kind->body_key);
 	if (message->body)
 		json_append(out, message->body);
@@ -113,8 +106,7 @@ void message_append(struct buffer *out, const struct message *message)
 	buffer_append_string(out, "}\n");
 }
 
-static int parse_seq(const json_t *object, const char *key, int64_t *seq,
-		     struct error *error)
+static int parse_seq(const json_t *object, const char *key, int64_t *seq, struct error *error)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -124,8 +116,7 @@ static int parse_seq(const json_t *object, const char *key, int64_t *seq,
 	return 0;
 }
 
-static int parse_type(struct message *message, const json_t *object,
-		      struct error *error)
+static int parse_type(struct message *message, const json_t *object, struct error *error)
 {
 	const char *type = json_get_string(object, "type", "");
 
@@ -139,8 +130,7 @@ static int parse_type(struct message *message, const json_t *object,
 				"or event");
 }
 
-static int parse_name(struct message *message, const json_t *object,
-		      struct error *error)
+static int parse_name(struct message *message, const json_t *object, struct error *error)
 {
 	const char *key = kinds[message->type].name_key;
 	const char *name = json_get_string(object, key, "");
@@ -151,8 +141,7 @@ static int parse_name(struct message *message, const json_t *object,
 	return 0;
 }
 
-static int parse_outcome(struct message *message, const json_t *object,
-			 struct error *error)
+static int parse_outcome(struct message *message, const json_t *object, struct error *error)
 {
 	const json_t *success = json_object_get(object, "success");
 	const char *text = json_get_string(object, "message", NULL);
@@ -172,8 +161,7 @@ static int parse_outcome(struct message *message, const json_t *object,
 	return 0;
 }
 
-static int parse_body(struct message *message, const json_t *object,
-		      struct error *error)
+static int parse_body(struct message *message, const json_t *object, struct error *error)
 {
 	const char *key = kinds[message->type].body_key;
 	json_t *body = json_object_get(object, key);
@@ -183,14 +171,12 @@ static int parse_body(struct message *message, const json_t *object,
 		return 0;
 	}
 	if (!json_is_object(body))
-		return error_set(error, "message: \"%s\" is not an object",
-				 key);
+		return error_set(error, "message: \"%s\" is not an object", key);
 	message->body = json_incref(body);
 	return 0;
 }
 
-static int parse_time(struct message *message, const json_t *object,
-		      struct error *error)
+static int parse_time(struct message *message, const json_t *object, struct error *error)
 {
 	const json_t *time = json_object_get(object, "time");
 
@@ -203,8 +189,7 @@ static int parse_time(struct message *message, const json_t *object,
 	return 0;
 }
 
-int message_parse(struct message *message, const char *line, size_t length,
-		  struct error *error)
+int message_parse(struct message *message, const char *line, size_t length, struct error *error)
 {
 	json_t *object;
 	int result = -1;
@@ -225,8 +210,7 @@ int message_parse(struct message *message, const char *line, size_t length,
 		 parse_name(message, object, error) == 0 &&
 		 parse_body(message, object, error) == 0 &&
 		 parse_time(message, object, error) == 0 &&
-		 (message->type != MESSAGE_RESPONSE ||
-		  parse_outcome(message, object, error) == 0))
+		 (message->type != MESSAGE_RESPONSE || parse_outcome(message, object, error) == 0))
 		result = 0;
 	json_decref(object);
 	if (result < 0)

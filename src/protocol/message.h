@@ -31,28 +31,24 @@ enum message_type {
 struct message {
 	enum message_type type;
 	int64_t seq;
-	int64_t request_seq;	/* responses */
-	char *name;		/* the command or event */
-	bool is_success;	/* responses */
-	char *error;		/* responses that failed */
-	json_t *body;		/* body or arguments; an object, never NULL once made */
-	double time;		/* recordings; -1 elsewhere */
+	int64_t request_seq; /* responses */
+	char *name;	     /* the command or event */
+	bool is_success;     /* responses */
+	char *error;	     /* responses that failed */
+	json_t *body;	     /* body or arguments; an object, never NULL once made */
+	double time;	     /* recordings; -1 elsewhere */
 };
 
 void message_clear(struct message *message);
 /* Makes a message; body is taken over and may be NULL (an empty object). */
-void message_make_request(struct message *message, const char *command,
-			  json_t *owned_arguments);
-void message_make_event(struct message *message, const char *event,
-			json_t *owned_body);
+void message_make_request(struct message *message, const char *command, json_t *owned_arguments);
+void message_make_event(struct message *message, const char *event, json_t *owned_body);
 /* error NULL: success. */
-void message_make_response(struct message *message,
-			   const struct message *request, json_t *owned_body,
-			   const char *error);
+void message_make_response(struct message *message, const struct message *request,
+			   json_t *owned_body, const char *error);
 /* Appends the line, newline included. */
 void message_append(struct buffer *out, const struct message *message);
 /* Parses one line (without newline), strictly. */
-int message_parse(struct message *message, const char *line, size_t length,
-		  struct error *error);
+int message_parse(struct message *message, const char *line, size_t length, struct error *error);
 
 #endif

@@ -89,8 +89,7 @@ json_t *process_to_json(const struct process *process)
 	return json;
 }
 
-int process_from_json(struct process *process, const json_t *json,
-		      struct error *error)
+int process_from_json(struct process *process, const json_t *json, struct error *error)
 {
 	process_clear(process);
 	process_init(process);

@@ -20,9 +20,9 @@ struct error;
 
 enum process_state {
 	PROCESS_LIVE,
-	PROCESS_STOPPED,	/* by SIGSTOP or a tracer */
-	PROCESS_EXITED,		/* gone, or a zombie */
-	PROCESS_UNREADABLE,	/* error says why and what would help */
+	PROCESS_STOPPED,    /* by SIGSTOP or a tracer */
+	PROCESS_EXITED,	    /* gone, or a zombie */
+	PROCESS_UNREADABLE, /* error says why and what would help */
 };
 
 /* No process has such a number (PID_MAX_LIMIT): it only stands for one that
@@ -31,28 +31,28 @@ enum process_state {
 
 struct process {
 	pid_t pid;
-	pid_t parent_pid;	/* the rank it is a child of; 0 for a rank */
-	int rank;		/* its number; a child has its rank's */
-	int local_rank;		/* -1 unknown, as below */
+	pid_t parent_pid; /* the rank it is a child of; 0 for a rank */
+	int rank;	  /* its number; a child has its rank's */
+	int local_rank;	  /* -1 unknown, as below */
 	int group_rank;
 	int world_size;
 	uid_t uid;
-	uint64_t start_time;	/* clock ticks since boot, /proc/PID/stat */
-	double age;		/* seconds since it was started, when sent */
+	uint64_t start_time; /* clock ticks since boot, /proc/PID/stat */
+	double age;	     /* seconds since it was started, when sent */
 	char *host;
-	char *job;		/* "MASTER_ADDR:MASTER_PORT", or "" */
-	pid_t launcher_pid;	/* the process above the ranks; 0 unknown */
-	char *launcher;		/* its name: "torchrun", "mpirun", "python" … */
-	char *script;		/* "train.py", "-c", "-m package"; "" unknown */
-	char *script_path;	/* absolute path of the script, "" unknown */
+	char *job;	    /* "MASTER_ADDR:MASTER_PORT", or "" */
+	pid_t launcher_pid; /* the process above the ranks; 0 unknown */
+	char *launcher;	    /* its name: "torchrun", "mpirun", "python" … */
+	char *script;	    /* "train.py", "-c", "-m package"; "" unknown */
+	char *script_path;  /* absolute path of the script, "" unknown */
 	char *cwd;
-	char *role;		/* NULL for a rank; "dataloader", "checkpoint",
-				 * "compile", "child" */
-	char *python;		/* "3.11.7", "" unknown */
+	char *role;   /* NULL for a rank; "dataloader", "checkpoint",
+		       * "compile", "child" */
+	char *python; /* "3.11.7", "" unknown */
 	enum process_state state;
-	int exit_code;		/* -1 unknown */
-	int exit_signal;	/* 0: none or unknown */
-	char *error;		/* NULL: none */
+	int exit_code;	 /* -1 unknown */
+	int exit_signal; /* 0: none or unknown */
+	char *error;	 /* NULL: none */
 };
 
 /*
@@ -68,7 +68,6 @@ void process_copy(struct process *to, const struct process *from);
 pid_t process_shown_pid(const struct process *process);
 json_t *process_to_json(const struct process *process);
 /* Replaces what *process (as above) held; clear it after a failure too. */
-int process_from_json(struct process *process, const json_t *json,
-		      struct error *error);
+int process_from_json(struct process *process, const json_t *json, struct error *error);
 
 #endif

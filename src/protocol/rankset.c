@@ -124,10 +124,8 @@ void rankset_copy(struct rankset *to, const struct rankset *from)
 	to->range_count = 0;
 	if (from->range_count == 0)
 		return;
-	to->ranges = array_grow(to->ranges, from->range_count, &to->capacity,
-				sizeof(*to->ranges));
-	memcpy(to->ranges, from->ranges,
-	       from->range_count * sizeof(*to->ranges));
+	to->ranges = array_grow(to->ranges, from->range_count, &to->capacity, sizeof(*to->ranges));
+	memcpy(to->ranges, from->ranges, from->range_count * sizeof(*to->ranges));
 	to->range_count = from->range_count;
 }
 
@@ -143,8 +141,7 @@ bool rankset_is_equal(const struct rankset *a, const struct rankset *b)
 	if (a->range_count != b->range_count)
 		return false;
 	return a->range_count == 0 ||
-	       memcmp(a->ranges, b->ranges,
-		      a->range_count * sizeof(*a->ranges)) == 0;
+	       memcmp(a->ranges, b->ranges, a->range_count * sizeof(*a->ranges)) == 0;
 }
 
 size_t rankset_count(const struct rankset *set)
@@ -152,8 +149,7 @@ size_t rankset_count(const struct rankset *set)
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->range_count; i++)
-		count += (size_t)(set->ranges[i].last - set->ranges[i].first) +
-			 1;
+		count += (size_t)(set->ranges[i].last - set->ranges[i].first) + 1;
 	return count;
 }
 
@@ -171,8 +167,7 @@ int rankset_next(const struct rankset *set, int rank)
 	i = find_range(set, rank + 1);
 	if (i == set->range_count)
 		return -1;
-	return set->ranges[i].first > rank + 1 ? set->ranges[i].first
-					       : rank + 1;
+	return set->ranges[i].first > rank + 1 ? set->ranges[i].first : rank + 1;
 }
 
 void rankset_unite(struct rankset *set, const struct rankset *more)
@@ -185,8 +180,7 @@ void rankset_unite(struct rankset *set, const struct rankset *more)
 		struct rank_range next;
 
 		if (b == more->range_count ||
-		    (a < set->range_count &&
-		     set->ranges[a].first <= more->ranges[b].first))
+		    (a < set->range_count && set->ranges[a].first <= more->ranges[b].first))
 			next = set->ranges[a++];
 		else
 			next = more->ranges[b++];
@@ -204,15 +198,12 @@ void rankset_subtract(struct rankset *set, const struct rankset *less)
 	for (size_t a = 0; a < set->range_count; a++) {
 		struct rank_range left = set->ranges[a];
 
-		while (b < less->range_count &&
-		       less->ranges[b].last < left.first)
+		while (b < less->range_count && less->ranges[b].last < left.first)
 			b++;
-		for (size_t i = b; i < less->range_count &&
-				   less->ranges[i].first <= left.last;
+		for (size_t i = b; i < less->range_count && less->ranges[i].first <= left.last;
 		     i++) {
 			if (less->ranges[i].first > left.first)
-				push(&rest, left.first,
-				     less->ranges[i].first - 1);
+				push(&rest, left.first, less->ranges[i].first - 1);
 			left.first = less->ranges[i].last + 1;
 		}
 		if (left.first <= left.last)
@@ -254,8 +245,7 @@ static int parse_number(const char **at, struct error *error)
 }
 
 /* The ranks from first to last, or every step-th of them, are added. */
-static int add_steps(struct rankset *set, int first, int last, int step,
-		     struct error *error)
+static int add_steps(struct rankset *set, int first, int last, int step, struct error *error)
 {
 	struct rankset named = RANKSET_INIT;
 
@@ -264,8 +254,8 @@ static int add_steps(struct rankset *set, int first, int last, int step,
 		return 0;
 	}
 	if ((last - first) / step >= RANKSET_STEPS)
-		return error_set(error, "%d-%d/%d names more than %d ranks",
-				 first, last, step, RANKSET_STEPS);
+		return error_set(error, "%d-%d/%d names more than %d ranks", first, last, step,
+				 RANKSET_STEPS);
 	for (int rank = first; rank <= last; rank += step)
 		push(&named, rank, rank);
 	rankset_unite(set, &named);
@@ -289,8 +279,7 @@ static int parse_end(const char **at, int *last, int *step, struct error *error)
 	return *step > 0 ? 0 : -1;
 }
 
-int rankset_parse_range(struct rankset *set, const char **at,
-			struct error *error)
+int rankset_parse_range(struct rankset *set, const char **at, struct error *error)
 {
 	const char *start = *at;
 	int first = parse_number(at, error);
@@ -303,8 +292,7 @@ int rankset_parse_range(struct rankset *set, const char **at,
 		return 0;
 	*at = start;
 	if (last < first)
-		error_set(error, "%d-%d runs backwards; write %d-%d", first,
-			  last, last, first);
+		error_set(error, "%d-%d runs backwards; write %d-%d", first, last, last, first);
 	return -1;
 }
 
@@ -321,8 +309,7 @@ int rankset_parse(struct rankset *set, const char *text, struct error *error)
 	if (result == 0 && *at != '\0')
 		result = error_set(error, "a comma is expected");
 	if (result < 0)
-		error_prefix(error, "'%.40s', column %d", text,
-			     (int)(at - text) + 1);
+		error_prefix(error, "'%.40s', column %d", text, (int)(at - text) + 1);
 	else
 		rankset_unite(set, &named);
 	rankset_clear(&named);

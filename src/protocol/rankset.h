@@ -54,8 +54,7 @@ int rankset_next(const struct rankset *set, int rank);
  * it. On failure the set is as before, *at is where it is wrong, and the
  * sentence says what.
  */
-int rankset_parse_range(struct rankset *set, const char **at,
-			struct error *error);
+int rankset_parse_range(struct rankset *set, const char **at, struct error *error);
 /*
  * Adds "0-7,16", as rankset_append writes it; on failure the set is as
  * before. What people write has more in it: model/rankselect.h.

@@ -16,9 +16,8 @@
 #define WCHAN_MAXIMUM (sizeof(((struct thread_sample *)NULL)->wchan) - 1)
 
 static const char *const state_names[] = {
-	[THREAD_RUNNING] = "running", [THREAD_BLOCKED] = "blocked",
-	[THREAD_GIL] = "gil",	      [THREAD_GC] = "gc",
-	[THREAD_STOPPED] = "stopped", [THREAD_UNKNOWN] = "unknown",
+	[THREAD_RUNNING] = "running", [THREAD_BLOCKED] = "blocked", [THREAD_GIL] = "gil",
+	[THREAD_GC] = "gc",	      [THREAD_STOPPED] = "stopped", [THREAD_UNKNOWN] = "unknown",
 };
 
 static const char *const exactness_names[] = {
@@ -86,8 +85,7 @@ struct thread_sample *process_sample_add(struct process_sample *sample)
 {
 	struct thread_sample *thread;
 
-	ARRAY_GROW(sample->threads, sample->thread_count,
-		   sample->thread_capacity);
+	ARRAY_GROW(sample->threads, sample->thread_count, sample->thread_capacity);
 	thread = &sample->threads[sample->thread_count++];
 	*thread = (struct thread_sample){
 		.state = THREAD_UNKNOWN,
@@ -109,8 +107,7 @@ const char *exactness_name(enum exactness exactness)
 static void set_stack(json_t *json, const char *key, const struct stack *stack)
 {
 	if (stack)
-		json_object_set_new_nocheck(
-			json, key, json_integer((json_int_t)stack->id));
+		json_object_set_new_nocheck(json, key, json_integer((json_int_t)stack->id));
 }
 
 static json_t *thread_to_json(const struct thread_sample *thread)
@@ -119,15 +116,13 @@ static json_t *thread_to_json(const struct thread_sample *thread)
 
 	field_write(&thread_table, thread, json);
 	if (thread->is_gil_known)
-		json_object_set_new_nocheck(json, "has_gil",
-					    json_boolean(thread->has_gil));
+		json_object_set_new_nocheck(json, "has_gil", json_boolean(thread->has_gil));
 	set_stack(json, "stack", thread->stack);
 	set_stack(json, "native", thread->native);
 	return json;
 }
 
-static void send_stack(json_t *stacks, struct stack_table *table,
-		       const struct stack *stack)
+static void send_stack(json_t *stacks, struct stack_table *table, const struct stack *stack)
 {
 	json_t *json = stack ? stack_table_send(table, stack) : NULL;
 
@@ -135,8 +130,7 @@ static void send_stack(json_t *stacks, struct stack_table *table,
 		json_array_append_new(stacks, json);
 }
 
-json_t *process_sample_to_json(struct process_sample *sample,
-			       struct stack_table *table)
+json_t *process_sample_to_json(struct process_sample *sample, struct stack_table *table)
 {
 	json_t *json = json_object();
 	json_t *stacks = json_array();
@@ -162,16 +156,15 @@ json_t *process_sample_to_json(struct process_sample *sample,
 }
 
 /* The array at key, or NULL where there is none; an error when it is wrong. */
-static int get_array(const json_t *json, const char *key, int maximum,
-		     const json_t **array, struct error *error)
+static int get_array(const json_t *json, const char *key, int maximum, const json_t **array,
+		     struct error *error)
 {
 	const json_t *value = json_object_get(json, key);
 
 	*array = NULL;
 	if (!value || json_is_null(value))
 		return 0;
-	if (!json_is_array(value) ||
-	    json_array_size(value) > (size_t)maximum)
+	if (!json_is_array(value) || json_array_size(value) > (size_t)maximum)
 		return error_set(error,
 				 "sample: \"%s\" is not an array of at most "
 				 "%d",
@@ -180,10 +173,9 @@ static int get_array(const json_t *json, const char *key, int maximum,
 	return 0;
 }
 
-static int find_stack(const struct stack **stack,
-		      const struct thread_sample *thread,
-		      const struct stack_table *table, const json_t *json,
-		      const char *key, struct error *error)
+static int find_stack(const struct stack **stack, const struct thread_sample *thread,
+		      const struct stack_table *table, const json_t *json, const char *key,
+		      struct error *error)
 {
 	int64_t id = json_get_integer(json, key, 0);
 
@@ -192,13 +184,12 @@ static int find_stack(const struct stack **stack,
 	*stack = stack_table_find(table, (uint64_t)id);
 	if (*stack)
 		return 0;
-	return error_set(error, "thread %d: its stack %lld was never sent",
-			 (int)thread->tid, (long long)id);
+	return error_set(error, "thread %d: its stack %lld was never sent", (int)thread->tid,
+			 (long long)id);
 }
 
-static int thread_from_json(struct thread_sample *thread,
-			    const struct stack_table *table, const json_t *json,
-			    struct error *error)
+static int thread_from_json(struct thread_sample *thread, const struct stack_table *table,
+			    const json_t *json, struct error *error)
 {
 	const json_t *has_gil = json_object_get(json, "has_gil");
 
@@ -210,33 +201,28 @@ static int thread_from_json(struct thread_sample *thread,
 	thread->has_gil = json_is_true(has_gil);
 	if (find_stack(&thread->stack, thread, table, json, "stack", error) < 0)
 		return -1;
-	return find_stack(&thread->native, thread, table, json, "native",
-			  error);
+	return find_stack(&thread->native, thread, table, json, "native", error);
 }
 
-int process_sample_from_json(struct process_sample *sample,
-			     struct stack_table *table, const json_t *json,
-			     struct error *error)
+int process_sample_from_json(struct process_sample *sample, struct stack_table *table,
+			     const json_t *json, struct error *error)
 {
 	const json_t *stacks;
 	const json_t *threads;
 
 	process_sample_clear(sample);
 	if (field_read(&sample_table, sample, json, error) < 0 ||
-	    get_array(json, "stacks", 2 * SAMPLE_THREADS_MAXIMUM, &stacks,
-		      error) < 0 ||
-	    get_array(json, "threads", SAMPLE_THREADS_MAXIMUM, &threads,
-		      error) < 0)
+	    get_array(json, "stacks", 2 * SAMPLE_THREADS_MAXIMUM, &stacks, error) < 0 ||
+	    get_array(json, "threads", SAMPLE_THREADS_MAXIMUM, &threads, error) < 0)
 		return -1;
 	if (sample->pid == 0)
 		return error_set(error, "sample: \"pid\" is missing");
 	for (size_t i = 0; i < json_array_size(stacks); i++)
-		if (stack_table_receive(table, json_array_get(stacks, i),
-					error) < 0)
+		if (stack_table_receive(table, json_array_get(stacks, i), error) < 0)
 			return -1;
 	for (size_t i = 0; i < json_array_size(threads); i++)
-		if (thread_from_json(process_sample_add(sample), table,
-				     json_array_get(threads, i), error) < 0)
+		if (thread_from_json(process_sample_add(sample), table, json_array_get(threads, i),
+				     error) < 0)
 			return -1;
 	return 0;
 }

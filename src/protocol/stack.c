@@ -141,8 +141,7 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 
 static uint64_t code_hash(const struct code *code)
 {
-	uint64_t hash = mix((uint64_t)code->type,
-			    (uint64_t)(int64_t)code->first_lineno);
+	uint64_t hash = mix((uint64_t)code->type, (uint64_t)(int64_t)code->first_lineno);
 
 	hash = mix_text(hash, code->func);
 	hash = mix_text(hash, code->qualname);
@@ -160,8 +159,7 @@ static bool is_equal_text(const char *a, const char *b)
 static bool is_equal_code(const struct code *a, const struct code *b)
 {
 	return a->type == b->type && a->first_lineno == b->first_lineno &&
-	       is_equal_text(a->func, b->func) &&
-	       is_equal_text(a->file, b->file) &&
+	       is_equal_text(a->func, b->func) && is_equal_text(a->file, b->file) &&
 	       is_equal_text(a->qualname, b->qualname);
 }
 
@@ -183,8 +181,8 @@ static struct code complete(const struct code *contents)
 }
 
 /* Interns under id, or under a new id when it is 0. */
-static const struct code *intern_code(struct stack_table *table,
-				      const struct code *contents, uint64_t id)
+static const struct code *intern_code(struct stack_table *table, const struct code *contents,
+				      uint64_t id)
 {
 	struct code code = complete(contents);
 	uint64_t hash = code_hash(&code);
@@ -207,9 +205,8 @@ static const struct code *intern_code(struct stack_table *table,
 		.first_lineno = code.first_lineno,
 		.type = code.type,
 	};
-	table->text_length +=
-		strlen(entry->code.func) + strlen(entry->code.file) +
-		(code.qualname ? strlen(entry->code.qualname) : 0);
+	table->text_length += strlen(entry->code.func) + strlen(entry->code.file) +
+			      (code.qualname ? strlen(entry->code.qualname) : 0);
 	entry->next = first;
 	map_put(table->code_hashes, hash, entry);
 	map_put(table->code_ids, id, entry);
@@ -218,29 +215,24 @@ static const struct code *intern_code(struct stack_table *table,
 	return &entry->code;
 }
 
-const struct code *stack_table_code(struct stack_table *table,
-				    const struct code *contents)
+const struct code *stack_table_code(struct stack_table *table, const struct code *contents)
 {
 	return intern_code(table, contents, 0);
 }
 
-static uint64_t stack_hash(const struct frame *frames, size_t frame_count,
-			   size_t dropped_count)
+static uint64_t stack_hash(const struct frame *frames, size_t frame_count, size_t dropped_count)
 {
 	uint64_t hash = mix(frame_count, dropped_count);
 
 	for (size_t i = 0; i < frame_count; i++)
-		hash = mix(mix(hash, frames[i].code->id),
-			   (uint32_t)frames[i].lineno);
+		hash = mix(mix(hash, frames[i].code->id), (uint32_t)frames[i].lineno);
 	return hash;
 }
 
-static bool is_equal_stack(const struct stack *stack,
-			   const struct frame *frames, size_t frame_count,
-			   size_t dropped_count)
+static bool is_equal_stack(const struct stack *stack, const struct frame *frames,
+			   size_t frame_count, size_t dropped_count)
 {
-	if (stack->frame_count != frame_count ||
-	    stack->dropped_count != dropped_count)
+	if (stack->frame_count != frame_count || stack->dropped_count != dropped_count)
 		return false;
 	for (size_t i = 0; i < frame_count; i++)
 		if (stack->frames[i].code != frames[i].code ||
@@ -257,18 +249,15 @@ static void add_stack(struct stack_table *table, struct stack_entry *entry)
 }
 
 /* Interns under id, or under a new id when it is 0. */
-static const struct stack *intern_stack(struct stack_table *table,
-					const struct frame *frames,
-					size_t frame_count,
-					size_t dropped_count, uint64_t id)
+static const struct stack *intern_stack(struct stack_table *table, const struct frame *frames,
+					size_t frame_count, size_t dropped_count, uint64_t id)
 {
 	uint64_t hash = stack_hash(frames, frame_count, dropped_count);
 	struct stack_entry *first = map_find(table->stack_hashes, hash);
 	struct stack_entry *entry;
 
 	for (entry = first; entry; entry = entry->next)
-		if (is_equal_stack(&entry->stack, frames, frame_count,
-				   dropped_count))
+		if (is_equal_stack(&entry->stack, frames, frame_count, dropped_count))
 			return &entry->stack;
 	if (id == 0)
 		id = table->last_stack_id + 1;
@@ -282,8 +271,7 @@ static const struct stack *intern_stack(struct stack_table *table,
 		.dropped_count = dropped_count,
 	};
 	if (frame_count > 0)
-		memcpy(entry->stack.frames, frames,
-		       frame_count * sizeof(*frames));
+		memcpy(entry->stack.frames, frames, frame_count * sizeof(*frames));
 	entry->next = first;
 	map_put(table->stack_hashes, hash, entry);
 	map_put(table->stack_ids, id, entry);
@@ -291,8 +279,7 @@ static const struct stack *intern_stack(struct stack_table *table,
 	return &entry->stack;
 }
 
-const struct stack *stack_table_stack(struct stack_table *table,
-				      const struct frame *frames,
+const struct stack *stack_table_stack(struct stack_table *table, const struct frame *frames,
 				      size_t frame_count, size_t dropped_count)
 {
 	if (frame_count > STACK_FRAMES_MAXIMUM) {
@@ -304,8 +291,7 @@ const struct stack *stack_table_stack(struct stack_table *table,
 	return intern_stack(table, frames, frame_count, dropped_count, 0);
 }
 
-const struct stack *stack_table_find(const struct stack_table *table,
-				     uint64_t id)
+const struct stack *stack_table_find(const struct stack_table *table, uint64_t id)
 {
 	const struct stack_entry *entry = map_find(table->stack_ids, id);
 
@@ -314,34 +300,29 @@ const struct stack *stack_table_find(const struct stack_table *table,
 
 bool stack_table_is_full(const struct stack_table *table, size_t stacks_maximum)
 {
-	return table->stack_count >= stacks_maximum ||
-	       table->code_count >= stacks_maximum ||
+	return table->stack_count >= stacks_maximum || table->code_count >= stacks_maximum ||
 	       table->frame_count >= stacks_maximum * FRAMES_PER_STACK ||
 	       table->text_length >= stacks_maximum * TEXT_PER_STACK;
 }
 
 /* Interns equal frames, whose codes intern_one makes. */
-static const struct stack *
-intern_equal(struct stack_table *table, const struct stack *stack,
-	     const struct code *(*intern_one)(struct stack_table *table,
-					      const struct code *code))
+static const struct stack *intern_equal(struct stack_table *table, const struct stack *stack,
+					const struct code *(*intern_one)(struct stack_table *table,
+									 const struct code *code))
 {
 	size_t count = stack->frame_count;
 
-	table->received =
-		array_grow(table->received, count, &table->received_capacity,
-			   sizeof(*table->received));
+	table->received = array_grow(table->received, count, &table->received_capacity,
+				     sizeof(*table->received));
 	for (size_t i = 0; i < count; i++)
 		table->received[i] = (struct frame){
 			.code = intern_one(table, stack->frames[i].code),
 			.lineno = stack->frames[i].lineno,
 		};
-	return stack_table_stack(table, table->received, count,
-				 stack->dropped_count);
+	return stack_table_stack(table, table->received, count, stack->dropped_count);
 }
 
-const struct stack *stack_table_copy(struct stack_table *table,
-				     const struct stack *stack)
+const struct stack *stack_table_copy(struct stack_table *table, const struct stack *stack)
 {
 	const struct stack *copy;
 
@@ -362,8 +343,7 @@ void stack_table_forget_copies(struct stack_table *table)
 }
 
 /* Ids that we give are above all that a sender may use. */
-const struct code *stack_table_carry_code(struct stack_table *table,
-					  const struct code *code)
+const struct code *stack_table_carry_code(struct stack_table *table, const struct code *code)
 {
 	if (table->code_count >= CODES_MAXIMUM / 2)
 		return NULL;
@@ -372,8 +352,7 @@ const struct code *stack_table_carry_code(struct stack_table *table,
 	return stack_table_code(table, code);
 }
 
-const struct stack *stack_table_carry(struct stack_table *table,
-				      const struct stack *stack)
+const struct stack *stack_table_carry(struct stack_table *table, const struct stack *stack)
 {
 	size_t count = stack->frame_count;
 
@@ -398,8 +377,7 @@ static json_t *code_to_json(const struct code *code)
 
 	json_array_append_new(json, json_integer((json_int_t)code->id));
 	json_array_append_new(json, field_text(code->func, CODE_TEXT_MAXIMUM));
-	json_array_append_new(json,
-			      field_text(code->qualname, CODE_TEXT_MAXIMUM));
+	json_array_append_new(json, field_text(code->qualname, CODE_TEXT_MAXIMUM));
 	json_array_append_new(json, field_text(code->file, CODE_TEXT_MAXIMUM));
 	json_array_append_new(json, line_to_json(code->first_lineno));
 	json_array_append_new(json, json_integer(code->type));
@@ -440,36 +418,30 @@ json_t *stack_table_send(struct stack_table *table, const struct stack *stack)
 	}
 	json_object_set_new(json, "id", json_integer((json_int_t)stack->id));
 	if (stack->dropped_count > 0)
-		json_object_set_new(
-			json, "dropped",
-			json_integer((json_int_t)stack->dropped_count));
+		json_object_set_new(json, "dropped",
+				    json_integer((json_int_t)stack->dropped_count));
 	json_object_set_new(json, "codes", codes);
 	json_object_set_new(json, "frames", frames);
 	return json;
 }
 
 /* An integer within bounds, or -1. The bounds are not negative. */
-static int64_t get_bounded(const json_t *value, int64_t minimum,
-			   int64_t maximum)
+static int64_t get_bounded(const json_t *value, int64_t minimum, int64_t maximum)
 {
 	int64_t number = json_integer_value(value);
 
-	return json_is_integer(value) && number >= minimum && number <= maximum
-		       ? number
-		       : -1;
+	return json_is_integer(value) && number >= minimum && number <= maximum ? number : -1;
 }
 
 /* Lends the string; NULL when it is none or too long. */
 static char *get_text(const json_t *value)
 {
 	/* Borrowed: intern_code copies it. */
-	return json_string_length(value) <= CODE_TEXT_MAXIMUM
-		       ? (char *)json_string_value(value)
-		       : NULL;
+	return json_string_length(value) <= CODE_TEXT_MAXIMUM ? (char *)json_string_value(value)
+							      : NULL;
 }
 
-static int receive_code(struct stack_table *table, const json_t *json,
-			struct error *error)
+static int receive_code(struct stack_table *table, const json_t *json, struct error *error)
 {
 	int64_t id = get_bounded(json_array_get(json, 0), 1, ID_MAXIMUM);
 	const json_t *qualname = json_array_get(json, 2);
@@ -485,25 +457,23 @@ static int receive_code(struct stack_table *table, const json_t *json,
 	struct code_entry *known;
 	const struct code *code;
 
-	if (id < 0 || line < 0 || type < 0 || !contents.func ||
-	    !contents.file || (!contents.qualname && !json_is_null(qualname)))
+	if (id < 0 || line < 0 || type < 0 || !contents.func || !contents.file ||
+	    (!contents.qualname && !json_is_null(qualname)))
 		return error_set(error, "stack: a code object is not as it "
 					"should be");
 	known = map_find(table->code_ids, (uint64_t)id);
 	if (known && !is_equal_code(&known->code, &contents))
-		return error_set(error, "stack: code %lld came twice",
-				 (long long)id);
+		return error_set(error, "stack: code %lld came twice", (long long)id);
 	if (table->code_count >= CODES_MAXIMUM)
-		return error_set(error, "stack: more than %u code objects",
-				 CODES_MAXIMUM);
+		return error_set(error, "stack: more than %u code objects", CODES_MAXIMUM);
 	code = intern_code(table, &contents, (uint64_t)id);
 	if (!known && code->id != (uint64_t)id)
 		map_put(table->code_ids, (uint64_t)id, (void *)code);
 	return 0;
 }
 
-static int receive_frame(const struct stack_table *table, struct frame *frame,
-			 const json_t *json, struct error *error)
+static int receive_frame(const struct stack_table *table, struct frame *frame, const json_t *json,
+			 struct error *error)
 {
 	int64_t id = get_bounded(json_array_get(json, 0), 1, ID_MAXIMUM);
 	int64_t line = get_bounded(json_array_get(json, 1), 0, INT_MAX);
@@ -513,15 +483,13 @@ static int receive_frame(const struct stack_table *table, struct frame *frame,
 		return error_set(error, "stack: a frame is not [code, line]");
 	entry = map_find(table->code_ids, (uint64_t)id);
 	if (!entry)
-		return error_set(error, "stack: code %lld was never sent",
-				 (long long)id);
+		return error_set(error, "stack: code %lld was never sent", (long long)id);
 	frame->code = &entry->code;
 	frame->lineno = (int)line;
 	return 0;
 }
 
-static int check_room(const struct stack_table *table, size_t frame_count,
-		      struct error *error)
+static int check_room(const struct stack_table *table, size_t frame_count, struct error *error)
 {
 	if (table->stack_count >= STACKS_MAXIMUM ||
 	    table->frame_count + frame_count > FRAMES_MAXIMUM ||
@@ -533,41 +501,34 @@ static int check_room(const struct stack_table *table, size_t frame_count,
 }
 
 /* Interns the received frames; id may be known for these contents only. */
-static int keep_received(struct stack_table *table, uint64_t id,
-			 size_t frame_count, size_t dropped_count,
-			 struct error *error)
+static int keep_received(struct stack_table *table, uint64_t id, size_t frame_count,
+			 size_t dropped_count, struct error *error)
 {
 	const struct stack *known = stack_table_find(table, id);
 	const struct stack *stack;
 
 	if (known)
-		return is_equal_stack(known, table->received, frame_count,
-				      dropped_count)
+		return is_equal_stack(known, table->received, frame_count, dropped_count)
 			       ? 0
-			       : error_set(error, "stack: %llu came twice",
-					   (unsigned long long)id);
-	stack = intern_stack(table, table->received, frame_count, dropped_count,
-			     id);
+			       : error_set(error, "stack: %llu came twice", (unsigned long long)id);
+	stack = intern_stack(table, table->received, frame_count, dropped_count, id);
 	/* Equal to one of another id: this id leads there too. */
 	if (stack->id != id)
 		map_put(table->stack_ids, id, (void *)stack);
 	return 0;
 }
 
-int stack_table_receive(struct stack_table *table, const json_t *object,
-			struct error *error)
+int stack_table_receive(struct stack_table *table, const json_t *object, struct error *error)
 {
 	int64_t id = get_bounded(json_object_get(object, "id"), 1, ID_MAXIMUM);
 	const json_t *dropped = json_object_get(object, "dropped");
-	int64_t dropped_count =
-		dropped ? get_bounded(dropped, 0, DROPPED_MAXIMUM) : 0;
+	int64_t dropped_count = dropped ? get_bounded(dropped, 0, DROPPED_MAXIMUM) : 0;
 	const json_t *codes = json_object_get(object, "codes");
 	const json_t *frames = json_object_get(object, "frames");
 	size_t frame_count = json_array_size(frames);
 
 	if (id < 0 || dropped_count < 0 || !json_is_array(frames) ||
-	    frame_count > STACK_FRAMES_MAXIMUM ||
-	    json_array_size(codes) > frame_count)
+	    frame_count > STACK_FRAMES_MAXIMUM || json_array_size(codes) > frame_count)
 		return error_set(error, "stack: id, frames or counts are not "
 					"as they should be");
 	if (check_room(table, frame_count, error) < 0)
@@ -575,13 +536,10 @@ int stack_table_receive(struct stack_table *table, const json_t *object,
 	for (size_t i = 0; i < json_array_size(codes); i++)
 		if (receive_code(table, json_array_get(codes, i), error) < 0)
 			return -1;
-	table->received =
-		array_grow(table->received, frame_count,
-			   &table->received_capacity, sizeof(*table->received));
+	table->received = array_grow(table->received, frame_count, &table->received_capacity,
+				     sizeof(*table->received));
 	for (size_t i = 0; i < frame_count; i++)
-		if (receive_frame(table, &table->received[i],
-				  json_array_get(frames, i), error) < 0)
+		if (receive_frame(table, &table->received[i], json_array_get(frames, i), error) < 0)
 			return -1;
-	return keep_received(table, (uint64_t)id, frame_count,
-			     (size_t)dropped_count, error);
+	return keep_received(table, (uint64_t)id, frame_count, (size_t)dropped_count, error);
 }

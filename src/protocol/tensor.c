@@ -82,17 +82,13 @@ void tensor_copy(struct tensor *to, const struct tensor *from)
 {
 	*to = *from;
 	field_copy(&tensor_table, to, from);
-	to->histogram.bins = copy_array(from->histogram.bins,
-					from->histogram.count,
+	to->histogram.bins = copy_array(from->histogram.bins, from->histogram.count,
 					sizeof(*from->histogram.bins));
-	to->blocks = copy_array(from->blocks, from->block_count,
-				sizeof(*from->blocks));
+	to->blocks = copy_array(from->blocks, from->block_count, sizeof(*from->blocks));
 	if (from->statistics.minimum.text)
-		to->statistics.minimum.text =
-			xstrdup(from->statistics.minimum.text);
+		to->statistics.minimum.text = xstrdup(from->statistics.minimum.text);
 	if (from->statistics.maximum.text)
-		to->statistics.maximum.text =
-			xstrdup(from->statistics.maximum.text);
+		to->statistics.maximum.text = xstrdup(from->statistics.maximum.text);
 }
 
 bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b)
@@ -105,8 +101,8 @@ bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b)
 
 bool tensor_is_shard(const struct tensor *tensor)
 {
-	return tensor->placement && (strstr(tensor->placement, "Shard") ||
-				     strstr(tensor->placement, "Partial"));
+	return tensor->placement &&
+	       (strstr(tensor->placement, "Shard") || strstr(tensor->placement, "Partial"));
 }
 
 int64_t tensor_nan_count(const struct tensor *tensor)
@@ -124,74 +120,58 @@ static json_t *statistics_to_json(const struct tensor *tensor)
 	const struct tensor_statistics *statistics = &tensor->statistics;
 	json_t *json = json_object();
 
-	json_object_set_new(json, "min",
-			    tensor_number_to_json(&statistics->minimum));
-	json_object_set_new(json, "max",
-			    tensor_number_to_json(&statistics->maximum));
+	json_object_set_new(json, "min", tensor_number_to_json(&statistics->minimum));
+	json_object_set_new(json, "max", tensor_number_to_json(&statistics->maximum));
 	json_object_set_new(json, "mean",
-			    isnan(statistics->mean)
+			    isnan(statistics->mean) ? json_null()
+						    : tensor_real_to_json(statistics->mean));
+	json_object_set_new(json, "std",
+			    isnan(statistics->deviation)
 				    ? json_null()
-				    : tensor_real_to_json(statistics->mean));
-	json_object_set_new(
-		json, "std",
-		isnan(statistics->deviation)
-			? json_null()
-			: tensor_real_to_json(statistics->deviation));
+				    : tensor_real_to_json(statistics->deviation));
 	json_object_set_new(json, "norm",
-			    statistics->has_norm
-				    ? tensor_real_to_json(statistics->norm)
-				    : json_null());
+			    statistics->has_norm ? tensor_real_to_json(statistics->norm)
+						 : json_null());
 	json_object_set_new(json, "nan", json_integer(statistics->nan_count));
-	json_object_set_new(json, "inf",
-			    json_integer(statistics->infinity_count));
-	json_object_set_new(json, "zeros",
-			    json_integer(statistics->zero_count));
+	json_object_set_new(json, "inf", json_integer(statistics->infinity_count));
+	json_object_set_new(json, "zeros", json_integer(statistics->zero_count));
 	json_object_set_new(json, "count", json_integer(statistics->count));
 	if (tensor->has_mask)
-		json_object_set_new(json, "masked",
-				    json_integer(statistics->masked_count));
+		json_object_set_new(json, "masked", json_integer(statistics->masked_count));
 	return json;
 }
 
 /* Of so many elements; 0 where it is not told. */
-static int count_from_json(int64_t *count, const json_t *json, const char *key,
-			   int64_t maximum)
+static int count_from_json(int64_t *count, const json_t *json, const char *key, int64_t maximum)
 {
 	*count = json_get_integer(json, key, 0);
 	return *count < 0 || *count > maximum ? -1 : 0;
 }
 
-static int counts_from_json(struct tensor_statistics *statistics,
-			    const json_t *json, int64_t maximum)
+static int counts_from_json(struct tensor_statistics *statistics, const json_t *json,
+			    int64_t maximum)
 {
 	return count_from_json(&statistics->nan_count, json, "nan", maximum) ||
-			       count_from_json(&statistics->infinity_count,
-					       json, "inf", maximum) ||
-			       count_from_json(&statistics->masked_count,
-					       json, "masked", maximum) ||
-			       count_from_json(&statistics->zero_count, json,
-					       "zeros", maximum) ||
-			       count_from_json(&statistics->count, json,
-					       "count", maximum)
+			       count_from_json(&statistics->infinity_count, json, "inf", maximum) ||
+			       count_from_json(&statistics->masked_count, json, "masked",
+					       maximum) ||
+			       count_from_json(&statistics->zero_count, json, "zeros", maximum) ||
+			       count_from_json(&statistics->count, json, "count", maximum)
 		       ? -1
 		       : 0;
 }
 
-static int statistics_from_json(struct tensor_statistics *statistics,
-				const json_t *json, int64_t maximum,
-				struct error *error)
+static int statistics_from_json(struct tensor_statistics *statistics, const json_t *json,
+				int64_t maximum, struct error *error)
 {
-	if (tensor_number_from_json(&statistics->minimum,
-				    json_object_get(json, "min"), error) < 0 ||
-	    tensor_number_from_json(&statistics->maximum,
-				    json_object_get(json, "max"), error) < 0)
+	if (tensor_number_from_json(&statistics->minimum, json_object_get(json, "min"), error) <
+		    0 ||
+	    tensor_number_from_json(&statistics->maximum, json_object_get(json, "max"), error) < 0)
 		return -1;
 	tensor_real_from_json(&statistics->mean, json_object_get(json, "mean"));
-	tensor_real_from_json(&statistics->deviation,
-			      json_object_get(json, "std"));
+	tensor_real_from_json(&statistics->deviation, json_object_get(json, "std"));
 	statistics->has_norm =
-		tensor_real_from_json(&statistics->norm,
-				      json_object_get(json, "norm")) == 0;
+		tensor_real_from_json(&statistics->norm, json_object_get(json, "norm")) == 0;
 	if (counts_from_json(statistics, json, maximum) < 0)
 		return error_set(error, "tensor: its counts make no sense");
 	return 0;
@@ -199,8 +179,7 @@ static int statistics_from_json(struct tensor_statistics *statistics,
 
 static json_t *histogram_to_json(const struct tensor_histogram *histogram)
 {
-	return json_pack("{s: o, s: o, s: o}", "low",
-			 tensor_real_to_json(histogram->low), "high",
+	return json_pack("{s: o, s: o, s: o}", "low", tensor_real_to_json(histogram->low), "high",
 			 tensor_real_to_json(histogram->high), "bins",
 			 json_integers(histogram->bins, histogram->count));
 }
@@ -218,18 +197,15 @@ static bool are_counts(const int64_t *counts, int count)
 	return true;
 }
 
-static int histogram_from_json(struct tensor_histogram *histogram,
-			       const json_t *json, struct error *error)
+static int histogram_from_json(struct tensor_histogram *histogram, const json_t *json,
+			       struct error *error)
 {
 	int64_t bins[TENSOR_BINS_MAXIMUM];
-	int count = json_read_integers(bins, TENSOR_BINS_MAXIMUM,
-				       json_object_get(json, "bins"));
+	int count = json_read_integers(bins, TENSOR_BINS_MAXIMUM, json_object_get(json, "bins"));
 
 	if (count < 0 || !are_counts(bins, count) ||
-	    tensor_real_from_json(&histogram->low,
-				  json_object_get(json, "low")) < 0 ||
-	    tensor_real_from_json(&histogram->high,
-				  json_object_get(json, "high")) < 0)
+	    tensor_real_from_json(&histogram->low, json_object_get(json, "low")) < 0 ||
+	    tensor_real_from_json(&histogram->high, json_object_get(json, "high")) < 0)
 		return error_set(error, "tensor: its histogram makes no sense");
 	histogram->bins = copy_array(bins, (size_t)count, sizeof(*bins));
 	histogram->count = (size_t)count;
@@ -265,8 +241,7 @@ static json_t *blocks_to_json(const struct tensor *tensor)
 	return array;
 }
 
-static int blocks_from_json(struct tensor *tensor, const json_t *array,
-			    struct error *error)
+static int blocks_from_json(struct tensor *tensor, const json_t *array, struct error *error)
 {
 	size_t count = json_array_size(array);
 
@@ -275,10 +250,8 @@ static int blocks_from_json(struct tensor *tensor, const json_t *array,
 	tensor->blocks = xcalloc(count ? count : 1, sizeof(*tensor->blocks));
 	tensor->block_count = count;
 	for (size_t i = 0; i < count; i++)
-		if (hash_from_json(&tensor->blocks[i],
-				   json_array_get(array, i)) < 0)
-			return error_set(error,
-					 "tensor: a hash makes no sense");
+		if (hash_from_json(&tensor->blocks[i], json_array_get(array, i)) < 0)
+			return error_set(error, "tensor: a hash makes no sense");
 	return 0;
 }
 
@@ -288,32 +261,24 @@ json_t *tensor_to_json(const struct tensor *tensor)
 	json_t *json = json_object();
 
 	field_write(&tensor_table, tensor, json);
-	json_object_set_new(json, "shape",
-			    json_integers(tensor->shape, count));
-	json_object_set_new(json, "strides",
-			    json_integers(tensor->strides, count));
+	json_object_set_new(json, "shape", json_integers(tensor->shape, count));
+	json_object_set_new(json, "strides", json_integers(tensor->strides, count));
 	if (!tensor->device)
 		json_object_set_new(json, "device", json_null());
 	json_object_set_new(json, "requires_grad",
-			    tensor->requires_grad < 0
-				    ? json_null()
-				    : json_boolean(tensor->requires_grad));
+			    tensor->requires_grad < 0 ? json_null()
+						      : json_boolean(tensor->requires_grad));
 	json_object_set_new(json, "stats",
-			    tensor->has_statistics
-				    ? statistics_to_json(tensor)
-				    : json_null());
+			    tensor->has_statistics ? statistics_to_json(tensor) : json_null());
 	json_object_set_new(json, "hash",
-			    tensor->has_hash ? hash_to_json(tensor->hash)
-					     : json_null());
+			    tensor->has_hash ? hash_to_json(tensor->hash) : json_null());
 	json_object_set_new(json, "share", json_real(tensor->share));
 	if (tensor->histogram.bins)
-		json_object_set_new(json, "histogram",
-				    histogram_to_json(&tensor->histogram));
+		json_object_set_new(json, "histogram", histogram_to_json(&tensor->histogram));
 	if (!tensor->blocks)
 		return json;
 	json_object_set_new(json, "blocks", blocks_to_json(tensor));
-	json_object_set_new(json, "block_numel",
-			    json_integer(tensor->block_elements));
+	json_object_set_new(json, "block_numel", json_integer(tensor->block_elements));
 	return json;
 }
 
@@ -323,22 +288,19 @@ static int check_sizes(const struct tensor *tensor)
 	int64_t product = 1;
 
 	/* A nested one, or one whose sizes are symbols, has no shape. */
-	if (tensor->unread && tensor->dimension_count == 0 &&
-	    tensor->element_count < 0)
+	if (tensor->unread && tensor->dimension_count == 0 && tensor->element_count < 0)
 		return 0;
 	for (int i = 0; i < tensor->dimension_count; i++) {
 		int64_t size = tensor->shape[i];
 
-		if (size < 0 || size > TENSOR_SIZE_MAXIMUM ||
-		    (size && product > INT64_MAX / size))
+		if (size < 0 || size > TENSOR_SIZE_MAXIMUM || (size && product > INT64_MAX / size))
 			return -1;
 		product *= size;
 	}
 	return product == tensor->element_count ? 0 : -1;
 }
 
-static int read_shape(struct tensor *tensor, const json_t *json,
-		      struct error *error)
+static int read_shape(struct tensor *tensor, const json_t *json, struct error *error)
 {
 	int count = json_read_integers(tensor->shape, TENSOR_DIMENSIONS,
 				       json_object_get(json, "shape"));
@@ -346,15 +308,13 @@ static int read_shape(struct tensor *tensor, const json_t *json,
 					 json_object_get(json, "strides"));
 
 	tensor->dimension_count = count < 0 ? 0 : count;
-	if (count < 0 || strides != count || !tensor->dtype ||
-	    check_sizes(tensor) < 0)
+	if (count < 0 || strides != count || !tensor->dtype || check_sizes(tensor) < 0)
 		return error_set(error, "tensor: its shape, strides or dtype "
 					"make no sense");
 	return 0;
 }
 
-int tensor_from_json(struct tensor *tensor, const json_t *json,
-		     struct error *error)
+int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *error)
 {
 	const json_t *statistics = json_object_get(json, "stats");
 	const json_t *histogram = json_object_get(json, "histogram");
@@ -367,19 +327,15 @@ int tensor_from_json(struct tensor *tensor, const json_t *json,
 	if (json_is_boolean(grad))
 		tensor->requires_grad = json_is_true(grad);
 	tensor->has_statistics = json_is_object(statistics);
-	tensor->has_hash = hash_from_json(&tensor->hash,
-					  json_object_get(json, "hash")) == 0;
+	tensor->has_hash = hash_from_json(&tensor->hash, json_object_get(json, "hash")) == 0;
 	tensor->share = json_get_real(json, "share", 1);
 	if (!(tensor->share >= 0 && tensor->share <= 1))
 		return error_set(error, "tensor: its share makes no sense");
 	tensor->block_elements = json_get_integer(json, "block_numel", 0);
 	if (tensor->has_statistics &&
-	    statistics_from_json(&tensor->statistics, statistics,
-				 tensor->element_count, error) < 0)
+	    statistics_from_json(&tensor->statistics, statistics, tensor->element_count, error) < 0)
 		return -1;
-	if (histogram &&
-	    histogram_from_json(&tensor->histogram, histogram, error) < 0)
+	if (histogram && histogram_from_json(&tensor->histogram, histogram, error) < 0)
 		return -1;
 	return blocks ? blocks_from_json(tensor, blocks, error) : 0;
 }
-

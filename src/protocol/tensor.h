@@ -34,7 +34,7 @@ struct tensor_statistics {
 	double deviation; /* NaN: unknown */
 	double norm;	  /* of all: the root of the sum of squares */
 	bool has_norm;
-	int64_t count; /* elements that were looked at, without masked ones */
+	int64_t count;	      /* elements that were looked at, without masked ones */
 	int64_t masked_count; /* of those that were looked at besides */
 	int64_t nan_count;
 	int64_t infinity_count;
@@ -72,9 +72,9 @@ struct tensor {
 	 * are not replicated, "1, 0"; ranks with the same have replicas. NULL:
 	 * no shard, or not known. */
 	char *shard;
-	bool is_live; /* the process ran: kernels may have written meanwhile */
-	bool is_torn; /* it became another while it was read */
-	char *unread; /* why its elements cannot be read; NULL: they can */
+	bool is_live;  /* the process ran: kernels may have written meanwhile */
+	bool is_torn;  /* it became another while it was read */
+	char *unread;  /* why its elements cannot be read; NULL: they can */
 	bool has_mask; /* of numpy.ma: masked elements count nowhere, and are
 			* 0 in hashes, behind which the mask follows if there
 			* are any */
@@ -83,7 +83,7 @@ struct tensor {
 	double share; /* of the elements that statistics and histogram saw */
 	struct tensor_histogram histogram;
 	bool has_hash;
-	uint32_t hash; /* crc32 of all values */
+	uint32_t hash;	  /* crc32 of all values */
 	uint32_t *blocks; /* crc32 of each part; NULL: none were asked for */
 	size_t block_count;
 	int64_t block_elements; /* of each but the last */
@@ -102,7 +102,6 @@ int64_t tensor_infinity_count(const struct tensor *tensor);
 /* As in CLI.md, and what stands in doc/protocol.md besides. */
 json_t *tensor_to_json(const struct tensor *tensor);
 /* Into one after tensor_init(). */
-int tensor_from_json(struct tensor *tensor, const json_t *json,
-		     struct error *error);
+int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *error);
 
 #endif

@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
-static int read_data(struct tensor_answer *answer, const json_t *body,
-		     struct error *error)
+static int read_data(struct tensor_answer *answer, const json_t *body, struct error *error)
 {
 	const char *data = json_get_string(body, "data", NULL);
 
@@ -32,8 +31,7 @@ static void read_frame(struct tensor_answer *answer, const json_t *frame)
 	answer->depth = json_get_count(frame, "depth");
 }
 
-int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body,
-			    struct error *error)
+int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body, struct error *error)
 {
 	const json_t *tensor = json_object_get(body, "tensor");
 	const json_t *slice = json_object_get(body, "slice");
@@ -46,16 +44,13 @@ int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body,
 	tensor_init(&answer->tensor);
 	tensor_slice_clear(&answer->slice);
 	buffer_init(&answer->data, TENSOR_DATA_MAXIMUM);
-	if (variable_from_json(&answer->value, json_object_get(body, "value"),
-			       error) < 0 ||
+	if (variable_from_json(&answer->value, json_object_get(body, "value"), error) < 0 ||
 	    read_data(answer, body, error) < 0)
 		return -1;
 	read_frame(answer, json_object_get(body, "frame"));
-	if (answer->has_tensor &&
-	    tensor_from_json(&answer->tensor, tensor, error) < 0)
+	if (answer->has_tensor && tensor_from_json(&answer->tensor, tensor, error) < 0)
 		return -1;
-	if (answer->has_slice &&
-	    tensor_slice_from_json(&answer->slice, slice, error) < 0)
+	if (answer->has_slice && tensor_slice_from_json(&answer->slice, slice, error) < 0)
 		return -1;
 	return 0;
 }

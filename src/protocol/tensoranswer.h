@@ -37,8 +37,7 @@ struct tensor_answer {
  * Into one that holds nothing. -1 and a sentence where it makes no sense; it
  * is to be cleared in either case.
  */
-int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body,
-			    struct error *error);
+int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body, struct error *error);
 /* One that is all zero holds nothing, too. */
 void tensor_answer_clear(struct tensor_answer *answer);
 

@@ -66,8 +66,7 @@ json_t *tensor_number_to_json(const struct tensor_number *number)
 	case TENSOR_NUMBER_INTEGER:
 		return json_integer(number->integer);
 	case TENSOR_NUMBER_UNSIGNED:
-		snprintf(digits, sizeof(digits), "u:%" PRIu64,
-			 (uint64_t)number->integer);
+		snprintf(digits, sizeof(digits), "u:%" PRIu64, (uint64_t)number->integer);
 		return json_string(digits);
 	case TENSOR_NUMBER_BOOLEAN:
 		return json_boolean(number->integer);
@@ -106,26 +105,21 @@ static int read_number(struct tensor_number *number, const json_t *json)
 		number->integer = json_is_true(json);
 	} else if (json_array_size(json) == 2) {
 		number->kind = TENSOR_NUMBER_COMPLEX;
-		return tensor_real_from_json(&number->real,
-					     json_array_get(json, 0)) ||
-				       tensor_real_from_json(
-					       &number->imaginary,
-					       json_array_get(json, 1))
+		return tensor_real_from_json(&number->real, json_array_get(json, 0)) ||
+				       tensor_real_from_json(&number->imaginary,
+							     json_array_get(json, 1))
 			       ? -1
 			       : 0;
 	} else if (text) {
 		number->kind = TENSOR_NUMBER_TEXT;
 		number->text = xstrdup(text);
 	} else if (tensor_real_from_json(&number->real, json) < 0) {
-		return json_is_string(json)
-			       ? read_unsigned(number, json_string_value(json))
-			       : -1;
+		return json_is_string(json) ? read_unsigned(number, json_string_value(json)) : -1;
 	}
 	return 0;
 }
 
-int tensor_number_from_json(struct tensor_number *number, const json_t *json,
-			    struct error *error)
+int tensor_number_from_json(struct tensor_number *number, const json_t *json, struct error *error)
 {
 	*number = (struct tensor_number){ .text = NULL };
 	if (read_number(number, json) == 0)

@@ -34,8 +34,7 @@ struct tensor_number {
 
 void tensor_number_clear(struct tensor_number *number);
 json_t *tensor_number_to_json(const struct tensor_number *number);
-int tensor_number_from_json(struct tensor_number *number, const json_t *json,
-			    struct error *error);
+int tensor_number_from_json(struct tensor_number *number, const json_t *json, struct error *error);
 /* NaN and infinities as "nan", "inf", "-inf". */
 json_t *tensor_real_to_json(double real);
 int tensor_real_from_json(double *real, const json_t *json);

@@ -23,8 +23,7 @@ void tensor_parameters_clear(struct tensor_parameters *parameters)
 	*parameters = (struct tensor_parameters){ .total = -1 };
 }
 
-struct tensor_parameter *
-tensor_parameters_add(struct tensor_parameters *parameters)
+struct tensor_parameter *tensor_parameters_add(struct tensor_parameters *parameters)
 {
 	struct tensor_parameter *parameter;
 
@@ -56,9 +55,8 @@ json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
 		if (item->value)
 			json_set_text(one, "value", item->value);
 		json_object_set_new(one, "tensor",
-				    item->tensor.dtype
-					    ? tensor_to_json(&item->tensor)
-					    : json_null());
+				    item->tensor.dtype ? tensor_to_json(&item->tensor)
+						       : json_null());
 		json_set_text(one, "error", item->error);
 		json_array_append_new(array, one);
 	}
@@ -66,14 +64,12 @@ json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
 	if (parameters->has_values)
 		json_object_set_new(json, "values", json_true());
 	json_object_set_new(json, "total",
-			    parameters->total < 0
-				    ? json_null()
-				    : json_integer(parameters->total));
+			    parameters->total < 0 ? json_null() : json_integer(parameters->total));
 	return json;
 }
 
-static int read_parameter(struct tensor_parameter *parameter,
-			  const json_t *json, struct error *error)
+static int read_parameter(struct tensor_parameter *parameter, const json_t *json,
+			  struct error *error)
 {
 	const json_t *tensor = json_object_get(json, "tensor");
 	const char *name = json_get_string(json, "name", NULL);
@@ -82,30 +78,27 @@ static int read_parameter(struct tensor_parameter *parameter,
 	if (!name)
 		return error_set(error, "tensor: a parameter has no name");
 	parameter->name = xstrdup(name);
-	parameter->is_buffer =
-		strcmp(json_get_string(json, "kind", ""), "buffer") == 0;
+	parameter->is_buffer = strcmp(json_get_string(json, "kind", ""), "buffer") == 0;
 	if (why)
 		parameter->error = xstrdup(why);
-	parameter->value =
-		xstrdup_or_null(json_get_string(json, "value", NULL));
+	parameter->value = xstrdup_or_null(json_get_string(json, "value", NULL));
 	if (!json_is_object(tensor))
 		return 0;
 	return tensor_from_json(&parameter->tensor, tensor, error);
 }
 
-int tensor_parameters_from_json(struct tensor_parameters *parameters,
-				const json_t *json, struct error *error)
+int tensor_parameters_from_json(struct tensor_parameters *parameters, const json_t *json,
+				struct error *error)
 {
 	const json_t *array = json_object_get(json, "parameters");
 	size_t count = json_array_size(array);
 
-	if (!json_is_array(array) ||
-	    count > PARAMETERS_MAXIMUM - parameters->count)
+	if (!json_is_array(array) || count > PARAMETERS_MAXIMUM - parameters->count)
 		return error_set(error, "tensor: there is no list of "
 					"parameters");
 	for (size_t i = 0; i < count; i++)
-		if (read_parameter(tensor_parameters_add(parameters),
-				   json_array_get(array, i), error) < 0)
+		if (read_parameter(tensor_parameters_add(parameters), json_array_get(array, i),
+				   error) < 0)
 			return -1;
 	parameters->total = json_get_integer(json, "total", -1);
 	parameters->has_values = json_get_boolean(json, "values", false);

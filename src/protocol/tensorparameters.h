@@ -32,16 +32,15 @@ struct tensor_parameters {
 	struct tensor_parameter *items;
 	size_t count;
 	size_t capacity;
-	int64_t total; /* of all pages; -1: not known */
+	int64_t total;	 /* of all pages; -1: not known */
 	bool has_values; /* plain values were told, too */
 };
 
 void tensor_parameters_clear(struct tensor_parameters *parameters);
-struct tensor_parameter *
-tensor_parameters_add(struct tensor_parameters *parameters);
+struct tensor_parameter *tensor_parameters_add(struct tensor_parameters *parameters);
 json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters);
 /* Adds those of another page. */
-int tensor_parameters_from_json(struct tensor_parameters *parameters,
-				const json_t *json, struct error *error);
+int tensor_parameters_from_json(struct tensor_parameters *parameters, const json_t *json,
+				struct error *error);
 
 #endif

@@ -33,7 +33,6 @@ struct tensor_slice {
 void tensor_slice_clear(struct tensor_slice *slice);
 json_t *tensor_slice_to_json(const struct tensor_slice *slice);
 /* Checked against itself; who uses it checks it against the tensor. */
-int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json,
-			   struct error *error);
+int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json, struct error *error);
 
 #endif

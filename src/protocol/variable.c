@@ -18,9 +18,8 @@
 #define VARIABLES_MAXIMUM 100000
 
 static const char *const kind_names[] = {
-	[VARIABLE_LOCAL] = "local", [VARIABLE_CELL] = "cell",
-	[VARIABLE_FREE] = "free",   [VARIABLE_GLOBAL] = "global",
-	[VARIABLE_ITEM] = "item",
+	[VARIABLE_LOCAL] = "local",   [VARIABLE_CELL] = "cell", [VARIABLE_FREE] = "free",
+	[VARIABLE_GLOBAL] = "global", [VARIABLE_ITEM] = "item",
 };
 
 #define AT(member) offsetof(struct variable, member)
@@ -48,8 +47,7 @@ void variable_clear(struct variable *variable)
 	*variable = (struct variable){ .child_count = -1 };
 }
 
-int variable_from_json(struct variable *variable, const json_t *json,
-		       struct error *error)
+int variable_from_json(struct variable *variable, const json_t *json, struct error *error)
 {
 	*variable = (struct variable){ .child_count = -1 };
 	if (field_read(&variable_table, variable, json, error) < 0)
@@ -82,8 +80,7 @@ void variable_list_mask(struct variable_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		struct variable *variable = &list->items[i];
 
-		if (!secret_is_in(variable->name) &&
-		    !secret_is_in(variable->value))
+		if (!secret_is_in(variable->name) && !secret_is_in(variable->value))
 			continue;
 		free(variable->value);
 		variable->value = xstrdup(SECRET_MASK);
@@ -98,8 +95,7 @@ json_t *variable_to_json(const struct variable *variable)
 	/* The shape of CLI.md has every key; what is unknown is null. */
 	for (size_t i = 0; i < variable_table.count; i++)
 		if (!json_object_get(json, variable_fields[i].key))
-			json_object_set_new(json, variable_fields[i].key,
-					    json_null());
+			json_object_set_new(json, variable_fields[i].key, json_null());
 	return json;
 }
 
@@ -112,13 +108,11 @@ json_t *variable_list_to_json(const struct variable_list *list)
 		json_array_append_new(items, variable_to_json(&list->items[i]));
 	json_object_set_new(json, "variables", items);
 	json_object_set_new(json, "total",
-			    list->total < 0 ? json_null()
-					    : json_integer(list->total));
+			    list->total < 0 ? json_null() : json_integer(list->total));
 	return json;
 }
 
-int variable_list_from_json(struct variable_list *list, const json_t *json,
-			    struct error *error)
+int variable_list_from_json(struct variable_list *list, const json_t *json, struct error *error)
 {
 	const json_t *items = json_object_get(json, "variables");
 	size_t count = json_array_size(items);
@@ -130,8 +124,8 @@ int variable_list_from_json(struct variable_list *list, const json_t *json,
 				 "most %d of them",
 				 VARIABLES_MAXIMUM);
 	for (size_t i = 0; i < count; i++)
-		if (variable_from_json(variable_list_add(list),
-				       json_array_get(items, i), error) < 0)
+		if (variable_from_json(variable_list_add(list), json_array_get(items, i), error) <
+		    0)
 			return -1;
 	list->total = json_get_integer(json, "total", -1);
 	if (list->total < 0)
@@ -143,12 +137,10 @@ int variable_list_from_json(struct variable_list *list, const json_t *json,
  * What says all of a value
  */
 
-static bool is_among(const char *const *names, size_t count, const char *name,
-		     size_t length)
+static bool is_among(const char *const *names, size_t count, const char *name, size_t length)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strlen(names[i]) == length &&
-		    strncmp(names[i], name, length) == 0)
+		if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
 			return true;
 	return false;
 }
@@ -157,33 +149,52 @@ static bool is_among(const char *const *names, size_t count, const char *name,
 static bool is_constant(const char *name, size_t length)
 {
 	static const char *const names[] = {
-		"None", "True", "False", "Ellipsis", "NotImplemented",
-		"nan",	"inf",	"nanj",	 "infj",
+		"None", "True", "False", "Ellipsis", "NotImplemented", "nan", "inf", "nanj", "infj",
 	};
 	static const char torch[] = "torch.";
 
 	if (is_among(names, ARRAY_LENGTH(names), name, length))
 		return true;
 	/* dtypes and layouts */
-	return length >= sizeof(torch) &&
-	       strncmp(name, torch, sizeof(torch) - 1) == 0;
+	return length >= sizeof(torch) && strncmp(name, torch, sizeof(torch) - 1) == 0;
 }
 
 /* Their repr() has all that they hold, or shows what is left out. */
 static bool is_known_class(const char *name, size_t length)
 {
 	static const char *const names[] = {
-		"set",		"frozenset",	     "OrderedDict",
-		"defaultdict",	"deque",	     "Counter",
-		"range",	"slice",	     "bytearray",
-		"Decimal",	"Fraction",	     "PosixPath",
-		"UUID",		"array",	     "device",
-		"torch.Size",	"datetime.datetime", "datetime.date",
-		"datetime.time", "datetime.timedelta", "np.float64",
-		"np.float32",	"np.float16",	     "np.int64",
-		"np.int32",	"np.int16",	     "np.int8",
-		"np.uint64",	"np.uint32",	     "np.uint16",
-		"np.uint8",	"np.bool",
+		"set",
+		"frozenset",
+		"OrderedDict",
+		"defaultdict",
+		"deque",
+		"Counter",
+		"range",
+		"slice",
+		"bytearray",
+		"Decimal",
+		"Fraction",
+		"PosixPath",
+		"UUID",
+		"array",
+		"device",
+		"torch.Size",
+		"datetime.datetime",
+		"datetime.date",
+		"datetime.time",
+		"datetime.timedelta",
+		"np.float64",
+		"np.float32",
+		"np.float16",
+		"np.int64",
+		"np.int32",
+		"np.int16",
+		"np.int8",
+		"np.uint64",
+		"np.uint32",
+		"np.uint16",
+		"np.uint8",
+		"np.bool",
 	};
 
 	return is_among(names, ARRAY_LENGTH(names), name, length);
@@ -192,8 +203,7 @@ static bool is_known_class(const char *name, size_t length)
 /* Letters beyond ASCII, too. */
 static bool is_name(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '.' ||
-	       (unsigned char)c >= 0x80;
+	return isalnum((unsigned char)c) || c == '_' || c == '.' || (unsigned char)c >= 0x80;
 }
 
 /* Behind the quote that ends it; NULL: there is none. */
@@ -254,12 +264,10 @@ static const char *skip_angle(const char *at)
 	}
 	for (end = at + 1; is_name(*end) || *end == '|'; end++)
 		;
-	if (!memchr(at, '.', (size_t)(end - at)) ||
-	    strncmp(end, ": ", 2) != 0)
+	if (!memchr(at, '.', (size_t)(end - at)) || strncmp(end, ": ", 2) != 0)
 		return NULL;
 	end += 2;
-	end = *end == '\'' || *end == '"' ? skip_string(end)
-					 : skip_number(end);
+	end = *end == '\'' || *end == '"' ? skip_string(end) : skip_number(end);
 	return end && *end == '>' ? end + 1 : NULL;
 }
 

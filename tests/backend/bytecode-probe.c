@@ -51,8 +51,7 @@ static json_t *numbers(const int *items, size_t count)
 	return list;
 }
 
-static json_t *answer_code(struct probe *probe, const struct bytecode *code,
-			   const json_t *request)
+static json_t *answer_code(struct probe *probe, const struct bytecode *code, const json_t *request)
 {
 	json_t *units = json_array();
 
@@ -68,46 +67,41 @@ static json_t *answer_code(struct probe *probe, const struct bytecode *code,
 				 unit->length,
 				 unit->kind };
 		if (unit->kind != UNIT_INSIDE)
-			json_array_append_new(
-				units, numbers(fields, ARRAY_LENGTH(fields)));
+			json_array_append_new(units, numbers(fields, ARRAY_LENGTH(fields)));
 	}
-	json_t *answer = json_pack(
-		"{s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "first_line",
-		code->first_line, "flags", code->flags, "count", code->count,
-		"locals_count", code->locals_count, "first_executable",
-		bytecode_first_line(&probe->python, code), "has_executors",
-		code->has_executors, "units", units);
+	json_t *answer = json_pack("{s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "first_line",
+				   code->first_line, "flags", code->flags, "count", code->count,
+				   "locals_count", code->locals_count, "first_executable",
+				   bytecode_first_line(&probe->python, code), "has_executors",
+				   code->has_executors, "units", units);
 	json_set_text(answer, "file", code->file);
 	json_set_text(answer, "name", code->name);
 	json_set_text(answer, "qualname", code->qualname);
 	return answer;
 }
 
-static json_t *answer_steps(struct probe *probe, const struct bytecode *code,
-			    const json_t *request)
+static json_t *answer_steps(struct probe *probe, const struct bytecode *code, const json_t *request)
 {
 	json_t *answer = json_array();
 	json_t *step;
 	size_t i;
 
-	json_array_foreach(json_array_get(request, 2), i, step) {
+	json_array_foreach(json_array_get(request, 2), i, step)
+	{
 		int from = (int)number(step, 0);
 		int to = (int)number(step, 1);
 		bool is_raised = json_is_true(json_array_get(step, 2));
 		int said[] = {
-			bytecode_is_line(&probe->python, code, from, to,
-					 is_raised),
+			bytecode_is_line(&probe->python, code, from, to, is_raised),
 			bytecode_follows(&probe->python, code, from, to),
 			bytecode_reaches(&probe->python, code, from, to),
 		};
-		json_array_append_new(answer,
-				      numbers(said, ARRAY_LENGTH(said)));
+		json_array_append_new(answer, numbers(said, ARRAY_LENGTH(said)));
 	}
 	return answer;
 }
 
-static json_t *answer_lines(struct probe *probe, const struct bytecode *code,
-			    const json_t *request)
+static json_t *answer_lines(struct probe *probe, const struct bytecode *code, const json_t *request)
 {
 	json_t *answer = json_object();
 	int last = 0;
@@ -119,8 +113,8 @@ static json_t *answer_lines(struct probe *probe, const struct bytecode *code,
 	for (int line = 1; line <= last; line++) {
 		int units[UNITS_MAXIMUM];
 		char key[16];
-		size_t count = bytecode_line_units(&probe->python, code, line,
-						   units, UNITS_MAXIMUM);
+		size_t count =
+			bytecode_line_units(&probe->python, code, line, units, UNITS_MAXIMUM);
 		if (!count)
 			continue;
 		snprintf(key, sizeof(key), "%d", line);
@@ -129,30 +123,25 @@ static json_t *answer_lines(struct probe *probe, const struct bytecode *code,
 	return answer;
 }
 
-static json_t *answer_frontier(struct probe *probe,
-			       const struct bytecode *code,
+static json_t *answer_frontier(struct probe *probe, const struct bytecode *code,
 			       const json_t *request)
 {
 	int units[UNITS_MAXIMUM];
 	size_t count;
 
 	if (!bytecode_frontier(&probe->python, code, (int)number(request, 2),
-			       (int)number(request, 3), NULL, units,
-			       (size_t)number(request, 4), &count))
+			       (int)number(request, 3), NULL, units, (size_t)number(request, 4),
+			       &count))
 		return json_null();
 	return numbers(units, count);
 }
 
 static const struct {
 	const char *name;
-	json_t *(*answer)(struct probe *probe, const struct bytecode *code,
-			  const json_t *request);
+	json_t *(*answer)(struct probe *probe, const struct bytecode *code, const json_t *request);
 } requests[] = {
-	{ "code", answer_code },
-	{ "meet", answer_code },
-	{ "steps", answer_steps },
-	{ "lines", answer_lines },
-	{ "frontier", answer_frontier },
+	{ "code", answer_code },   { "meet", answer_code },	    { "steps", answer_steps },
+	{ "lines", answer_lines }, { "frontier", answer_frontier },
 };
 
 static bool is_kept(const struct bytecode *code, void *data)
@@ -171,14 +160,11 @@ static json_t *answer(struct probe *probe, const json_t *request)
 		return json_true();
 	}
 	if (name && strcmp(name, "sweep") == 0)
-		return json_integer((json_int_t)bytecode_cache_sweep(
-			probe->cache, is_kept, probe));
+		return json_integer((json_int_t)bytecode_cache_sweep(probe->cache, is_kept, probe));
 	const struct bytecode *code =
 		name && strcmp(name, "meet") == 0
-			? bytecode_meet(probe->cache,
-					(uint64_t)number(request, 1))
-			: bytecode_find(probe->cache,
-					(uint64_t)number(request, 1));
+			? bytecode_meet(probe->cache, (uint64_t)number(request, 1))
+			: bytecode_find(probe->cache, (uint64_t)number(request, 1));
 	if (!probe->kept)
 		probe->kept = code;
 	for (size_t i = 0; code && i < ARRAY_LENGTH(requests); i++)

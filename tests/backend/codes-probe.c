@@ -54,8 +54,7 @@ static json_t *name_of(struct probe *probe, uint64_t code)
 
 	pyreader_init(&reader, probe->process.memory, &probe->process.python);
 	memory_read_u64(probe->process.memory, code + (uint64_t)at->co_name, &name);
-	memory_read_u32(probe->process.memory, code + (uint64_t)at->co_firstlineno,
-			&line);
+	memory_read_u32(probe->process.memory, code + (uint64_t)at->co_firstlineno, &line);
 	if (pyobject_string(&reader, name, NAME_MAXIMUM, &text))
 		buffer_append_string(&text, "?");
 	buffer_printf(&text, ":%" PRIu32, line);
@@ -65,8 +64,7 @@ static json_t *name_of(struct probe *probe, uint64_t code)
 }
 
 static json_t *answer_list(struct probe *probe,
-			   void (*find)(struct codes *, const char *,
-					struct code_list *),
+			   void (*find)(struct codes *, const char *, struct code_list *),
 			   const char *argument)
 {
 	struct code_list list = { .items = NULL };
@@ -91,8 +89,7 @@ static json_t *answer_revision(struct probe *probe)
 }
 
 /* "in CODE NAME": the function of a module's body, code object CODE. */
-static void find_in(struct codes *codes, const char *argument,
-		    struct code_list *list)
+static void find_in(struct codes *codes, const char *argument, struct code_list *list)
 {
 	char *name;
 	uint64_t code = strtoull(argument, &name, 0);

@@ -49,8 +49,7 @@ static json_t *failure(const struct error *error)
 	return answer;
 }
 
-static int find_depth(const struct process_sample *sample, pid_t tid,
-		      const char *function)
+static int find_depth(const struct process_sample *sample, pid_t tid, const char *function)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct stack *stack = sample->threads[i].stack;
@@ -83,8 +82,7 @@ static json_t *answer_frame(struct probe *probe, const char *text)
 
 		if (!pystack_sample(pystack, false, &sample, NULL))
 			depth = find_depth(&sample, tid, function);
-		is_found = depth >= 0 && !pystack_frame(pystack, tid, 0, depth,
-							&probe->frame);
+		is_found = depth >= 0 && !pystack_frame(pystack, tid, 0, depth, &probe->frame);
 		process_sample_clear(&sample);
 	}
 	pystack_free(pystack);
@@ -97,12 +95,10 @@ static json_t *answer_frame(struct probe *probe, const char *text)
 }
 
 /* The request's own part; the expression is parsed, the reader is fresh. */
-typedef json_t *answer_function(struct probe *probe,
-				const struct pyexpression *expression,
+typedef json_t *answer_function(struct probe *probe, const struct pyexpression *expression,
 				struct pyreader *reader, struct error *error);
 
-static json_t *answer_test(struct probe *probe,
-			   const struct pyexpression *expression,
+static json_t *answer_test(struct probe *probe, const struct pyexpression *expression,
 			   struct pyreader *reader, struct error *error)
 {
 	int truth = pyexpression_test(expression, reader, &probe->frame, error);
@@ -113,16 +109,14 @@ static json_t *answer_test(struct probe *probe,
 	return answer;
 }
 
-static json_t *answer_show(struct probe *probe,
-			   const struct pyexpression *expression,
+static json_t *answer_show(struct probe *probe, const struct pyexpression *expression,
 			   struct pyreader *reader, struct error *error)
 {
 	struct variable_list list = { 0 };
 	struct variable *variable = variable_list_add(&list);
 	json_t *answer;
 
-	if (pyexpression_show(expression, reader, &probe->frame, variable,
-			      error))
+	if (pyexpression_show(expression, reader, &probe->frame, variable, error))
 		answer = failure(error);
 	else
 		answer = variable_to_json(variable);
@@ -130,30 +124,26 @@ static json_t *answer_show(struct probe *probe,
 	return answer;
 }
 
-static json_t *answer_place(struct probe *probe,
-			    const struct pyexpression *expression,
+static json_t *answer_place(struct probe *probe, const struct pyexpression *expression,
 			    struct pyreader *reader, struct error *error)
 {
 	struct pyexpression_place place;
 	json_t *answer;
 
-	if (pyexpression_place(expression, reader, &probe->frame, &place,
-			       error))
+	if (pyexpression_place(expression, reader, &probe->frame, &place, error))
 		return failure(error);
 	answer = json_object();
 	json_set_hex(answer, "address", place.address);
 	json_object_set_new(answer, "length", json_integer(place.length));
 	json_object_set_new(answer, "object", json_boolean(place.is_object));
-	json_object_set_new(
-		answer, "local",
-		json_boolean(pyexpression_is_local(expression, &place)));
+	json_object_set_new(answer, "local",
+			    json_boolean(pyexpression_is_local(expression, &place)));
 	json_set_hex(answer, "owner", place.owner);
 	json_object_set_new(answer, "format", json_integer(place.format));
 	return answer;
 }
 
-static json_t *answer_calls(struct probe *probe,
-			    const struct pyexpression *expression,
+static json_t *answer_calls(struct probe *probe, const struct pyexpression *expression,
 			    struct pyreader *reader, struct error *error)
 {
 	uint64_t before = memory_calls(probe->process.memory);
@@ -216,8 +206,7 @@ static json_t *answer_line(void *data, char *line)
 	pyreader_init(&reader, probe->process.memory, &probe->process.python);
 	for (size_t i = 0; !answer && i < ARRAY_LENGTH(requests); i++)
 		if (!strcmp(requests[i].name, line))
-			answer = requests[i].answer(probe, expression, &reader,
-						    &error);
+			answer = requests[i].answer(probe, expression, &reader, &error);
 	pyexpression_free(expression);
 	return answer ? answer : json_null();
 }

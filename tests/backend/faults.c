@@ -118,44 +118,42 @@ static mode_t mode_of(int flags, va_list arguments)
 	return flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
 }
 
-#define OPEN(name)                                                         \
-	int name(const char *path, int flags, ...)                         \
-	{                                                                  \
-		typedef int (*call)(const char *path, int flags, ...);     \
-		va_list arguments;                                         \
-		mode_t mode;                                               \
-									   \
-		va_start(arguments, flags);                                \
-		mode = mode_of(flags, arguments);                          \
-		va_end(arguments);                                         \
-		if (fails(KIND_OPEN))                                      \
-			return -1;                                         \
-		return note(REAL(call, name)(path, flags, mode));          \
+#define OPEN(name)                                                                                 \
+	int name(const char *path, int flags, ...)                                                 \
+	{                                                                                          \
+		typedef int (*call)(const char *path, int flags, ...);                             \
+		va_list arguments;                                                                 \
+		mode_t mode;                                                                       \
+                                                                                                   \
+		va_start(arguments, flags);                                                        \
+		mode = mode_of(flags, arguments);                                                  \
+		va_end(arguments);                                                                 \
+		if (fails(KIND_OPEN))                                                              \
+			return -1;                                                                 \
+		return note(REAL(call, name)(path, flags, mode));                                  \
 	}
 
-#define OPENAT(name)                                                       \
-	int name(int folder, const char *path, int flags, ...)             \
-	{                                                                  \
-		typedef int (*call)(int folder, const char *path,          \
-				    int flags, ...);                       \
-		va_list arguments;                                         \
-		mode_t mode;                                               \
-									   \
-		va_start(arguments, flags);                                \
-		mode = mode_of(flags, arguments);                          \
-		va_end(arguments);                                         \
-		if (fails(KIND_OPEN))                                      \
-			return -1;                                         \
-		return note(REAL(call, name)(folder, path, flags, mode));  \
+#define OPENAT(name)                                                                               \
+	int name(int folder, const char *path, int flags, ...)                                     \
+	{                                                                                          \
+		typedef int (*call)(int folder, const char *path, int flags, ...);                 \
+		va_list arguments;                                                                 \
+		mode_t mode;                                                                       \
+                                                                                                   \
+		va_start(arguments, flags);                                                        \
+		mode = mode_of(flags, arguments);                                                  \
+		va_end(arguments);                                                                 \
+		if (fails(KIND_OPEN))                                                              \
+			return -1;                                                                 \
+		return note(REAL(call, name)(folder, path, flags, mode));                          \
 	}
 
-#define FOPEN(name)                                                        \
-	FILE *name(const char *path, const char *mode)                     \
-	{                                                                  \
-		typedef FILE *(*call)(const char *path, const char *mode); \
-									   \
-		return fails(KIND_OPEN) ? NULL                             \
-					: REAL(call, name)(path, mode);    \
+#define FOPEN(name)                                                                                \
+	FILE *name(const char *path, const char *mode)                                             \
+	{                                                                                          \
+		typedef FILE *(*call)(const char *path, const char *mode);                         \
+                                                                                                   \
+		return fails(KIND_OPEN) ? NULL : REAL(call, name)(path, mode);                     \
 	}
 
 OPEN(open)
@@ -181,12 +179,9 @@ ssize_t readlink(const char *path, char *out, size_t size)
 
 ssize_t readlinkat(int folder, const char *path, char *out, size_t size)
 {
-	typedef ssize_t (*call)(int folder, const char *path, char *out,
-				size_t size);
+	typedef ssize_t (*call)(int folder, const char *path, char *out, size_t size);
 
-	return fails(KIND_OPEN)
-		       ? -1
-		       : REAL(call, readlinkat)(folder, path, out, size);
+	return fails(KIND_OPEN) ? -1 : REAL(call, readlinkat)(folder, path, out, size);
 }
 
 int close(int fd)
@@ -218,28 +213,23 @@ ssize_t read(int fd, void *out, size_t size)
 	return may_read(fd, &size) ? REAL(call, read)(fd, out, size) : -1;
 }
 
-#define PREAD(name)                                                        \
-	ssize_t name(int fd, void *out, size_t size, off_t at)             \
-	{                                                                  \
-		typedef ssize_t (*call)(int fd, void *out, size_t size,    \
-					off_t at);                         \
-									   \
-		return may_read(fd, &size)                                 \
-			       ? REAL(call, name)(fd, out, size, at)       \
-			       : -1;                                       \
+#define PREAD(name)                                                                                \
+	ssize_t name(int fd, void *out, size_t size, off_t at)                                     \
+	{                                                                                          \
+		typedef ssize_t (*call)(int fd, void *out, size_t size, off_t at);                 \
+                                                                                                   \
+		return may_read(fd, &size) ? REAL(call, name)(fd, out, size, at) : -1;             \
 	}
 
 PREAD(pread)
 PREAD(pread64)
 
-ssize_t process_vm_readv(pid_t pid, const struct iovec *local,
-			 unsigned long local_count, const struct iovec *remote,
-			 unsigned long remote_count, unsigned long flags)
+ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long local_count,
+			 const struct iovec *remote, unsigned long remote_count,
+			 unsigned long flags)
 {
-	typedef ssize_t (*call)(pid_t pid, const struct iovec *local,
-				unsigned long local_count,
-				const struct iovec *remote,
-				unsigned long remote_count,
+	typedef ssize_t (*call)(pid_t pid, const struct iovec *local, unsigned long local_count,
+				const struct iovec *remote, unsigned long remote_count,
 				unsigned long flags);
 
 	if (is_due(KIND_MEMORY)) {
@@ -252,13 +242,12 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *local,
 		remote_count = (remote_count + 1) / 2;
 		if (local_count == 1 && local[0].iov_len > 1) {
 			const struct iovec half = {
-				local[0].iov_base, local[0].iov_len / 2,
+				local[0].iov_base,
+				local[0].iov_len / 2,
 			};
 
-			return REAL(call, process_vm_readv)(pid, &half, 1,
-							    remote, 1, flags);
+			return REAL(call, process_vm_readv)(pid, &half, 1, remote, 1, flags);
 		}
 	}
-	return REAL(call, process_vm_readv)(pid, local, local_count, remote,
-					    remote_count, flags);
+	return REAL(call, process_vm_readv)(pid, local, local_count, remote, remote_count, flags);
 }

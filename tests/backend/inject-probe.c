@@ -30,14 +30,12 @@ static void tell(const struct inject *inject, const struct reason *reason)
 	printf("{\"ok\": %s, \"way\": \"%s\", \"stops\": %u, "
 	       "\"turns\": %u, \"pause_us\": %.1f, \"away_us\": %.1f, "
 	       "\"why\": \"%s\", \"fix\": \"%s\"}\n",
-	       reason ? "false" : "true", ways[cost.way], cost.stops,
-	       cost.turns, (double)cost.longest_ns / 1e3,
-	       (double)cost.away_ns / 1e3, reason ? reason->why : "",
+	       reason ? "false" : "true", ways[cost.way], cost.stops, cost.turns,
+	       (double)cost.longest_ns / 1e3, (double)cost.away_ns / 1e3, reason ? reason->why : "",
 	       reason ? reason->fix : "");
 }
 
-static void on_done(struct inject *inject, const struct reason *reason,
-		    void *data)
+static void on_done(struct inject *inject, const struct reason *reason, void *data)
 {
 	struct loop *loop = data;
 
@@ -63,9 +61,8 @@ int main(int count, char **words)
 		return 2;
 	loop = loop_new();
 	holds = holds_new(loop);
-	inject = inject_new(loop, holds, (pid_t)strtol(words[1], NULL, 10),
-			    words[2], strtod(words[3], NULL), on_done, loop,
-			    &reason);
+	inject = inject_new(loop, holds, (pid_t)strtol(words[1], NULL, 10), words[2],
+			    strtod(words[3], NULL), on_done, loop, &reason);
 	if (inject && count == 5)
 		inject_watch(inject, on_passing, words[4]);
 	if (inject)

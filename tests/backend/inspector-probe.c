@@ -23,15 +23,12 @@
 #include "base/json.h"
 
 static const char *const names[] = {
-	[INSPECTOR_WAIT] = "wait",
-	[INSPECTOR_SEND] = "send",
-	[INSPECTOR_LATE] = "late",
-	[INSPECTOR_DONE] = "done",
-	[INSPECTOR_FAILED] = "failed",
+	[INSPECTOR_WAIT] = "wait", [INSPECTOR_SEND] = "send",	  [INSPECTOR_LATE] = "late",
+	[INSPECTOR_DONE] = "done", [INSPECTOR_FAILED] = "failed",
 };
 
-static enum inspector_result take(struct inspector *inspector, const char *text,
-				  json_t *told, struct error *error)
+static enum inspector_result take(struct inspector *inspector, const char *text, json_t *told,
+				  struct error *error)
 {
 	struct buffer bytes = BUFFER_INIT;
 	enum inspector_result result;
@@ -40,8 +37,7 @@ static enum inspector_result take(struct inspector *inspector, const char *text,
 
 	if (base64_decode(&bytes, text, strlen(text)) < 0)
 		abort();
-	result = inspector_take(inspector, bytes.data, bytes.length, &start,
-				&end, &answer, error);
+	result = inspector_take(inspector, bytes.data, bytes.length, &start, &end, &answer, error);
 	json_object_set_new(told, "start", json_integer((json_int_t)start));
 	json_object_set_new(told, "end", json_integer((json_int_t)end));
 	if (answer)
@@ -50,8 +46,7 @@ static enum inspector_result take(struct inspector *inspector, const char *text,
 	return result;
 }
 
-static enum inspector_result serve(struct inspector *inspector,
-				   const char *word, const char *rest,
+static enum inspector_result serve(struct inspector *inspector, const char *word, const char *rest,
 				   json_t *told, struct error *error)
 {
 	json_t *question;

@@ -60,8 +60,7 @@ static json_t *failure(const struct error *error)
 	return answer;
 }
 
-static json_t *answer_list(struct variable_list *list, int result,
-			   const struct error *error)
+static json_t *answer_list(struct variable_list *list, int result, const struct error *error)
 {
 	json_t *answer = result ? failure(error) : variable_list_to_json(list);
 
@@ -70,8 +69,7 @@ static json_t *answer_list(struct variable_list *list, int result,
 }
 
 /* Depth of the function in the stack of the thread, -1: it is not there. */
-static int find_depth(const struct process_sample *sample, pid_t tid,
-		      const char *function)
+static int find_depth(const struct process_sample *sample, pid_t tid, const char *function)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct stack *stack = sample->threads[i].stack;
@@ -87,8 +85,7 @@ static int find_depth(const struct process_sample *sample, pid_t tid,
 }
 
 /* Address of the function's frame; the process may still be on its way. */
-static struct pyobject_frame find_frame(struct probe *probe, pid_t tid,
-					const char *function)
+static struct pyobject_frame find_frame(struct probe *probe, pid_t tid, const char *function)
 {
 	struct stack_table *table = stack_table_new();
 	struct holds *holds = holds_new(NULL);
@@ -116,8 +113,8 @@ static json_t *answer_locals(struct probe *probe, const struct words *words)
 {
 	struct variable_list list = { 0 };
 	struct error error = ERROR_INIT;
-	struct pyobject_frame frame = find_frame(
-		probe, (pid_t)number(words->items[0]), words->items[1]);
+	struct pyobject_frame frame =
+		find_frame(probe, (pid_t)number(words->items[0]), words->items[1]);
 	int result;
 
 	if (!frame.address) {
@@ -125,8 +122,7 @@ static json_t *answer_locals(struct probe *probe, const struct words *words)
 		return failure(&error);
 	}
 	memory_begin(probe->process.memory, false);
-	result = pyobject_locals(&probe->reader, &frame,
-				 (int64_t)number(words->items[2]),
+	result = pyobject_locals(&probe->reader, &frame, (int64_t)number(words->items[2]),
 				 VARIABLE_PAGE, &list, &error);
 	return answer_list(&list, result, &error);
 }
@@ -137,8 +133,7 @@ static json_t *answer_children(struct probe *probe, const struct words *words)
 	struct error error = ERROR_INIT;
 	int result = pyobject_children(&probe->reader, number(words->items[0]),
 				       (int64_t)number(words->items[1]),
-				       (size_t)number(words->items[2]), &list,
-				       &error);
+				       (size_t)number(words->items[2]), &list, &error);
 
 	return answer_list(&list, result, &error);
 }
@@ -171,8 +166,7 @@ static json_t *answer_environ(struct probe *probe, const struct words *words)
 	struct buffer value = BUFFER_INIT;
 	json_t *answer = json_null();
 
-	if (!pyenviron_find(&probe->reader, find_interpreter(probe),
-			    words->items[0], &value))
+	if (!pyenviron_find(&probe->reader, find_interpreter(probe), words->items[0], &value))
 		answer = json_text(value.data);
 	buffer_clear(&value);
 	return answer;
@@ -191,8 +185,7 @@ static json_t *answer_threads(struct probe *probe, const struct words *words)
 	json_t *answer = json_object();
 
 	(void)words;
-	pythread_names(&probe->reader, find_interpreter(probe), add_thread,
-		       answer);
+	pythread_names(&probe->reader, find_interpreter(probe), add_thread, answer);
 	return answer;
 }
 
@@ -219,15 +212,13 @@ static int open_address(struct probe *probe, uint64_t address)
 
 	pyreader_init(&probe->reader, probe->process.memory, &probe->process.python);
 	pyobject_describe(&probe->reader, address, variable);
-	result = pyobject_children(&probe->reader, address, 0, VARIABLE_PAGE,
-				   &list, &error);
+	result = pyobject_children(&probe->reader, address, 0, VARIABLE_PAGE, &list, &error);
 	if (result)
 		result = error_is_set(&error) ? 0 : -1;
 	else
 		result = 1;
 	variable_list_clear(&list);
-	if (!pyobject_locals(&probe->reader, &frame, 0, VARIABLE_PAGE, &list,
-			     &error))
+	if (!pyobject_locals(&probe->reader, &frame, 0, VARIABLE_PAGE, &list, &error))
 		result = 1;
 	variable_list_clear(&list);
 	return result;
@@ -260,9 +251,8 @@ static const struct {
 	const char *name;
 	json_t *(*answer)(struct probe *probe, const struct words *words);
 } requests[] = {
-	{ "locals", answer_locals },   { "children", answer_children },
-	{ "value", answer_value },     { "environ", answer_environ },
-	{ "threads", answer_threads }, { "random", answer_random },
+	{ "locals", answer_locals },   { "children", answer_children }, { "value", answer_value },
+	{ "environ", answer_environ }, { "threads", answer_threads },	{ "random", answer_random },
 };
 
 static void split(char *line, struct words *words)
@@ -272,10 +262,8 @@ static void split(char *line, struct words *words)
 	char *word;
 
 	*words = (struct words){ 0 };
-	while (count < ARRAY_LENGTH(words->items) &&
-	       (word = strsep(&rest, " \n")) != NULL)
-		snprintf(words->items[count++], sizeof(words->items[0]), "%s",
-			 word);
+	while (count < ARRAY_LENGTH(words->items) && (word = strsep(&rest, " \n")) != NULL)
+		snprintf(words->items[count++], sizeof(words->items[0]), "%s", word);
 }
 
 static json_t *answer_line(void *data, char *line)

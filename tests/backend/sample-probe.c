@@ -64,11 +64,9 @@ static int print_samples(struct probe *probe, bool exact, struct error *error)
 	for (int i = 0; i < probe->count; i++) {
 		if (i > 0 && !fgets(line, sizeof(line), stdin))
 			return 0;
-		if (pystack_sample(probe->pystack, exact, &probe->sample,
-				   error) < 0)
+		if (pystack_sample(probe->pystack, exact, &probe->sample, error) < 0)
 			return -1;
-		json_t *json =
-			process_sample_to_json(&probe->sample, probe->table);
+		json_t *json = process_sample_to_json(&probe->sample, probe->table);
 		json_set_text(json, "python", probe->python.version_text);
 		print_json(json);
 	}
@@ -86,24 +84,21 @@ static int print_exact(struct probe *probe, struct error *error)
 }
 
 /* "a3" is called by "a2" on the line below its def, "a0" by "work". */
-static bool is_legal_call(const struct frame *callee,
-			  const struct frame *caller)
+static bool is_legal_call(const struct frame *callee, const struct frame *caller)
 {
 	const char *name = callee->code->func;
 	const char *by = caller->code->func;
 	int line = caller->lineno - caller->code->first_lineno;
 
 	if (name[1] == '0')
-		return strcmp(by, "work") == 0 &&
-		       line == (name[0] == 'a' ? 2 : 3);
-	return by[0] == name[0] && by[1] == name[1] - 1 && by[2] == '\0' &&
-	       line == 1;
+		return strcmp(by, "work") == 0 && line == (name[0] == 'a' ? 2 : 3);
+	return by[0] == name[0] && by[1] == name[1] - 1 && by[2] == '\0' && line == 1;
 }
 
 static bool is_link(const char *name)
 {
-	return (name[0] == 'a' || name[0] == 'b') && name[1] >= '0' &&
-	       name[1] <= '9' && name[2] == '\0';
+	return (name[0] == 'a' || name[0] == 'b') && name[1] >= '0' && name[1] <= '9' &&
+	       name[2] == '\0';
 }
 
 static bool is_legal(const struct stack *stack)
@@ -115,8 +110,7 @@ static bool is_legal(const struct stack *stack)
 			return false;
 		if (!is_link(frame->code->func))
 			continue;
-		if (i + 1 == stack->frame_count ||
-		    !is_legal_call(frame, caller))
+		if (i + 1 == stack->frame_count || !is_legal_call(frame, caller))
 			return false;
 	}
 	return true;
@@ -138,12 +132,10 @@ static int check(struct probe *probe, bool exact, struct error *error)
 	json_t *json = json_object();
 
 	for (int i = 0; i < probe->count; i++) {
-		if (pystack_sample(probe->pystack, exact, &probe->sample,
-				   error) < 0)
+		if (pystack_sample(probe->pystack, exact, &probe->sample, error) < 0)
 			return -1;
 		for (size_t j = 0; j < probe->sample.thread_count; j++) {
-			const struct thread_sample *thread =
-				&probe->sample.threads[j];
+			const struct thread_sample *thread = &probe->sample.threads[j];
 			seen[thread->exactness]++;
 			if (is_legal(thread->stack))
 				continue;
@@ -154,8 +146,7 @@ static int check(struct probe *probe, bool exact, struct error *error)
 	}
 	for (enum exactness i = EXACT; i <= TORN; i++)
 		json_object_set_new(json, exactness_name(i),
-				    json_pack("{s:i,s:i}", "seen", seen[i],
-					      "illegal", illegal[i]));
+				    json_pack("{s:i,s:i}", "seen", seen[i], "illegal", illegal[i]));
 	print_json(json);
 	return 0;
 }
@@ -182,8 +173,7 @@ static int locate(struct probe *probe, struct error *error)
 {
 	if (cpython_locate(&probe->python, probe->memory, NULL, error) < 0)
 		return -1;
-	probe->pystack = pystack_new(probe->memory, &probe->python,
-				     probe->table, probe->holds);
+	probe->pystack = pystack_new(probe->memory, &probe->python, probe->table, probe->holds);
 	return 0;
 }
 
@@ -208,8 +198,7 @@ static int print_times(struct probe *probe, struct error *error)
 	uint64_t first_calls = probe->sample.syscalls;
 	for (int i = 0; i < probe->count; i++) {
 		double start = now_us();
-		if (pystack_sample(probe->pystack, false, &probe->sample,
-				   error) < 0)
+		if (pystack_sample(probe->pystack, false, &probe->sample, error) < 0)
 			goto out;
 		times[i] = now_us() - start;
 		if (probe->sample.syscalls > most_calls)
@@ -217,12 +206,11 @@ static int print_times(struct probe *probe, struct error *error)
 		held_ns += probe->sample.held_ns;
 	}
 	qsort(times, (size_t)probe->count, sizeof(*times), compare_times);
-	print_json(json_pack(
-		"{s:f,s:I,s:f,s:I,s:f,s:I,s:I}", "locate_us", located - began,
-		"locate_reads", (json_int_t)locate_calls, "first_us",
-		first - located, "first_calls", (json_int_t)first_calls,
-		"warm_us", times[probe->count / 2], "warm_calls",
-		(json_int_t)most_calls, "held_ns", (json_int_t)held_ns));
+	print_json(json_pack("{s:f,s:I,s:f,s:I,s:f,s:I,s:I}", "locate_us", located - began,
+			     "locate_reads", (json_int_t)locate_calls, "first_us", first - located,
+			     "first_calls", (json_int_t)first_calls, "warm_us",
+			     times[probe->count / 2], "warm_calls", (json_int_t)most_calls,
+			     "held_ns", (json_int_t)held_ns));
 	free(times);
 	return 0;
 out:
@@ -246,9 +234,8 @@ static const struct mode {
 	const char *name;
 	int (*run)(struct probe *probe, struct error *error);
 } modes[] = {
-	{ "sample", print_plain }, { "exact", print_exact },
-	{ "check", check_plain },  { "check-exact", check_exact },
-	{ "time", print_times },   { "hash", print_hash },
+	{ "sample", print_plain },	{ "exact", print_exact }, { "check", check_plain },
+	{ "check-exact", check_exact }, { "time", print_times },  { "hash", print_hash },
 };
 
 static const struct mode *find_mode(const char *name)

@@ -75,24 +75,20 @@ struct probe {
 static void add_code(struct probe *probe, uint64_t address, int depth);
 
 /* Constants that are code objects, too. */
-static void add_nested(struct probe *probe, uint64_t address, uint64_t type,
-		       int depth)
+static void add_nested(struct probe *probe, uint64_t address, uint64_t type, int depth)
 {
 	const struct offsets *offsets = &probe->python.offsets;
 	uint64_t consts, item, its_type;
 	int64_t count = 0;
 
-	if (memory_fetch(probe->memory, address + (uint64_t)offsets->co_consts,
-			 &consts, 8) < 0 ||
+	if (memory_fetch(probe->memory, address + (uint64_t)offsets->co_consts, &consts, 8) < 0 ||
 	    memory_fetch(probe->memory, consts + 16, &count, 8) < 0)
 		return;
 	for (int64_t i = 0; i < count && i < 5000; i++)
 		if (memory_fetch(probe->memory,
-				 consts + (uint64_t)offsets->tuple_item +
-					 8 * (uint64_t)i,
-				 &item, 8) == 0 &&
-		    memory_fetch(probe->memory, item + 8, &its_type, 8) == 0 &&
-		    its_type == type)
+				 consts + (uint64_t)offsets->tuple_item + 8 * (uint64_t)i, &item,
+				 8) == 0 &&
+		    memory_fetch(probe->memory, item + 8, &its_type, 8) == 0 && its_type == type)
 			add_code(probe, item, depth + 1);
 }
 
@@ -117,13 +113,11 @@ static size_t wish(struct probe *probe, struct planned *wishes, size_t maximum)
 
 	for (size_t b = 0; b < probe->break_count; b++)
 		for (size_t i = 0; i < probe->known_count; i++) {
-			const struct bytecode *code = bytecode_find(
-				probe->codes, probe->known[i]);
+			const struct bytecode *code = bytecode_find(probe->codes, probe->known[i]);
 			if (!code || strcmp(code->file, probe->file) != 0)
 				continue;
-			size_t n = bytecode_line_units(&probe->python, code,
-						       probe->breaks[b], units,
-						       UNITS_MAXIMUM);
+			size_t n = bytecode_line_units(&probe->python, code, probe->breaks[b],
+						       units, UNITS_MAXIMUM);
 			for (size_t k = 0; k < n && count < maximum; k++)
 				wishes[count++] = (struct planned){
 					.kind = PLAN_BREAKPOINT,
@@ -139,8 +133,7 @@ static size_t wish(struct probe *probe, struct planned *wishes, size_t maximum)
 	return count;
 }
 
-static bool is_break(const struct bytecode *code, int line, uint64_t frame,
-		     void *data)
+static bool is_break(const struct bytecode *code, int line, uint64_t frame, void *data)
 {
 	struct probe *probe = data;
 
@@ -182,14 +175,12 @@ static void set(struct probe *probe, int number, const struct watch *watch)
 		.remove_on_exec = 1,
 		.sigtrap = 1,
 		.sig_data = (uint64_t)number,
-		.bp_type = watch->access == WATCH_WRITE ? HW_BREAKPOINT_W :
-							  HW_BREAKPOINT_RW,
+		.bp_type = watch->access == WATCH_WRITE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
 		.bp_addr = watch->address,
 		.bp_len = (uint64_t)watch->length,
 	};
 
-	if (slot->watch.address == watch->address &&
-	    slot->watch.length == watch->length &&
+	if (slot->watch.address == watch->address && slot->watch.length == watch->length &&
 	    slot->watch.access == watch->access)
 		return;
 	probe->changes++;
@@ -197,11 +188,9 @@ static void set(struct probe *probe, int number, const struct watch *watch)
 		drop(slot);
 		return;
 	}
-	if (slot->fd < 0 ||
-	    ioctl(slot->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes)) {
+	if (slot->fd < 0 || ioctl(slot->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes)) {
 		drop(slot);
-		slot->fd = (int)syscall(SYS_perf_event_open, &attributes,
-					probe->pid, -1, -1,
+		slot->fd = (int)syscall(SYS_perf_event_open, &attributes, probe->pid, -1, -1,
 					PERF_FLAG_FD_CLOEXEC);
 		if (slot->fd < 0) {
 			perror("stepper-probe: perf_event_open");
@@ -230,13 +219,11 @@ static int run(struct probe *probe)
 
 	for (;;) {
 		if (ptrace(PTRACE_CONT, probe->pid, 0, signal) < 0 ||
-		    waitpid(probe->pid, &status, __WALL) < 0 ||
-		    !WIFSTOPPED(status))
+		    waitpid(probe->pid, &status, __WALL) < 0 || !WIFSTOPPED(status))
 			return -1;
 		siginfo_t info;
 		signal = status >> 16 ? 0 : WSTOPSIG(status);
-		if (signal != SIGTRAP ||
-		    ptrace(PTRACE_GETSIGINFO, probe->pid, 0, &info) < 0)
+		if (signal != SIGTRAP || ptrace(PTRACE_GETSIGINFO, probe->pid, 0, &info) < 0)
 			continue;
 		uint64_t number;
 		memcpy(&number, (char *)&info + 24, sizeof(number));
@@ -270,13 +257,11 @@ static void tell(struct probe *probe, const struct stepper_stop *stop)
 {
 	const char *base = strrchr(stop->code->file, '/');
 
-	printf("%s %s:%d %s\n", event_name(stop),
-	       base ? base + 1 : stop->code->file, stop->line,
+	printf("%s %s:%d %s\n", event_name(stop), base ? base + 1 : stop->code->file, stop->line,
 	       stop->code->name);
 	fflush(stdout);
 	memory_begin(probe->memory, false);
-	pywalk_read(&probe->walk, probe->memory, &probe->python,
-		    stepper_thread(probe->stepper));
+	pywalk_read(&probe->walk, probe->memory, &probe->python, stepper_thread(probe->stepper));
 	probe->depth = 0;
 }
 
@@ -293,9 +278,8 @@ static const struct order {
 	const char *name;
 	enum stepper_command command;
 } orders[] = {
-	{ "c", STEPPER_CONTINUE }, { "n", STEPPER_NEXT },
-	{ "s", STEPPER_STEP },	   { "r", STEPPER_FINISH },
-	{ "unt", STEPPER_UNTIL },
+	{ "c", STEPPER_CONTINUE }, { "n", STEPPER_NEXT },    { "s", STEPPER_STEP },
+	{ "r", STEPPER_FINISH },   { "unt", STEPPER_UNTIL },
 };
 
 static bool order(struct probe *probe, const char *name, int line)
@@ -307,8 +291,8 @@ static bool order(struct probe *probe, const char *name, int line)
 		frame = probe->walk.frames[probe->depth].address;
 	for (size_t i = 0; i < ARRAY_LENGTH(orders); i++)
 		if (strcmp(orders[i].name, name) == 0) {
-			if (stepper_command(probe->stepper, orders[i].command,
-					    frame, line, &error) < 0)
+			if (stepper_command(probe->stepper, orders[i].command, frame, line,
+					    &error) < 0)
 				printf("refused: %s\n", error.message);
 			return true;
 		}
@@ -326,8 +310,7 @@ static bool take_commands(struct probe *probe)
 		int line = colon ? (int)strtol(colon + 1, NULL, 10) : 0;
 		probe->command_count--;
 		memcpy(name, text, length < 15 ? length : 15);
-		if (strcmp(name, "b") == 0 &&
-		    probe->break_count < BREAKS_MAXIMUM)
+		if (strcmp(name, "b") == 0 && probe->break_count < BREAKS_MAXIMUM)
 			probe->breaks[probe->break_count++] = line;
 		else if (strcmp(name, "cl") == 0)
 			clear_break(probe, line);
@@ -378,8 +361,7 @@ static void follow_commands(struct probe *probe)
 		char *name = probe->commands[-1];
 		if (go(probe, &stop)) {
 			if (getenv("STEPPER_COUNTS"))
-				printf("# %s %d %d\n", name, probe->traps,
-				       probe->changes);
+				printf("# %s %d %d\n", name, probe->traps, probe->changes);
 			tell(probe, &stop);
 			park(probe);
 		}
@@ -389,8 +371,7 @@ static void follow_commands(struct probe *probe)
 
 /* attaching */
 
-static int find_thread(struct probe *probe, uint64_t *tstate,
-		       struct error *error)
+static int find_thread(struct probe *probe, uint64_t *tstate, struct error *error)
 {
 	struct pytstate_list list = { .count = 0 };
 
@@ -398,8 +379,7 @@ static int find_thread(struct probe *probe, uint64_t *tstate,
 	if (pytstate_list_read(&list, probe->memory, &probe->python, error) < 0)
 		return -1;
 	for (size_t i = 0; i < list.count; i++)
-		if (list.items[i].tid == probe->pid ||
-		    list.items[i].tid == 0 || list.count == 1)
+		if (list.items[i].tid == probe->pid || list.items[i].tid == 0 || list.count == 1)
 			*tstate = list.items[i].address;
 	pytstate_list_clear(&list);
 	return *tstate ? 0 : error_set(error, "no thread state");
@@ -433,11 +413,9 @@ static int begin(struct probe *probe, struct error *error)
 		return -1;
 	find_codes(probe, tstate);
 	probe->codes = bytecode_cache_new(probe->memory, &probe->python);
-	probe->stepper = stepper_new(probe->memory, &probe->python,
-				     probe->codes, tstate, &calls);
+	probe->stepper = stepper_new(probe->memory, &probe->python, probe->codes, tstate, &calls);
 	if (getenv("STEPPER_WALK"))
-		probe->stepper->walk_first =
-			(int)strtol(getenv("STEPPER_WALK"), NULL, 10);
+		probe->stepper->walk_first = (int)strtol(getenv("STEPPER_WALK"), NULL, 10);
 	return 0;
 }
 

@@ -41,32 +41,26 @@ static int64_t now_ns(void)
 static void begin(struct probe *probe)
 {
 	memory_begin(probe->process.memory, false);
-	pyreader_init(&probe->reader, probe->process.memory,
-		      &probe->process.python);
+	pyreader_init(&probe->reader, probe->process.memory, &probe->process.python);
 	probe->reader.tensors.is_blind = probe->is_blind;
 }
 
-static void tell_layout(const struct probe *probe,
-			const struct pytensor *tensor, json_t *answer)
+static void tell_layout(const struct probe *probe, const struct pytensor *tensor, json_t *answer)
 {
 	struct tensor_layout layout;
 	struct error error = ERROR_INIT;
 	json_t *strides = json_array();
 
-	if (pytensor_layout(tensor, memory_pid(probe->process.memory), &layout,
-			    &error)) {
+	if (pytensor_layout(tensor, memory_pid(probe->process.memory), &layout, &error)) {
 		json_decref(strides);
 		json_set_text(answer, "unread", error.message);
 		return;
 	}
 	for (int i = 0; i < layout.dimension_count; i++)
-		json_array_append_new(strides,
-				      json_integer(layout.strides[i]));
-	json_object_set_new(answer, "address",
-			    json_integer((json_int_t)layout.address));
+		json_array_append_new(strides, json_integer(layout.strides[i]));
+	json_object_set_new(answer, "address", json_integer((json_int_t)layout.address));
 	json_object_set_new(answer, "strides", strides);
-	json_object_set_new(answer, "swapped",
-			    json_boolean(layout.is_swapped));
+	json_object_set_new(answer, "swapped", json_boolean(layout.is_swapped));
 }
 
 static json_t *answer_address(struct probe *probe, uint64_t address)
@@ -81,8 +75,7 @@ static json_t *answer_address(struct probe *probe, uint64_t address)
 	json_object_set_new(answer, "ns", json_integer(now_ns() - start));
 	json_object_set_new(
 		answer, "calls",
-		json_integer((json_int_t)(memory_calls(probe->process.memory) -
-					  calls)));
+		json_integer((json_int_t)(memory_calls(probe->process.memory) - calls)));
 	if (result) {
 		json_set_text(answer, "error", error.message);
 		return answer;
@@ -111,8 +104,7 @@ static json_t *answer_line(void *data, char *line)
 		begin(probe);
 	/* A reader has a budget, and here it reads hundreds of them. */
 	probe->reader.budget = (size_t)8 << 20;
-	return answer_address(probe,
-			      strtoull(is_fresh ? line + 6 : line, NULL, 0));
+	return answer_address(probe, strtoull(is_fresh ? line + 6 : line, NULL, 0));
 }
 
 int main(int argc, char **argv)

@@ -51,13 +51,11 @@ struct probe {
 
 static void tell(const char *event, pid_t tid, int slot)
 {
-	printf("{\"event\": \"%s\", \"tid\": %d, \"slot\": %d}\n", event,
-	       (int)tid, slot);
+	printf("{\"event\": \"%s\", \"tid\": %d, \"slot\": %d}\n", event, (int)tid, slot);
 	fflush(stdout);
 }
 
-static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot,
-				   void *data)
+static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
 {
 	struct probe *probe = data;
 
@@ -127,8 +125,7 @@ static enum tracee_next on_child_execed(struct tracee *tracee, void *data)
 
 static void on_forked(struct tracee *tracee, pid_t child, void *data)
 {
-	const struct tracee_calls calls = { .execed = on_child_execed,
-					    .gone = on_child_gone };
+	const struct tracee_calls calls = { .execed = on_child_execed, .gone = on_child_gone };
 	struct probe *probe = data;
 
 	if (probe->tells)
@@ -141,9 +138,7 @@ static void on_passing(const char *point, void *data)
 {
 	struct probe *probe = data;
 
-	if (!probe->point ||
-	    (strcmp(probe->point, "*") != 0 &&
-	     strcmp(probe->point, point) != 0))
+	if (!probe->point || (strcmp(probe->point, "*") != 0 && strcmp(probe->point, point) != 0))
 		return;
 	if (--probe->left <= 0)
 		kill(getpid(), SIGKILL);
@@ -165,8 +160,7 @@ static int attach(struct probe *probe, const char *words, struct error *error)
 		.passing = on_passing,
 		.data = probe,
 	};
-	probe->tracee =
-		tracee_new(probe->waits, probe->pid, &probe->calls, &reason);
+	probe->tracee = tracee_new(probe->waits, probe->pid, &probe->calls, &reason);
 	if (!probe->tracee)
 		return reason_explain(&reason, error);
 	return 0;
@@ -181,19 +175,17 @@ static int leave(struct probe *probe, const char *words, struct error *error)
 	return 0;
 }
 
-static int print_counts(struct probe *probe, const char *words,
-			struct error *error)
+static int print_counts(struct probe *probe, const char *words, struct error *error)
 {
 	struct tracee_counts counts;
 
 	(void)words;
 	(void)error;
 	tracee_counts(probe->tracee, &counts);
-	printf("{\"event\": \"counts\", \"traps\": %" PRIu64
-	       ", \"changes\": %" PRIu64 ", \"interrupts\": %" PRIu64
-	       ", \"remote_calls\": %" PRIu64 ", \"threads\": %zu}\n",
-	       counts.traps, counts.changes, counts.interrupts,
-	       counts.remote_calls, tracee_thread_count(probe->tracee));
+	printf("{\"event\": \"counts\", \"traps\": %" PRIu64 ", \"changes\": %" PRIu64
+	       ", \"interrupts\": %" PRIu64 ", \"remote_calls\": %" PRIu64 ", \"threads\": %zu}\n",
+	       counts.traps, counts.changes, counts.interrupts, counts.remote_calls,
+	       tracee_thread_count(probe->tracee));
 	return 0;
 }
 
@@ -217,8 +209,8 @@ static int watch(struct probe *probe, const char *words, struct error *error)
 	uint64_t address;
 	char letter;
 
-	if (sscanf(words, "%d %d %" SCNi64 " %d %c", &tid, &slot,
-		   (int64_t *)&address, &length, &letter) != 5 ||
+	if (sscanf(words, "%d %d %" SCNi64 " %d %c", &tid, &slot, (int64_t *)&address, &length,
+		   &letter) != 5 ||
 	    slot < 0 || slot >= WATCH_SLOTS)
 		return error_set(error, "watch TID SLOT ADDRESS LENGTH ACCESS");
 	probe->slots[slot] = (struct watch){
@@ -243,8 +235,7 @@ static int set_tell(struct probe *probe, const char *words, struct error *error)
 	return 0;
 }
 
-static int set_adopt(struct probe *probe, const char *words,
-		     struct error *error)
+static int set_adopt(struct probe *probe, const char *words, struct error *error)
 {
 	(void)error;
 	probe->adopts = words[0] == '1';
@@ -259,8 +250,7 @@ static int set_late(struct probe *probe, const char *words, struct error *error)
 	return 0;
 }
 
-static int set_hasty(struct probe *probe, const char *words,
-		     struct error *error)
+static int set_hasty(struct probe *probe, const char *words, struct error *error)
 {
 	(void)error;
 	probe->calls.is_hasty = words[0] == '1';
@@ -281,8 +271,7 @@ static void each(struct probe *probe, const char *words,
 		action(probe->tracee, tid);
 }
 
-static int interrupt(struct probe *probe, const char *words,
-		     struct error *error)
+static int interrupt(struct probe *probe, const char *words, struct error *error)
 {
 	(void)error;
 	each(probe, words, tracee_interrupt);
@@ -333,20 +322,13 @@ static const struct {
 	int (*run)(struct probe *probe, const char *words, struct error *error);
 	bool is_bare; /* it takes nothing to be attached to */
 } orders[] = {
-	{ "attach", attach, true },
-	{ "leave", leave, false },
-	{ "counts", print_counts, false },
-	{ "watch", watch, false },
-	{ "stay", set_stay, true },
-	{ "tell", set_tell, true },
-	{ "adopt", set_adopt, true },
-	{ "late", set_late, false },
-	{ "hasty", set_hasty, false },
-	{ "interrupt", interrupt, false },
-	{ "resume", resume, false },
-	{ "stands", stands, false },
-	{ "hold", hold, false },
-	{ "spin", spin, false },
+	{ "attach", attach, true },	   { "leave", leave, false },
+	{ "counts", print_counts, false }, { "watch", watch, false },
+	{ "stay", set_stay, true },	   { "tell", set_tell, true },
+	{ "adopt", set_adopt, true },	   { "late", set_late, false },
+	{ "hasty", set_hasty, false },	   { "interrupt", interrupt, false },
+	{ "resume", resume, false },	   { "stands", stands, false },
+	{ "hold", hold, false },	   { "spin", spin, false },
 };
 
 static int obey(struct probe *probe, const char *line, struct error *error)
@@ -354,8 +336,7 @@ static int obey(struct probe *probe, const char *line, struct error *error)
 	size_t length = strcspn(line, " ");
 
 	for (size_t i = 0; i < ARRAY_LENGTH(orders); i++) {
-		if (strlen(orders[i].name) != length ||
-		    strncmp(orders[i].name, line, length) != 0)
+		if (strlen(orders[i].name) != length || strncmp(orders[i].name, line, length) != 0)
 			continue;
 		if (!orders[i].is_bare && !probe->tracee)
 			return error_set(error, "not attached");
@@ -370,8 +351,7 @@ static void answer(struct probe *probe, const char *line)
 	struct error error = ERROR_INIT;
 
 	if (obey(probe, line, &error) < 0)
-		printf("{\"event\": \"failed\", \"error\": \"%s\"}\n",
-		       error.message);
+		printf("{\"event\": \"failed\", \"error\": \"%s\"}\n", error.message);
 	else
 		printf("{\"event\": \"done\"}\n");
 	fflush(stdout);
@@ -381,8 +361,8 @@ static void on_input(int fd, int events, void *data)
 {
 	struct probe *probe = data;
 	char *end;
-	ssize_t got = read(fd, probe->line + probe->length,
-			   sizeof(probe->line) - 1 - probe->length);
+	ssize_t got =
+		read(fd, probe->line + probe->length, sizeof(probe->line) - 1 - probe->length);
 
 	(void)events;
 	if (got <= 0) {
@@ -432,8 +412,7 @@ int main(int count, char **words)
 	probe.loop = loop_new();
 	probe.waits = waits_new(probe.loop);
 	term = loop_signal(probe.loop, SIGTERM, on_term, &probe);
-	input = loop_watch(probe.loop, STDIN_FILENO, LOOP_READABLE, on_input,
-			   &probe);
+	input = loop_watch(probe.loop, STDIN_FILENO, LOOP_READABLE, on_input, &probe);
 	loop_run(probe.loop);
 	tracee_free(probe.tracee);
 	tracee_finish(probe.waits);

@@ -117,8 +117,7 @@ static void count_signal(int number, siginfo_t *info, void *context)
 
 static void handle(int number, void (*handler)(int, siginfo_t *, void *))
 {
-	struct sigaction action = { .sa_sigaction = handler,
-				    .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART };
 
 	sigemptyset(&action.sa_mask);
 	sigaction(number, &action, NULL);
@@ -129,8 +128,7 @@ static int count_signals(long count)
 {
 	while (counts[SIGRTMIN] < count)
 		work(10);
-	printf("%d %ld %d\n", (int)counts[SIGRTMIN], value_sum,
-	       (int)senders_wrong);
+	printf("%d %ld %d\n", (int)counts[SIGRTMIN], value_sum, (int)senders_wrong);
 	return 0;
 }
 
@@ -306,8 +304,7 @@ static int make_threads(long count)
 
 	for (long i = 0; i < count; i += (long)ARRAY_LENGTH(sums)) {
 		for (size_t k = 0; k < ARRAY_LENGTH(sums); k++)
-			pthread_create(&threads[k], NULL, work_a_little,
-				       &sums[k]);
+			pthread_create(&threads[k], NULL, work_a_little, &sums[k]);
 		for (size_t k = 0; k < ARRAY_LENGTH(sums); k++)
 			pthread_join(threads[k], NULL);
 	}
@@ -364,8 +361,7 @@ static int trap_with_handler(long count)
 		work(10);
 	sigaction(SIGTRAP, NULL, &now);
 	raise(SIGTRAP);
-	printf("%d %d\n", (int)counts[SIGTRAP],
-	       now.sa_sigaction == count_signal);
+	printf("%d %d\n", (int)counts[SIGTRAP], now.sa_sigaction == count_signal);
 	return 0;
 }
 
@@ -437,8 +433,7 @@ static int sleep_well(long count)
 		wrong += wait(NULL) <= 0;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	long spent = (end.tv_sec - begin.tv_sec) * 1000 +
-		     (end.tv_nsec - begin.tv_nsec) / 1000000;
+	long spent = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
 	printf("%d %d\n", wrong, spent >= 50 * count);
 	return 0;
 }
@@ -569,9 +564,8 @@ static void get_ready(size_t mode)
 		 strcmp(modes[mode].name, "pair") == 0)
 		have_threads(1);
 	printf("%d %#" PRIxPTR "\n", (int)getpid(),
-	       strcmp(modes[mode].name, "trap-before") == 0
-		       ? (uintptr_t)behind_int1
-		       : (uintptr_t)&word);
+	       strcmp(modes[mode].name, "trap-before") == 0 ? (uintptr_t)behind_int1
+							    : (uintptr_t)&word);
 	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))
 		_exit(9);
@@ -587,8 +581,7 @@ int main(int count, char **words)
 			continue;
 		if (!modes[i].is_silent)
 			get_ready(i);
-		result = modes[i].run(count > 2 ? strtol(words[2], NULL, 10)
-						: 0);
+		result = modes[i].run(count > 2 ? strtol(words[2], NULL, 10) : 0);
 		fflush(stdout);
 		break;
 	}

@@ -61,24 +61,21 @@ static void fill(void *memory, size_t bytes)
 	uint64_t state = 1;
 
 	for (size_t i = 0; i < bytes / sizeof(*words); i++) {
-		state = state * UINT64_C(6364136223846793005) +
-			UINT64_C(1442695040888963407);
-		words[i] = state >> 60
-				   ? (state >> 3 & UINT64_C(0x93ff93ff93ff93ff)) |
-					     UINT64_C(0x2c002c002c002c00)
-				   : 0;
+		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		words[i] = state >> 60 ? (state >> 3 & UINT64_C(0x93ff93ff93ff93ff)) |
+						 UINT64_C(0x2c002c002c002c00)
+				       : 0;
 	}
 }
 
 /* Room at one address, for this process and those that it forks. */
 static void *map(size_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED) {
-		fprintf(stderr, "tensor-bench: there are no %zu bytes\n",
-			bytes);
+		fprintf(stderr, "tensor-bench: there are no %zu bytes\n", bytes);
 		exit(1);
 	}
 	return memory;
@@ -183,8 +180,8 @@ static void done(struct tensor_result *result, void *data)
 	bench->waiting--;
 }
 
-static void begin(struct bench *bench, pid_t pid, const char *dtype,
-		  size_t start, size_t bytes, bool is_hash)
+static void begin(struct bench *bench, pid_t pid, const char *dtype, size_t start, size_t bytes,
+		  bool is_hash)
 {
 	struct tensor_work_calls calls = { .done = done, .data = bench };
 	struct tensor_layout layout = {
@@ -216,8 +213,7 @@ static double whole(struct bench *bench, const char *dtype, bool is_hash)
 {
 	double start = loop_now();
 
-	begin(bench, bench->target, dtype, 0, bench->bytes,
-	      is_hash);
+	begin(bench, bench->target, dtype, 0, bench->bytes, is_hash);
 	return wait_for_all(bench, start);
 }
 
@@ -228,8 +224,7 @@ static double parameters(struct bench *bench, const pid_t *pids, int count)
 
 	for (int i = 0; i < count; i++)
 		for (size_t j = 0; j < PARAMETERS; j++)
-			begin(bench, pids[i], "float32", j * bytes, bytes,
-			      true);
+			begin(bench, pids[i], "float32", j * bytes, bytes, true);
 	return wait_for_all(bench, start);
 }
 
@@ -238,9 +233,8 @@ static double least(double one, double other)
 	return other == 0 || one < other ? one : other;
 }
 
-static const char *const dtypes[] = { "float32", "bfloat16", "float16",
-				      "float64", "int64",    "int32",
-				      "uint8",	 "bool" };
+static const char *const dtypes[] = { "float32", "bfloat16", "float16", "float64",
+				      "int64",	 "int32",    "uint8",	"bool" };
 #define DTYPES (sizeof(dtypes) / sizeof(dtypes[0]))
 
 /* Bytes in a second, by what is done with them. */
@@ -257,15 +251,13 @@ static json_t *rates(struct bench *bench, long rounds)
 		own = least(read_own(bench), own);
 		copied = least(copy(bench), copied);
 		for (size_t i = 0; i < DTYPES; i++)
-			times[i] =
-				least(whole(bench, dtypes[i], false), times[i]);
+			times[i] = least(whole(bench, dtypes[i], false), times[i]);
 		hashed = least(whole(bench, "float32", true), hashed);
 	}
 	json_object_set_new(told, "read", json_real(bytes / own));
 	json_object_set_new(told, "copy", json_real(bytes / copied));
 	for (size_t i = 0; i < DTYPES; i++)
-		json_object_set_new(told, dtypes[i],
-				    json_real(bytes / times[i]));
+		json_object_set_new(told, dtypes[i], json_real(bytes / times[i]));
 	json_object_set_new(told, "hash", json_real(bytes / hashed));
 	return told;
 }
@@ -279,8 +271,7 @@ static json_t *measure_one(size_t bytes, int kind, long rounds)
 	bench.values = map(bytes);
 	bench.target = stand_in(bench.values, bytes, kind);
 	write_anew(bench.values, bytes, kind);
-	json_object_set_new(told, "huge",
-			    json_integer(huge_bytes(bench.target)));
+	json_object_set_new(told, "huge", json_integer(huge_bytes(bench.target)));
 	json_object_set_new(told, "rates", rates(&bench, rounds));
 	end(bench.target);
 	munmap(bench.values, bytes);
@@ -322,13 +313,10 @@ int main(int argc, char **argv)
 	}
 	json = json_object();
 	json_object_set_new(json, "bytes", json_integer((json_int_t)bytes));
-	json_object_set_new(json, "small",
-			    measure_one(bytes, MADV_NOHUGEPAGE, rounds));
-	json_object_set_new(json, "large",
-			    measure_one(bytes, MADV_HUGEPAGE, rounds));
+	json_object_set_new(json, "small", measure_one(bytes, MADV_NOHUGEPAGE, rounds));
+	json_object_set_new(json, "large", measure_one(bytes, MADV_HUGEPAGE, rounds));
 	json_object_set_new(json, "processes", json_integer(count));
-	json_object_set_new(json, "seconds",
-			    json_real(measure_parameters((int)count)));
+	json_object_set_new(json, "seconds", json_real(measure_parameters((int)count)));
 	json_dumpf(json, stdout, 0);
 	printf("\n");
 	json_decref(json);

@@ -54,14 +54,11 @@ void carrier_office_free(struct carrier_office *office)
 }
 
 struct carrier_letter *carrier_send(struct carrier_office *office,
-				    const struct carrier_request *request,
-				    struct error *error)
+				    const struct carrier_request *request, struct error *error)
 {
 	struct carrier_letter *letter = xcalloc(1, sizeof(*letter));
 	const char *path = strchr(strstr(request->url, "//") + 2, '/');
-	json_t *body = request->body ? json_loadb(request->body,
-						  request->length, 0, NULL)
-				     : NULL;
+	json_t *body = request->body ? json_loadb(request->body, request->length, 0, NULL) : NULL;
 
 	(void)office;
 	(void)error;
@@ -90,8 +87,7 @@ static void take_out(struct carrier_letter *letter)
 	*link = letter->next;
 }
 
-void carrier_cancel(struct carrier_office *office,
-		    struct carrier_letter *letter)
+void carrier_cancel(struct carrier_office *office, struct carrier_letter *letter)
 {
 	(void)office;
 	take_out(letter);
@@ -112,8 +108,8 @@ bool carrier_has_left(const struct carrier_office *office)
 }
 
 /* With a NUL behind, as the carrier gives it. */
-static void answer(struct carrier_letter *letter, enum carrier_outcome outcome,
-		   int status, const char *bytes)
+static void answer(struct carrier_letter *letter, enum carrier_outcome outcome, int status,
+		   const char *bytes)
 {
 	struct carrier_answer told = {
 		.outcome = outcome,
@@ -135,8 +131,7 @@ static struct carrier_letter *oldest(const char *what, size_t length)
 	struct carrier_letter *found = NULL;
 
 	for (struct carrier_letter *one = letters; one; one = one->next)
-		if (strlen(one->what) == length &&
-		    strncmp(one->what, what, length) == 0)
+		if (strlen(one->what) == length && strncmp(one->what, what, length) == 0)
 			found = one;
 	return found;
 }
@@ -163,8 +158,8 @@ static void take_message(struct talk *talk, const char *line, size_t length)
 	if (message_parse(&message, line, length, &error) < 0)
 		abort();
 	index = message.request_seq - SEQ_FIRST;
-	if (message.type == MESSAGE_RESPONSE && index >= 0 &&
-	    index < talk->request_count && ++talk->answers[index] > 1)
+	if (message.type == MESSAGE_RESPONSE && index >= 0 && index < talk->request_count &&
+	    ++talk->answers[index] > 1)
 		abort();
 	message_clear(&message);
 }
@@ -183,8 +178,7 @@ static void hear(struct talk *talk)
 	}
 	if (talk->out.length == 0)
 		return;
-	for (line = talk->out.data; (end = strchr(line, '\n'));
-	     line = end + 1)
+	for (line = talk->out.data; (end = strchr(line, '\n')); line = end + 1)
 		take_message(talk, line, (size_t)(end - line));
 	buffer_clear(&talk->out);
 }
@@ -219,8 +213,7 @@ static void ask(struct talk *talk, const char *text)
 	if (!http_backend.can(talk->connection, kind, &request, &reason)) {
 		if (!reason.why[0])
 			abort();
-	} else if (http_backend.send(talk->connection, kind, &request,
-				     &error) < 0) {
+	} else if (http_backend.send(talk->connection, kind, &request, &error) < 0) {
 		if (!error_is_set(&error))
 			abort();
 	} else {
@@ -248,8 +241,7 @@ static void follow(struct talk *talk, const char *line)
 	if (!letter)
 		return;
 	if (line[0] == 'A')
-		answer(letter, CARRIER_ANSWERED, (int)(number % 1000),
-		       rest[0] ? rest + 1 : "");
+		answer(letter, CARRIER_ANSWERED, (int)(number % 1000), rest[0] ? rest + 1 : "");
 	else if (number > CARRIER_ANSWERED && number <= CARRIER_UNREADABLE)
 		answer(letter, (enum carrier_outcome)number, 0, "");
 }
@@ -263,11 +255,9 @@ static void begin(struct talk *talk, struct loop *loop, const int *ends)
 	talk->node = node_new(loop, ends[0], ends[3]);
 	process_init(&process);
 	process.pid = PROCESS_FIRST_STANDIN;
-	if (!talk->node ||
-	    target_parse(&target, "http://localhost:9000", &error) < 0)
+	if (!talk->node || target_parse(&target, "http://localhost:9000", &error) < 0)
 		abort();
-	talk->connection =
-		http_backend.open(talk->node, &process, &target, &error);
+	talk->connection = http_backend.open(talk->node, &process, &target, &error);
 	if (!talk->connection)
 		abort();
 	target_clear(&target);
@@ -279,8 +269,7 @@ static void talk_over(struct talk *talk, const char *text, size_t size)
 	char *all = xstrndup(text, size);
 	char *save = NULL;
 
-	for (char *line = strtok_r(all, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(all, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		follow(talk, line);
 		hear(talk);
 	}
@@ -305,8 +294,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int ends[4];
 
 	/* Our end of the node's input stays open. */
-	if (pipe(ends) < 0 || pipe(ends + 2) < 0 ||
-	    fcntl(ends[2], F_SETFL, O_NONBLOCK) < 0)
+	if (pipe(ends) < 0 || pipe(ends + 2) < 0 || fcntl(ends[2], F_SETFL, O_NONBLOCK) < 0)
 		abort();
 	talk->fd = ends[2];
 	begin(talk, loop, ends);

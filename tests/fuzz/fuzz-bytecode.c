@@ -24,8 +24,7 @@ static void ask(struct bytecode_cache *cache, const struct cpython *python,
 		int line = to < 0 ? 0 : code->units[to].line;
 		bytecode_hides_next(cache, code, i);
 		bytecode_line_units(python, code, line, units, UNITS_MAXIMUM);
-		bytecode_frontier(python, code, i, line, NULL, units,
-				  UNITS_MAXIMUM, &count);
+		bytecode_frontier(python, code, i, line, NULL, units, UNITS_MAXIMUM, &count);
 		for (int from = -1; from < 4; from++) {
 			bytecode_is_line(python, code, from, i, true);
 			bytecode_follows(python, code, from, i);

@@ -16,8 +16,7 @@
 static void search(struct codes *codes)
 {
 	static const struct {
-		void (*find)(struct codes *codes, const char *name,
-			     struct code_list *list);
+		void (*find)(struct codes *codes, const char *name, struct code_list *list);
 		const char *name;
 	} searches[] = {
 		{ codes_of_file, "train.py" },

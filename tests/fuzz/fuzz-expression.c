@@ -28,8 +28,8 @@ static void check(int result, const struct error *error)
 		abort();
 }
 
-static void compare(const struct pyexpression *expression,
-		    struct memory *memory, const struct cpython *python)
+static void compare(const struct pyexpression *expression, struct memory *memory,
+		    const struct cpython *python)
 {
 	const struct pyobject_frame frame = { .address = IMAGE_START };
 	struct error errors[4] = { ERROR_INIT };
@@ -38,17 +38,12 @@ static void compare(const struct pyexpression *expression,
 	struct pyreader reader;
 
 	pyreader_init(&reader, memory, python);
-	check(pyexpression_test(expression, &reader, &frame, &errors[0]),
-	      &errors[0]);
-	check(pyexpression_show(expression, &reader, &frame,
-				variable_list_add(&list), &errors[1]),
+	check(pyexpression_test(expression, &reader, &frame, &errors[0]), &errors[0]);
+	check(pyexpression_show(expression, &reader, &frame, variable_list_add(&list), &errors[1]),
 	      &errors[1]);
-	check(pyexpression_place(expression, &reader, &frame, &place,
-				 &errors[2]),
-	      &errors[2]);
+	check(pyexpression_place(expression, &reader, &frame, &place, &errors[2]), &errors[2]);
 	pyreader_init(&reader, memory, python);
-	check(pyexpression_place_again(expression, &reader, IMAGE_START, &place,
-				       &errors[3]),
+	check(pyexpression_place_again(expression, &reader, IMAGE_START, &place, &errors[3]),
 	      &errors[3]);
 	variable_list_clear(&list);
 }

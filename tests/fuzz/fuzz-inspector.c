@@ -27,8 +27,7 @@ static void read_nonce(struct inspector *inspector, char *marker, size_t size)
 	if (strlen(line) > INSPECTOR_LINE_MAXIMUM || strstr(line, "{probetui:"))
 		abort();
 	nonce += strlen("tui:");
-	snprintf(marker, size, "{probetui:%.*s:", (int)strcspn(nonce, ":"),
-		 nonce);
+	snprintf(marker, size, "{probetui:%.*s:", (int)strcspn(nonce, ":"), nonce);
 }
 
 static void take(struct inspector *inspector, const struct buffer *came)
@@ -38,10 +37,8 @@ static void take(struct inspector *inspector, const struct buffer *came)
 	json_t *answer = NULL;
 	size_t start = 0, end = 0;
 
-	result = inspector_take(inspector, came->data, came->length, &start,
-				&end, &answer, &error);
-	if (start > end || end > came->length ||
-	    (result == INSPECTOR_DONE) != (answer != NULL) ||
+	result = inspector_take(inspector, came->data, came->length, &start, &end, &answer, &error);
+	if (start > end || end > came->length || (result == INSPECTOR_DONE) != (answer != NULL) ||
 	    (result == INSPECTOR_FAILED) != error_is_set(&error))
 		abort();
 	json_decref(answer);

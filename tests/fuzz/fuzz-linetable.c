@@ -23,8 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	table.bytes = copy + 1;
 	table.length = size - 1;
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
-		linetable_find(&table, OFFSETS_MINOR_FIRST + copy[0] % 7,
-			       offsets[i]);
+		linetable_find(&table, OFFSETS_MINOR_FIRST + copy[0] % 7, offsets[i]);
 	free(copy);
 	return 0;
 }

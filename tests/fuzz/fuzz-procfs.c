@@ -23,8 +23,7 @@
 #define FOLDER "4"
 #define PID 4
 
-static const char *const files[] = { "environ", "cmdline", "stat",
-				     "status",	"comm",	   "maps" };
+static const char *const files[] = { "environ", "cmdline", "stat", "status", "comm", "maps" };
 static char root_path[] = "/tmp/probetui-fuzz-XXXXXX";
 static bool has_root;
 
@@ -63,8 +62,7 @@ static int open_root(void)
 	return root;
 }
 
-static void write_file(int root, const char *name, const uint8_t *data,
-		       size_t size)
+static void write_file(int root, const char *name, const uint8_t *data, size_t size)
 {
 	char path[64];
 	int fd;

@@ -42,12 +42,10 @@ static void find_nonce(const char *line, char *nonce, size_t size)
 
 	nonce[0] = '\0';
 	if (start)
-		snprintf(nonce, size, "%.*s", (int)strcspn(start + 4, ":"),
-			 start + 4);
+		snprintf(nonce, size, "%.*s", (int)strcspn(start + 4, ":"), start + 4);
 }
 
-static void replace_nonces(struct buffer *out, const char *bytes, size_t length,
-			   const char *line)
+static void replace_nonces(struct buffer *out, const char *bytes, size_t length, const char *line)
 {
 	char nonce[32];
 	const char *end = bytes + length;
@@ -73,8 +71,8 @@ static bool show(struct inspector *inspector, const struct buffer *all)
 	size_t end = 0;
 
 	for (size_t i = 0; i < 2 && result == INSPECTOR_WAIT; i++)
-		result = inspector_take(inspector, all->data, lengths[i],
-					&start, &end, &answer, &error);
+		result = inspector_take(inspector, all->data, lengths[i], &start, &end, &answer,
+					&error);
 	if (result != INSPECTOR_WAIT && (start > end || end > all->length))
 		abort();
 	if ((result == INSPECTOR_DONE) != (answer != NULL) ||

@@ -25,8 +25,7 @@ static void check(const struct pytensor *tensor)
 	struct error error = ERROR_INIT;
 	struct tensor told;
 
-	assert(tensor->dimension_count >= 0 &&
-	       tensor->dimension_count <= PYTENSOR_DIMENSIONS);
+	assert(tensor->dimension_count >= 0 && tensor->dimension_count <= PYTENSOR_DIMENSIONS);
 	assert(tensor->dtype || *tensor->dtype_text);
 	tensor_init(&told);
 	pytensor_tell(tensor, &told);
@@ -58,9 +57,8 @@ static void read_others(struct pyreader *reader)
 {
 	static int (*const read[])(struct pyreader *reader, uint64_t object,
 				   struct pytensor *tensor) = {
-		pytensor_read_numpy,	 pytensor_read_bytes,
-		pytensor_read_bytearray, pytensor_read_array,
-		pytensor_read_memoryview
+		pytensor_read_numpy, pytensor_read_bytes, pytensor_read_bytearray,
+		pytensor_read_array, pytensor_read_memoryview
 	};
 	struct error error = ERROR_INIT;
 	struct pytensor tensor;

@@ -24,8 +24,7 @@ static void check_folded(const struct rankset *set)
 
 	rankset_append(&text, set);
 	if (set->range_count > 0 &&
-	    (rankset_parse(&again, text.data, NULL) < 0 ||
-	     !rankset_is_equal(set, &again)))
+	    (rankset_parse(&again, text.data, NULL) < 0 || !rankset_is_equal(set, &again)))
 		abort();
 	rankset_clear(&again);
 	buffer_clear(&text);
@@ -33,10 +32,9 @@ static void check_folded(const struct rankset *set)
 
 static void add_ranks(struct session *session)
 {
-	static const char line[] =
-		"{\"seq\": 1, \"type\": \"event\", \"event\": \"rankAdded\", "
-		"\"body\": {\"pid\": %d, \"rank\": %d, \"host\": \"node%02d\","
-		" \"world_size\": 8, \"state\": \"live\"}}";
+	static const char line[] = "{\"seq\": 1, \"type\": \"event\", \"event\": \"rankAdded\", "
+				   "\"body\": {\"pid\": %d, \"rank\": %d, \"host\": \"node%02d\","
+				   " \"world_size\": 8, \"state\": \"live\"}}";
 
 	session_add_node(session, "fuzz");
 	for (int rank = 0; rank < RANKS; rank++) {

@@ -25,8 +25,7 @@ static void apply_all(struct replay *replay)
 
 		if (replay_next(replay, until, &line, NULL) != 1)
 			break;
-		session_apply(&session, line.node, &line.message, line.time,
-			      NULL);
+		session_apply(&session, line.node, &line.message, line.time, NULL);
 		message_clear(&line.message);
 		session_judge(&session);
 	}

@@ -34,11 +34,10 @@ struct head {
 };
 
 static const char *const dtypes[] = {
-	"float32",    "bfloat16",    "float16",	      "float64",
-	"int64",      "uint64",	     "int8",	      "bool",
-	"complex64",  "complex32",   "float8_e4m3fn", "float8_e8m0fnu",
-	"longdouble", "clongdouble", "datetime64",    "str",
-	"bytes",      "void",	     "object",	      "quint4x2",
+	"float32",	 "bfloat16",	   "float16",	 "float64",	"int64",
+	"uint64",	 "int8",	   "bool",	 "complex64",	"complex32",
+	"float8_e4m3fn", "float8_e8m0fnu", "longdouble", "clongdouble", "datetime64",
+	"str",		 "bytes",	   "void",	 "object",	"quint4x2",
 };
 
 /* Takes so many bytes from the input; what is not there is 0. */
@@ -53,8 +52,7 @@ static void take(const uint8_t **data, size_t *size, void *out, size_t length)
 	*size -= part;
 }
 
-static bool is_within(const struct tensor_layout *layout, const uint8_t *bytes,
-		      size_t size)
+static bool is_within(const struct tensor_layout *layout, const uint8_t *bytes, size_t size)
 {
 	uint64_t low = layout->address;
 	uint64_t high = layout->address + (uint64_t)layout->item_size;
@@ -67,8 +65,7 @@ static bool is_within(const struct tensor_layout *layout, const uint8_t *bytes,
 		else
 			high += (uint64_t)reach;
 	}
-	return low >= (uint64_t)(uintptr_t)bytes &&
-	       high <= (uint64_t)(uintptr_t)bytes + size;
+	return low >= (uint64_t)(uintptr_t)bytes && high <= (uint64_t)(uintptr_t)bytes + size;
 }
 
 /* Each element is where its index says; abort() else. */
@@ -84,21 +81,18 @@ static void check_elements(const struct tensor_layout *layout)
 		return;
 	elements_init(&elements, layout);
 	read = xmalloc((size_t)(count * item));
-	if (elements_read(&elements, 0, elements.unit_count, read, &error) !=
-	    elements.unit_count)
+	if (elements_read(&elements, 0, elements.unit_count, read, &error) != elements.unit_count)
 		abort();
 	for (int64_t i = 0; i < count; i++) {
 		uint64_t address = layout_address(layout, i);
 
-		if (memcmp(read + i * item, (void *)(uintptr_t)address,
-			   (size_t)item) != 0)
+		if (memcmp(read + i * item, (void *)(uintptr_t)address, (size_t)item) != 0)
 			abort();
 	}
 	free(read);
 }
 
-static void run(const struct tensor_layout *layout,
-		const struct tensor_wish *wish)
+static void run(const struct tensor_layout *layout, const struct tensor_wish *wish)
 {
 	struct error error = ERROR_INIT;
 	struct phases phases;
@@ -115,8 +109,7 @@ static void run(const struct tensor_layout *layout,
 		for (size_t i = 0; i < phases.ranges.count; i++) {
 			struct scan_part *part = &phases.ranges.parts[i];
 
-			scan_run(&phases.scan, part,
-				 phases.phase == PHASE_HISTOGRAM ? bins : NULL,
+			scan_run(&phases.scan, part, phases.phase == PHASE_HISTOGRAM ? bins : NULL,
 				 &error);
 			part->is_done = !part->is_failed;
 		}
@@ -162,8 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take(&data, &size, &head, sizeof(head));
 	head.dimensions %= TENSOR_DIMENSIONS + 1;
 	layout.dtype = dtype_find(dtypes[head.dtype % ARRAY_LENGTH(dtypes)]);
-	layout.item_size =
-		layout.dtype->size ? layout.dtype->size : head.item_size;
+	layout.item_size = layout.dtype->size ? layout.dtype->size : head.item_size;
 	layout.is_swapped = head.flags & 1;
 	layout.dimension_count = head.dimensions;
 	for (int i = 0; i < head.dimensions; i++) {
@@ -179,14 +171,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, data, size);
 	layout.address = (uint64_t)head.address;
 	if (!(head.flags & 2))
-		layout.address = (uint64_t)(uintptr_t)bytes +
-				 (uint64_t)(head.address & 0xffff);
+		layout.address = (uint64_t)(uintptr_t)bytes + (uint64_t)(head.address & 0xffff);
 	set_wish(&wish, &head);
 	if (layout_check(&layout, &error) == 0 &&
 	    layout_element_count(&layout) <= ELEMENTS_MAXIMUM &&
 	    layout_byte_count(&layout) <= ELEMENTS_MAXIMUM * 16) {
-		if (layout_element_count(&layout) > 0 &&
-		    is_within(&layout, bytes, size))
+		if (layout_element_count(&layout) > 0 && is_within(&layout, bytes, size))
 			check_elements(&layout);
 		run(&layout, &wish);
 	}

@@ -4,8 +4,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "ui/terminal.h"
 
-static void draw(const struct terminal *terminal, struct canvas *canvas,
-		 int back)
+static void draw(const struct terminal *terminal, struct canvas *canvas, int back)
 {
 	int row;
 	int column;
@@ -28,8 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 1) {
 		terminal_write(terminal, (const char *)data + 1, half);
 		draw(terminal, &canvas, 0);
-		terminal_write(terminal, (const char *)data + 1 + half,
-			       size - 1 - half);
+		terminal_write(terminal, (const char *)data + 1 + half, size - 1 - half);
 	}
 	draw(terminal, &canvas, 0);
 	draw(terminal, &canvas, terminal_history(terminal));

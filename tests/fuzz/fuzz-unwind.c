@@ -52,8 +52,8 @@ static void unwind(struct unwind_file *file, uint64_t address)
 	for (int i = 0; i < ARCH_REGISTERS; i++)
 		registers_set(&callee, i, 0x7000 + (uint64_t)i * 8);
 	for (int i = 0; i < STEPS; i++) {
-		if (probetui_unwind_module.step(file, 0, &callee, &caller,
-						&memory) != UNWIND_CALLER)
+		if (probetui_unwind_module.step(file, 0, &callee, &caller, &memory) !=
+		    UNWIND_CALLER)
 			return;
 		callee = caller;
 	}

@@ -16,9 +16,8 @@
 /* Pages that nothing was written to are never there: that is quick. */
 static uint8_t *empty_image(void)
 {
-	void *bytes =
-		mmap((void *)IMAGE_START, IMAGE_SIZE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	void *bytes = mmap((void *)IMAGE_START, IMAGE_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
 	if (bytes == MAP_FAILED)
 		abort();
@@ -37,19 +36,16 @@ static void fill(const uint8_t *data, size_t size)
 		memcpy(&value, data + i + sizeof(word), sizeof(value));
 		if (value == IMAGE_TID)
 			value = (uint64_t)gettid();
-		memcpy(bytes + (size_t)word * sizeof(value), &value,
-		       sizeof(value));
+		memcpy(bytes + (size_t)word * sizeof(value), &value, sizeof(value));
 	}
 }
 
-struct memory *image_open(struct cpython *python, const uint8_t *data,
-			  size_t size)
+struct memory *image_open(struct cpython *python, const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return NULL;
 	python->minor =
-		OFFSETS_MINOR_FIRST +
-		data[0] % (OFFSETS_MINOR_LAST - OFFSETS_MINOR_FIRST + 1);
+		OFFSETS_MINOR_FIRST + data[0] % (OFFSETS_MINOR_LAST - OFFSETS_MINOR_FIRST + 1);
 	python->offsets = *offsets_find(python->minor);
 	fill(data + 1, size - 1);
 	return memory_new(getpid());

@@ -25,8 +25,7 @@ struct memory;
  * python's version (minor and offsets are set). The memory to read it by, to
  * be freed; NULL: there is no byte.
  */
-struct memory *image_open(struct cpython *python, const uint8_t *data,
-			  size_t size);
+struct memory *image_open(struct cpython *python, const uint8_t *data, size_t size);
 /* Replaces the image by bytes as they are. */
 void image_fill_bytes(const uint8_t *data, size_t size);
 

@@ -137,8 +137,7 @@ static void write_golden(const char *path, const struct buffer *text)
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
-	assert_int_equal(fwrite(text->data, 1, text->length, file),
-			 text->length);
+	assert_int_equal(fwrite(text->data, 1, text->length, file), text->length);
 	assert_int_equal(fclose(file), 0);
 }
 
@@ -157,8 +156,7 @@ static void read_golden(const char *path, struct buffer *text)
 
 void stage_check_golden(const char *name, const struct buffer *drawn)
 {
-	char *path = xasprintf("%s/tests/screen/golden/%s.txt", stage_folder(),
-			       name);
+	char *path = xasprintf("%s/tests/screen/golden/%s.txt", stage_folder(), name);
 	struct buffer golden = BUFFER_INIT;
 
 	if (getenv("UPDATE_GOLDEN") != NULL) {
@@ -166,15 +164,13 @@ void stage_check_golden(const char *name, const struct buffer *drawn)
 	} else {
 		read_golden(path, &golden);
 		if (strcmp(drawn->data, golden.data) != 0)
-			fail_msg("%s differs. Drawn now:\n%s", path,
-				 drawn->data);
+			fail_msg("%s differs. Drawn now:\n%s", path, drawn->data);
 	}
 	buffer_clear(&golden);
 	free(path);
 }
 
-void stage_add_pictures(struct CMUnitTest *tests,
-			const struct stage_picture *list, size_t count,
+void stage_add_pictures(struct CMUnitTest *tests, const struct stage_picture *list, size_t count,
 			void (*test)(void **state))
 {
 	for (size_t i = 0; i < count; i++)

@@ -53,8 +53,8 @@ void stage_check_hides(struct stage *stage, const char *text);
  */
 void stage_check_golden(const char *name, const struct buffer *drawn);
 /* Makes count tests of a list of pictures; test is given one as *state. */
-void stage_add_pictures(struct CMUnitTest *tests, const struct stage_picture *list,
-			size_t count, void (*test)(void **state));
+void stage_add_pictures(struct CMUnitTest *tests, const struct stage_picture *list, size_t count,
+			void (*test)(void **state));
 /* Where the sources of the tests are. */
 const char *stage_folder(void);
 

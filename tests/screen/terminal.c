@@ -66,8 +66,7 @@ static void run_program(struct terminal *terminal, char **argv)
 	_exit(127);
 }
 
-void terminal_open(struct terminal *terminal, int row_count, int column_count,
-		   char **argv)
+void terminal_open(struct terminal *terminal, int row_count, int column_count, char **argv)
 {
 	*terminal = (struct terminal){
 		.is_cursor_visible = true,
@@ -77,8 +76,7 @@ void terminal_open(struct terminal *terminal, int row_count, int column_count,
 	assert_true(terminal->controller >= 0);
 	assert_int_equal(grantpt(terminal->controller), 0);
 	assert_int_equal(unlockpt(terminal->controller), 0);
-	terminal->line = open(ptsname(terminal->controller),
-			      O_RDWR | O_NOCTTY | O_CLOEXEC);
+	terminal->line = open(ptsname(terminal->controller), O_RDWR | O_NOCTTY | O_CLOEXEC);
 	assert_true(terminal->line >= 0);
 	terminal->vterm = vterm_new(row_count, column_count);
 	vterm_set_utf8(terminal->vterm, 1);
@@ -112,8 +110,7 @@ void terminal_send(struct terminal *terminal, const char *bytes)
 {
 	size_t length = strlen(bytes);
 
-	assert_int_equal(write(terminal->controller, bytes, length),
-			 (ssize_t)length);
+	assert_int_equal(write(terminal->controller, bytes, length), (ssize_t)length);
 }
 
 void terminal_resize(struct terminal *terminal, int row_count, int column_count)
@@ -136,8 +133,7 @@ static void take_output(struct terminal *terminal, int milliseconds)
 	char bytes[4096];
 
 	while (poll(&ready, 1, milliseconds) > 0) {
-		ssize_t length =
-			read(terminal->controller, bytes, sizeof(bytes));
+		ssize_t length = read(terminal->controller, bytes, sizeof(bytes));
 
 		if (length <= 0)
 			return;
@@ -158,14 +154,12 @@ static void append_row(struct buffer *out, struct terminal *terminal, int row)
 		/* The right half of a wide character. */
 		if (cell.chars[0] == (uint32_t)-1)
 			continue;
-		text_put_codepoint(
-			out, cell.chars[0] != 0 ? (int32_t)cell.chars[0] : ' ');
+		text_put_codepoint(out, cell.chars[0] != 0 ? (int32_t)cell.chars[0] : ' ');
 	}
 	buffer_append_char(out, '\n');
 }
 
-static bool has_text(struct terminal *terminal, int row, const char *text,
-		     struct buffer *shown)
+static bool has_text(struct terminal *terminal, int row, const char *text, struct buffer *shown)
 {
 	int first = row;
 	int last = row;
@@ -191,8 +185,7 @@ void terminal_wait_for(struct terminal *terminal, int row, const char *text)
 	while (!has_text(terminal, row, text, &shown)) {
 		if (now() > limit) {
 			has_text(terminal, ANY_ROW, text, &shown);
-			fail_msg("'%s' did not come. The screen:\n%s", text,
-				 shown.data);
+			fail_msg("'%s' did not come. The screen:\n%s", text, shown.data);
 		}
 		take_output(terminal, 100);
 	}

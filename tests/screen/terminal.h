@@ -28,13 +28,11 @@ struct terminal {
 };
 
 /* Starts argv in a terminal of this size. */
-void terminal_open(struct terminal *terminal, int row_count, int column_count,
-		   char **argv);
+void terminal_open(struct terminal *terminal, int row_count, int column_count, char **argv);
 /* Kills what still runs. */
 void terminal_close(struct terminal *terminal);
 void terminal_send(struct terminal *terminal, const char *bytes);
-void terminal_resize(struct terminal *terminal, int row_count,
-		     int column_count);
+void terminal_resize(struct terminal *terminal, int row_count, int column_count);
 /* Waits until text is on the screen (row -1: anywhere; -2: last row). */
 void terminal_wait_for(struct terminal *terminal, int row, const char *text);
 /* Waits until the program wrote these bytes. */

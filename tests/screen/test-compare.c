@@ -24,8 +24,7 @@
 #include "ui/commands.h"
 #include "ui/view.h"
 
-static void ask(struct stage *stage, const char *question,
-		enum answers_kind kind)
+static void ask(struct stage *stage, const char *question, enum answers_kind kind)
 {
 	struct answers *answers = &stage->engine.session.answers;
 
@@ -59,8 +58,7 @@ static void answer_in_lines(struct stage *stage)
 	answer(stage, 3,
 	       "  train.py(19)<module>()\n-> train()\n"
 	       "> train.py(13)train()\n-> x = load_batch(step, rank)\n");
-	answers_take(&stage->engine.session.answers, 6, NULL,
-		     "not asked: it runs; pause stops it");
+	answers_take(&stage->engine.session.answers, 6, NULL, "not asked: it runs; pause stops it");
 }
 
 /* As in the picture: 12 of rank 5's elements are NaN. */
@@ -82,8 +80,7 @@ static struct tensor make_weight(int rank)
 	tensor.share = 1;
 	tensor.statistics = (struct tensor_statistics){
 		.minimum = { .kind = TENSOR_NUMBER_REAL, .real = -0.41 },
-		.maximum = { .kind = TENSOR_NUMBER_REAL,
-			     .real = is_odd ? 0.38 : 0.39 },
+		.maximum = { .kind = TENSOR_NUMBER_REAL, .real = is_odd ? 0.38 : 0.39 },
 		.mean = 0.001,
 		.deviation = 0.18,
 		.norm = is_odd ? NAN : 2.8134,
@@ -138,14 +135,11 @@ static void find_difference(struct stage *stage, enum difference_state state)
 	difference->state = state;
 	difference->done = 12 << 20;
 	difference->total = 64 << 20;
-	assert_int_equal(tensordiff_begin(&difference->found,
-					  answers_find(answers, 5)->tensor,
-					  answers_find(answers, 0)->tensor, 64,
-					  128, NULL),
+	assert_int_equal(tensordiff_begin(&difference->found, answers_find(answers, 5)->tensor,
+					  answers_find(answers, 0)->tensor, 64, 128, NULL),
 			 0);
 	if (state == DIFFERENCE_DONE)
-		tensordiff_add(&difference->found, 0, (uint8_t *)one,
-			       (uint8_t *)other, 256);
+		tensordiff_add(&difference->found, 0, (uint8_t *)one, (uint8_t *)other, 256);
 }
 
 static void differ(struct stage *stage)
@@ -194,8 +188,7 @@ static void answer_all_kinds(struct stage *stage)
 	tensor.has_hash = false;
 	tensor.unread = xstrdup("its elements lie on cuda:6");
 	answer_tensor(stage, 6, &tensor);
-	answers_take(&stage->engine.session.answers, 7, NULL,
-		     "rank 7 has exited");
+	answers_take(&stage->engine.session.answers, 7, NULL, "rank 7 has exited");
 }
 
 struct picture {
@@ -228,8 +221,7 @@ static void draws_the_picture(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++) {
 		struct buffer drawn = BUFFER_INIT;
 
-		stage_resize(stage, pictures[i].row_count,
-			     pictures[i].column_count);
+		stage_resize(stage, pictures[i].row_count, pictures[i].column_count);
 		pictures[i].answer(stage);
 		stage_draw(stage, &drawn);
 		stage_check_golden(pictures[i].name, &drawn);
@@ -405,9 +397,8 @@ static void what_is_compared_is_watched(void **state)
 
 	answer_all(stage);
 	stage_keys(stage, "w");
-	assert_string_equal(
-		stage->engine.session.choice.displays.items[0].expression,
-		"loss.item()");
+	assert_string_equal(stage->engine.session.choice.displays.items[0].expression,
+			    "loss.item()");
 }
 
 static void the_tolerance_joins_classes(void **state)
@@ -468,8 +459,7 @@ static void nobody_can_be_asked(void **state)
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

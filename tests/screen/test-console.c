@@ -49,8 +49,7 @@ static void apply(struct stage *stage, const char *name, json_t *owned_body)
 	message_clear(&message);
 }
 
-static void tell(struct stage *stage, int rank, enum debugger_state state,
-		 const char *why)
+static void tell(struct stage *stage, int rank, enum debugger_state state, const char *why)
 {
 	struct debugger debugger;
 	json_t *body;
@@ -68,8 +67,7 @@ static void tell(struct stage *stage, int rank, enum debugger_state state,
 	debugger_clear(&debugger);
 }
 
-static void print_first(struct stage *stage, int rank, const char *text,
-			bool is_first)
+static void print_first(struct stage *stage, int rank, const char *text, bool is_first)
 {
 	json_t *body = json_object();
 
@@ -110,8 +108,7 @@ static void draws_the_picture(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++) {
 		struct buffer drawn = BUFFER_INIT;
 
-		stage_resize(stage, pictures[i].row_count,
-			     pictures[i].column_count);
+		stage_resize(stage, pictures[i].row_count, pictures[i].column_count);
 		stage_draw(stage, &drawn);
 		stage_check_golden(pictures[i].name, &drawn);
 		buffer_clear(&drawn);
@@ -285,8 +282,7 @@ static void it_is_bounded(void **state)
 	for (int i = 0; i < 10; i++)
 		print(stage, 3, line);
 	print(stage, 3, "\r\nend\r\n");
-	transcript = session_find_transcript(&stage->engine.session, 0,
-					     pid_of(stage, 3));
+	transcript = session_find_transcript(&stage->engine.session, 0, pid_of(stage, 3));
 	assert_true(transcript->bytes.length <= TRANSCRIPT_BYTES);
 	stage_check_shows(stage, "end");
 	free(line);
@@ -318,8 +314,7 @@ static void programs_are_answered_while_they_run(void **state)
 	buffer_clear(&answers);
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

@@ -24,17 +24,15 @@
 static struct answers *ask(struct stage *stage, const char *code)
 {
 	struct session *session = &stage->engine.session;
-	struct answers *answers = dialogue_add(
-		&session->dialogue, code, ANSWERS_EVAL,
-		session->dialogue.count + 1, 0);
+	struct answers *answers = dialogue_add(&session->dialogue, code, ANSWERS_EVAL,
+					       session->dialogue.count + 1, 0);
 
 	for (int rank = 0; rank < 8; rank++)
 		answers_wait(answers, rank);
 	return answers;
 }
 
-static void answer(struct answers *answers, int rank, const char *value,
-		   const char *output)
+static void answer(struct answers *answers, int rank, const char *value, const char *output)
 {
 	answers_take_whole(answers, &(struct answer){
 					    .rank = rank,
@@ -43,15 +41,13 @@ static void answer(struct answers *answers, int rank, const char *value,
 				    });
 }
 
-static void answer_all(struct answers *answers, const char *value,
-		       const char *output)
+static void answer_all(struct answers *answers, const char *value, const char *output)
 {
 	for (int rank = 0; rank < 8; rank++)
 		answer(answers, rank, value, output);
 }
 
-static void raise_in(struct answers *answers, int rank, const char *error,
-		     const char *traceback)
+static void raise_in(struct answers *answers, int rank, const char *error, const char *traceback)
 {
 	answers_take_whole(answers, &(struct answer){
 					    .rank = rank,
@@ -75,8 +71,7 @@ static void talk(struct stage *stage)
 		 "Traceback (most recent call last):\n"
 		 "  File \"<eval>\", line 1, in <module>\n"
 		 "NameError: name 'names' is not defined\n");
-	answers_take(answers, 6, NULL,
-		     "Process 4189 has no agent; probetui inject puts it in.");
+	answers_take(answers, 6, NULL, "Process 4189 has no agent; probetui inject puts it in.");
 	answers = ask(stage, "len(loader)");
 	answer(answers, 0, "120", NULL);
 	stage_keys(stage, "e i f Space l e n ( x ) :");
@@ -197,8 +192,7 @@ static void offer(struct stage *stage, const char *const *labels, int length)
 	repl->completed = strdup(repl->line.text.data);
 	for (; *labels != NULL; labels++)
 		json_array_append_new(targets,
-				      json_pack("{s:s, s:i}", "label", *labels,
-						"length", length));
+				      json_pack("{s:s, s:i}", "label", *labels, "length", length));
 	repl_offer(repl, targets);
 	json_decref(targets);
 }
@@ -280,8 +274,7 @@ static void it_fits_any_size(void **state)
 	}
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {
@@ -293,8 +286,7 @@ int main(void)
 		ON_STAGE(the_focus_is_named),
 		ON_STAGE(names_are_completed),
 		ON_STAGE(the_source_of_a_stack_is_said),
-		cmocka_unit_test_setup_teardown(a_local_is_set, begin_stopped,
-						stage_end),
+		cmocka_unit_test_setup_teardown(a_local_is_set, begin_stopped, stage_end),
 		ON_STAGE(it_fits_any_size),
 	};
 

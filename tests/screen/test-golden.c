@@ -51,8 +51,7 @@ static const struct stage_picture pictures[] = {
 	{ "focus-80x24", "hung8.jsonl", 24, 80, "Space ] Space I", false },
 	{ "focus-ascii-80x24", "hung8.jsonl", 24, 80, "G G Space", true },
 	{ "source-40x10", "hung8.jsonl", 10, 40, "z Tab", false },
-	{ "locals-80x24", "hung8.jsonl", 24, 80, "u S-Tab Down Down Enter z",
-	  false },
+	{ "locals-80x24", "hung8.jsonl", 24, 80, "u S-Tab Down Down Enter z", false },
 	{ "merged-80x24", "hung8.jsonl", 24, 80, "M", false },
 	{ "merged-40x10", "hung8.jsonl", 10, 40, "M", false },
 	{ "merged-function-80x24", "hung8.jsonl", 24, 80, "M g", false },
@@ -87,12 +86,10 @@ static const struct stage_picture pictures[] = {
 /* The same where it is seen that they are recordings. */
 static const struct stage_picture replays[] = {
 	{ "replay-end-120x40", "gpu01.jsonl gpu02.jsonl", 40, 120, "", false },
-	{ "replay-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80,
-	  ": t i m e Space 2 0 Enter", false },
-	{ "replay-before-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80,
-	  ": t i m e Space 2 Enter", false },
-	{ "replay-change-120x40", "gpu01.jsonl gpu02.jsonl", 40, 120, "< D",
+	{ "replay-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80, ": t i m e Space 2 0 Enter", false },
+	{ "replay-before-80x24", "gpu01.jsonl gpu02.jsonl", 24, 80, ": t i m e Space 2 Enter",
 	  false },
+	{ "replay-change-120x40", "gpu01.jsonl gpu02.jsonl", 40, 120, "< D", false },
 };
 
 static void draw(const struct stage_picture *picture, bool is_replay)
@@ -132,7 +129,6 @@ int main(void)
 	/* The header shows the clock of where it is looked at. */
 	setenv("TZ", "UTC", 1);
 	stage_add_pictures(tests, pictures, COUNT, draws_the_picture);
-	stage_add_pictures(tests + COUNT, replays, ARRAY_LENGTH(replays),
-			   draws_the_replay);
+	stage_add_pictures(tests + COUNT, replays, ARRAY_LENGTH(replays), draws_the_replay);
 	return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
 }

@@ -54,8 +54,7 @@ static void begin(struct stage *stage, int row_count, int column_count)
 
 	view_clear(&stage->app.view);
 	stage->app.view.period = 1;
-	session->choice.selection =
-		(struct selection){ .rank = -1, .depth = -1 };
+	session->choice.selection = (struct selection){ .rank = -1, .depth = -1 };
 	session->revision++;
 	stage_resize(stage, row_count, column_count);
 }
@@ -138,10 +137,9 @@ static void ranks_are_sorted(void **state)
 	begin(stage, 24, 80);
 	for (size_t i = 0; i < ARRAY_LENGTH(orders); i++) {
 		commands_run(&stage->app, orders[i].line);
-		if (rank_at(stage, 0) != orders[i].first ||
-		    rank_at(stage, 1) != orders[i].second)
-			fail_msg("%s: %d, %d", orders[i].line,
-				 rank_at(stage, 0), rank_at(stage, 1));
+		if (rank_at(stage, 0) != orders[i].first || rank_at(stage, 1) != orders[i].second)
+			fail_msg("%s: %d, %d", orders[i].line, rank_at(stage, 0),
+				 rank_at(stage, 1));
 	}
 }
 
@@ -179,8 +177,7 @@ static void a_filter_is_counted_and_cleared(void **state)
 	stage_keys(stage, "Esc");
 	assert_int_equal(shown_count(stage), 1024);
 	stage_keys(stage, "\\ x y z");
-	stage_check_shows(stage,
-			  "No rank has 'xyz' in its row; Esc shows all.");
+	stage_check_shows(stage, "No rank has 'xyz' in its row; Esc shows all.");
 	stage_keys(stage, "Esc");
 	assert_int_equal(shown_count(stage), 1024);
 }
@@ -308,9 +305,7 @@ static void enter_leads_to_the_source_and_back(void **state)
 /* A press of the mouse on the first place where text is. */
 static void click(struct stage *stage, int row, int column)
 {
-	const struct input input = { .kind = INPUT_PRESS,
-				     .row = row,
-				     .column = column };
+	const struct input input = { .kind = INPUT_PRESS, .row = row, .column = column };
 
 	app_draw(&stage->app);
 	stage->app.press.at = 0;

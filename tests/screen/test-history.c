@@ -75,8 +75,7 @@ static void expect(const char *lines)
 
 	open_one(&history);
 	for (size_t i = 0; i < history.count; i++) {
-		char *longer = xasprintf("%s%s%s", found, i > 0 ? "," : "",
-					 history.lines[i]);
+		char *longer = xasprintf("%s%s%s", found, i > 0 ? "," : "", history.lines[i]);
 
 		free(found);
 		found = longer;
@@ -228,8 +227,7 @@ static void only_a_file_of_our_own_is_used(void **state)
 	open_one(&history);
 	history_clear(&history);
 	assert_int_equal(symlink("/etc/passwd", file), 0);
-	assert_int_equal(history_open(&history, HISTORY_COMMANDS,
-				      &error), -1);
+	assert_int_equal(history_open(&history, HISTORY_COMMANDS, &error), -1);
 	assert_int_equal(history.count, 0);
 	/* It lasts as long as the program. */
 	add(&history, "one");
@@ -238,17 +236,14 @@ static void only_a_file_of_our_own_is_used(void **state)
 	unlink(file);
 	assert_int_equal(mkfifo(file, 0600), 0);
 	error = (struct error)ERROR_INIT;
-	assert_int_equal(history_open(&history, HISTORY_COMMANDS,
-				      &error), -1);
-	assert_string_equal(error.message,
-			    "the history of commands is not a file of this "
-			    "user; nothing is kept.");
+	assert_int_equal(history_open(&history, HISTORY_COMMANDS, &error), -1);
+	assert_string_equal(error.message, "the history of commands is not a file of this "
+					   "user; nothing is kept.");
 	history_clear(&history);
 	free(file);
 }
 
-#define AT_HOME(test)                                                          \
-	cmocka_unit_test_setup_teardown(test, make_home, remove_home)
+#define AT_HOME(test) cmocka_unit_test_setup_teardown(test, make_home, remove_home)
 
 int main(void)
 {

@@ -82,8 +82,7 @@ static int selected(const struct stage *stage)
 static void a_click_chooses_a_rank(void **state)
 {
 	static const char *const grids[] = { "cards", "table", "cells" };
-	static const char *const places[] = { "5 ● wait", "   5    4205 wait",
-					      "●●" };
+	static const char *const places[] = { "5 ● wait", "   5    4205 wait", "●●" };
 	static const int ranks[] = { 5, 5, 1 };
 	struct stage *stage = *state;
 
@@ -223,8 +222,7 @@ static void any_place_may_be_clicked(void **state)
 			stage_keys(stage, i > 0 ? kinds[i] : "Esc");
 			stage_draw(stage, &drawn);
 			buffer_clear(&drawn);
-			snprintf(line, sizeof(line), "click %d %d%s",
-				 at / 81 + 1, at % 81 + 1,
+			snprintf(line, sizeof(line), "click %d %d%s", at / 81 + 1, at % 81 + 1,
 				 at % 2 > 0 ? " open" : "");
 			commands_run(&stage->app, line);
 		}
@@ -393,8 +391,7 @@ static void each_view_is_searched(void **state)
 	assert_false(view->has_marks);
 }
 
-#define ON_HUNG8(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_HUNG8(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {
@@ -403,10 +400,8 @@ int main(void)
 		ON_HUNG8(a_second_click_opens),
 		ON_HUNG8(a_click_chooses_in_each_pane),
 		ON_HUNG8(the_wheel_moves_what_is_under_it),
-		cmocka_unit_test_setup_teardown(a_job_is_clicked, open_jobs,
-						stage_end),
-		cmocka_unit_test_setup_teardown(seeking_keeps_what_was_done,
-						open_jobs, stage_end),
+		cmocka_unit_test_setup_teardown(a_job_is_clicked, open_jobs, stage_end),
+		cmocka_unit_test_setup_teardown(seeking_keeps_what_was_done, open_jobs, stage_end),
 		ON_HUNG8(any_place_may_be_clicked),
 		ON_HUNG8(Tab_completes),
 		ON_HUNG8(the_history_is_walked),

@@ -30,8 +30,8 @@ static pid_t pid_of(const struct stage *stage, int rank)
 }
 
 /* A node's event about what a rank printed. */
-static void print_first(struct stage *stage, int rank, const char *category,
-			const char *text, bool is_first)
+static void print_first(struct stage *stage, int rank, const char *category, const char *text,
+			bool is_first)
 {
 	json_t *body = json_object();
 	struct error error = ERROR_INIT;
@@ -48,8 +48,7 @@ static void print_first(struct stage *stage, int rank, const char *category,
 	message_clear(&message);
 }
 
-static void print(struct stage *stage, int rank, const char *category,
-		  const char *text)
+static void print(struct stage *stage, int rank, const char *category, const char *text)
 {
 	print_first(stage, rank, category, text, false);
 }
@@ -64,8 +63,7 @@ static json_t *stream(const char *category, const char *path, const char *why)
 	return json;
 }
 
-static void answer(struct stage *stage, int rank, const char *path,
-		   const char *why)
+static void answer(struct stage *stage, int rank, const char *path, const char *why)
 {
 	json_t *body = json_object();
 	json_t *streams = json_array();
@@ -87,8 +85,7 @@ static void answer(struct stage *stage, int rank, const char *path,
 
 static const struct output *output_of(const struct stage *stage, int rank)
 {
-	return session_find_output(&stage->engine.session, 0,
-				   pid_of(stage, rank));
+	return session_find_output(&stage->engine.session, 0, pid_of(stage, rank));
 }
 
 /* "o first|e second|": kind and text of all lines of rank 3. */
@@ -100,8 +97,7 @@ static void check_lines(const struct stage *stage, const char *wanted)
 
 	assert_non_null(output);
 	for (size_t i = 0; i < output_count(output); i++)
-		buffer_printf(&lines, "%c %s|",
-			      kinds[output_line(output, i)->kind],
+		buffer_printf(&lines, "%c %s|", kinds[output_line(output, i)->kind],
 			      output_line(output, i)->text);
 	assert_string_equal(lines.data, wanted);
 	buffer_clear(&lines);
@@ -148,16 +144,14 @@ static void a_line_and_a_rank_are_bounded(void **state)
 	memset(line, 'x', 200000);
 	print(stage, 3, "stdout", line);
 	print(stage, 3, "stdout", line);
-	assert_int_equal(strlen(output_line(output_of(stage, 3), 0)->text),
-			 OUTPUT_LINE_BYTES);
+	assert_int_equal(strlen(output_line(output_of(stage, 3), 0)->text), OUTPUT_LINE_BYTES);
 	free(line);
 	for (int i = 0; i < 2 * OUTPUT_LINES; i++)
 		print(stage, 3, "stderr", "y\n");
 	assert_int_equal(output_count(output_of(stage, 3)), OUTPUT_LINES);
 	/* The line that is not ended has scrolled away; it goes on anew. */
 	print(stage, 3, "stdout", "\nz\n");
-	assert_string_equal(
-		output_line(output_of(stage, 3), OUTPUT_LINES - 1)->text, "z");
+	assert_string_equal(output_line(output_of(stage, 3), OUTPUT_LINES - 1)->text, "z");
 }
 
 static void what_is_asked_for_again_replaces(void **state)
@@ -173,15 +167,12 @@ static void what_is_asked_for_again_replaces(void **state)
 static void bad_events_change_nothing(void **state)
 {
 	struct stage *stage = *state;
-	json_t *body =
-		json_pack("{s:s, s:s}", "category", "stdout", "output", "x\n");
+	json_t *body = json_pack("{s:s, s:s}", "category", "stdout", "output", "x\n");
 	struct error error = ERROR_INIT;
 	struct message message;
 
 	message_make_event(&message, "output", body);
-	assert_int_equal(
-		session_apply(&stage->engine.session, 0, &message, 34, &error),
-		-1);
+	assert_int_equal(session_apply(&stage->engine.session, 0, &message, 34, &error), -1);
 	message_clear(&message);
 	assert_int_equal(stage->engine.session.output_count, 0);
 	print(stage, 3, "telemetry", "x\n");
@@ -193,11 +184,9 @@ static void print_steps(struct stage *stage)
 	struct buffer text = BUFFER_INIT;
 
 	for (int i = 0; i < 30; i++)
-		buffer_printf(&text, "[rank 3] step %d loss 0.%d\n", i,
-			      1000 - i * 7);
+		buffer_printf(&text, "[rank 3] step %d loss 0.%d\n", i, 1000 - i * 7);
 	print(stage, 3, "stdout", text.data);
-	print(stage, 3, "stderr",
-	      "train.py:5: UserWarning: the storage is slow\n");
+	print(stage, 3, "stderr", "train.py:5: UserWarning: the storage is slow\n");
 	print(stage, 3, "stdout", "[rank 3] step 30 ");
 	answer(stage, 3, "/data/logs/none_x7/attempt_0/3/stdout.log", NULL);
 	buffer_clear(&text);
@@ -228,8 +217,7 @@ static void draws_the_picture(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++) {
 		struct buffer drawn = BUFFER_INIT;
 
-		stage_resize(stage, pictures[i].row_count,
-			     pictures[i].column_count);
+		stage_resize(stage, pictures[i].row_count, pictures[i].column_count);
 		stage_keys(stage, pictures[i].keys);
 		stage_draw(stage, &drawn);
 		stage_check_golden(pictures[i].name, &drawn);
@@ -285,8 +273,7 @@ static void where_it_goes_is_said(void **state)
 
 	stage_keys(stage, "L");
 	stage_check_shows(stage, "Reading what it prints.");
-	answer(stage, 3, NULL,
-	       "rank 3's standard output is a pipe to torchrun (pid 812).");
+	answer(stage, 3, NULL, "rank 3's standard output is a pipe to torchrun (pid 812).");
 	stage_check_shows(stage, "is a pipe to torchrun (pid 812).");
 	stage->engine.session.is_replay = true;
 	stage_keys(stage, "]");
@@ -309,8 +296,7 @@ static void home_shows_it_where_there_is_room(void **state)
 	stage_check_hides(stage, "Output");
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

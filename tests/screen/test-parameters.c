@@ -20,8 +20,7 @@
 
 #define RANKS 8
 
-static void add(struct tensor_parameters *page, const char *name, int columns,
-		uint32_t hash)
+static void add(struct tensor_parameters *page, const char *name, int columns, uint32_t hash)
 {
 	struct tensor_parameter *parameter = tensor_parameters_add(page);
 	struct tensor *tensor = &parameter->tensor;
@@ -93,8 +92,7 @@ static void draws_the_picture(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++) {
 		struct buffer drawn = BUFFER_INIT;
 
-		stage_resize(stage, pictures[i].row_count,
-			     pictures[i].column_count);
+		stage_resize(stage, pictures[i].row_count, pictures[i].column_count);
 		stage_draw(stage, &drawn);
 		stage_check_golden(pictures[i].name, &drawn);
 		buffer_clear(&drawn);
@@ -187,8 +185,7 @@ static void nan_on_all_ranks_is_bad(void **state)
 		paramdiff_judge(diff);
 		diff->is_over = true;
 		assert_int_equal(style_of_summary(stage),
-				 count > 0 ? STYLE_VERDICT_BAD
-					   : STYLE_VERDICT_NOTE);
+				 count > 0 ? STYLE_VERDICT_BAD : STYLE_VERDICT_NOTE);
 	}
 	stage_check_shows(stage, "ranks 0-7 have NaN in 1 tensor of model: "
 				 "layers.0.weight");
@@ -220,8 +217,7 @@ static void it_fits_any_size(void **state)
 	}
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

@@ -130,8 +130,7 @@ struct bad_theme {
 static void a_bad_theme_is_refused(void **state)
 {
 	static const struct bad_theme bad[] = {
-		{ "text\nnonsense red\n",
-		  "t, line 2: there is no style 'nonsense'." },
+		{ "text\nnonsense red\n", "t, line 2: there is no style 'nonsense'." },
 		{ "text 256\n", "t, line 1: '256' is neither a colour" },
 		{ "text pink\n", "t, line 1: 'pink' is neither a colour" },
 		{ "text 200/100\n", "t, line 1: '200' is neither a colour" },
@@ -142,8 +141,7 @@ static void a_bad_theme_is_refused(void **state)
 		struct error error = ERROR_INIT;
 		struct theme theme;
 
-		assert_int_equal(theme_parse(&theme, bad[i].text, "t", &error),
-				 -1);
+		assert_int_equal(theme_parse(&theme, bad[i].text, "t", &error), -1);
 		if (strstr(error.message, bad[i].sentence) == NULL)
 			fail_msg("%s", error.message);
 	}
@@ -168,12 +166,11 @@ static void every_key_has_a_command_and_help(void **state)
 		char **words = command_split(line, &count, &error);
 
 		assert_true(count > 0);
-		if (command_find(tables, ARRAY_LENGTH(tables), words[0],
-				 COMMAND_SCREEN, &error) == NULL)
+		if (command_find(tables, ARRAY_LENGTH(tables), words[0], COMMAND_SCREEN, &error) ==
+		    NULL)
 			fail_msg("%s: %s", line, error.message);
 		/* What help does not know it shows as a command line. */
-		if (strchr(line, ' ') != NULL &&
-		    strstr(help.data, line) != NULL)
+		if (strchr(line, ' ') != NULL && strstr(help.data, line) != NULL)
 			fail_msg("'%s' has no help", line);
 		command_free_words(words, count);
 	}
@@ -195,8 +192,7 @@ static void a_key_is_bound_anew(void **state)
 	assert_int_equal(keymap_bind(&keymap, "M", "", &error), 0);
 	assert_null(keymap_find(&keymap, NULL, "M"));
 	assert_int_equal(
-		keymap_bind(&keymap, "a-key-with-a-name-that-is-much-too-long", "x", &error),
-		-1);
+		keymap_bind(&keymap, "a-key-with-a-name-that-is-much-too-long", "x", &error), -1);
 	keymap_clear(&keymap);
 }
 
@@ -221,8 +217,7 @@ static void a_key_has_another_meaning_in_a_view(void **state)
 	keymap_clear(&keymap);
 }
 
-static int add_config(struct keymap *keymap, const char *text,
-		      struct error *error)
+static int add_config(struct keymap *keymap, const char *text, struct error *error)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct config_line line = { (char *)text, 7 };
@@ -232,8 +227,7 @@ static int add_config(struct keymap *keymap, const char *text,
 		.bind_count = 1,
 	};
 
-	return keymap_add_config(keymap, &settings, tables,
-				 ARRAY_LENGTH(tables), error);
+	return keymap_add_config(keymap, &settings, tables, ARRAY_LENGTH(tables), error);
 }
 
 struct bad_bind {
@@ -244,9 +238,8 @@ struct bad_bind {
 static void a_config_binds_keys(void **state)
 {
 	static const struct bad_bind bad[] = {
-		{ "bind M megred",
-		  "config: line 7: there is no command 'megred'; did you mean "
-		  "merged?" },
+		{ "bind M megred", "config: line 7: there is no command 'megred'; did you mean "
+				   "merged?" },
 		{ "bind PageUp up", "config: line 7: 'PageUp' is no key" },
 		{ "bind C-1 up", "'C-1' is no key" },
 		{ "bind '' up", "'' is no key" },
@@ -294,9 +287,8 @@ static void text_is_put_into_a_clipboard(void **state)
 	assert_string_equal(out.data, "\033]52;c;w6Ri\a");
 	buffer_reset(&out);
 	assert_int_equal(clipboard_append(&out, "abcd", true, &error), 0);
-	assert_string_equal(out.data,
-			    "\033]52;c;YWJjZA==\a"
-			    "\033Ptmux;\033\033]52;c;YWJjZA==\a\033\\");
+	assert_string_equal(out.data, "\033]52;c;YWJjZA==\a"
+				      "\033Ptmux;\033\033]52;c;YWJjZA==\a\033\\");
 	memset(much, 'x', CLIPBOARD_MAXIMUM + 1);
 	much[CLIPBOARD_MAXIMUM + 1] = '\0';
 	buffer_reset(&out);
@@ -313,9 +305,8 @@ static void text_is_put_into_a_clipboard(void **state)
 
 static void the_prompt_edits(void **state)
 {
-	static const char *const keys[] = { "a",     "ä",	  "b", "Left",
-					    "Left",  "Backspace", "x", "Space",
-					    "Right", "Delete",	  "F1" };
+	static const char *const keys[] = { "a", "ä",	  "b",	   "Left",   "Left", "Backspace",
+					    "x", "Space", "Right", "Delete", "F1" };
 	static const char *const again[] = { "Up" };
 	struct prompt prompt;
 	char *line;
@@ -340,8 +331,8 @@ static void the_prompt_edits(void **state)
 }
 
 /* One letter a byte: k keyword, s string, n number, # comment, . else. */
-static void check_colours(enum highlight_state before, const char *line,
-			  const char *wanted, enum highlight_state after)
+static void check_colours(enum highlight_state before, const char *line, const char *wanted,
+			  enum highlight_state after)
 {
 	unsigned char styles[128];
 	char drawn[128];
@@ -366,16 +357,12 @@ static void check_colours(enum highlight_state before, const char *line,
 static void python_has_colours(void **state)
 {
 	(void)state;
-	check_colours(HIGHLIGHT_CODE, "if x1 == 0x1f: # no",
-		      "kk.......nnnn..####", HIGHLIGHT_CODE);
-	check_colours(HIGHLIGHT_CODE, "f(rb'a\\'b', \"#\")", "..ssssssss..sss.",
-		      HIGHLIGHT_CODE);
-	check_colours(HIGHLIGHT_CODE, "s = '''a", "....ssss",
-		      HIGHLIGHT_TRIPLE_SINGLE);
+	check_colours(HIGHLIGHT_CODE, "if x1 == 0x1f: # no", "kk.......nnnn..####", HIGHLIGHT_CODE);
+	check_colours(HIGHLIGHT_CODE, "f(rb'a\\'b', \"#\")", "..ssssssss..sss.", HIGHLIGHT_CODE);
+	check_colours(HIGHLIGHT_CODE, "s = '''a", "....ssss", HIGHLIGHT_TRIPLE_SINGLE);
 	check_colours(HIGHLIGHT_TRIPLE_SINGLE, "if \"\"\" # b", "ssssssssss",
 		      HIGHLIGHT_TRIPLE_SINGLE);
-	check_colours(HIGHLIGHT_TRIPLE_SINGLE, "''' is", "sss.kk",
-		      HIGHLIGHT_CODE);
+	check_colours(HIGHLIGHT_TRIPLE_SINGLE, "''' is", "sss.kk", HIGHLIGHT_CODE);
 }
 
 int main(void)

@@ -100,11 +100,9 @@ static void type(struct stage *stage, const char *text)
 }
 
 /* The candidates for a file in folder, without it. */
-static void check_files(struct stage *stage, const char *folder,
-			const char *wanted)
+static void check_files(struct stage *stage, const char *folder, const char *wanted)
 {
-	const struct candidates *candidates =
-		&stage->app.view.prompt.candidates;
+	const struct candidates *candidates = &stage->app.view.prompt.candidates;
 	struct buffer offered = BUFFER_INIT;
 
 	stage_keys(stage, ":");
@@ -112,8 +110,7 @@ static void check_files(struct stage *stage, const char *folder,
 	type(stage, folder);
 	stage_keys(stage, "/ Tab");
 	for (size_t i = 0; i < candidates->count; i++)
-		buffer_printf(&offered, "%s ",
-			      candidates->items[i] + strlen(folder) + 1);
+		buffer_printf(&offered, "%s ", candidates->items[i] + strlen(folder) + 1);
 	assert_string_equal(offered.data, wanted);
 	buffer_clear(&offered);
 	stage_keys(stage, "Esc");
@@ -191,10 +188,8 @@ static void the_header_says_how_often(void **state)
 	stage_check_shows(stage, " live, every 1.5 s ");
 }
 
-#define ON_HUNG8(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
-#define ON_JOBS(test)                                                          \
-	cmocka_unit_test_setup_teardown(test, begin_jobs, stage_end)
+#define ON_HUNG8(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_JOBS(test) cmocka_unit_test_setup_teardown(test, begin_jobs, stage_end)
 
 int main(void)
 {

@@ -32,12 +32,11 @@ struct key_bytes {
 
 /* What xterm sends in keypad mode. */
 static const struct key_bytes special_keys[] = {
-	{ "Tab", "\t" },       { "S-Tab", "\033[Z" }, { "Enter", "\r" },
-	{ "Esc", "\033" },     { "Up", "\033OA" },    { "Down", "\033OB" },
-	{ "Right", "\033OC" }, { "Left", "\033OD" },  { "Home", "\033OH" },
-	{ "End", "\033OF" },   { "PgUp", "\033[5~" }, { "PgDn", "\033[6~" },
-	{ "F1", "\033OP" },    { "C-l", "\014" },     { "C-c", "\003" },
-	{ "C-z", "\032" },    { "Space", " " },      { "Delete", "\033[3~" },
+	{ "Tab", "\t" },      { "S-Tab", "\033[Z" },   { "Enter", "\r" },     { "Esc", "\033" },
+	{ "Up", "\033OA" },   { "Down", "\033OB" },    { "Right", "\033OC" }, { "Left", "\033OD" },
+	{ "Home", "\033OH" }, { "End", "\033OF" },     { "PgUp", "\033[5~" }, { "PgDn", "\033[6~" },
+	{ "F1", "\033OP" },   { "C-l", "\014" },       { "C-c", "\003" },     { "C-z", "\032" },
+	{ "Space", " " },     { "Delete", "\033[3~" },
 };
 
 static const char *bytes_of(const char *key)
@@ -50,8 +49,7 @@ static const char *bytes_of(const char *key)
 
 static void open_replay(struct terminal *terminal)
 {
-	char *recording =
-		xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
+	char *recording = xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
 	char *themes = xasprintf("%s/themes", stage_folder());
 	char *argv[] = { "./probetui", "--replay", recording, NULL };
 
@@ -233,14 +231,14 @@ static void a_terminal_that_will_not_do_is_named(void **state)
 		{ "TERM=nosuch", "is not known here" },
 		{ "TERM=", "TERM is not set" },
 	};
-	char *recording =
-		xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
+	char *recording = xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
 		char *setting = xstrdup(types[i].setting);
-		char *argv[] = { "/usr/bin/env", setting,   "./probetui",
-				 "--replay",	 recording, NULL };
+		char *argv[] = {
+			"/usr/bin/env", setting, "./probetui", "--replay", recording, NULL
+		};
 		struct terminal terminal;
 		int status;
 
@@ -299,10 +297,8 @@ static void the_mouse_chooses_and_opens(void **state)
 
 static void the_mouse_stays_the_terminals(void **state)
 {
-	char *recording =
-		xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
-	char *argv[] = { "./probetui", "--no-mouse", "--replay", recording,
-			 NULL };
+	char *recording = xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());
+	char *argv[] = { "./probetui", "--no-mouse", "--replay", recording, NULL };
 	struct terminal terminal;
 
 	(void)state;
@@ -393,8 +389,7 @@ static void suspend_and_return(void **state)
 	assert_true(terminal->is_alternate);
 }
 
-#define ON_TERMINAL(test)                                                      \
-	cmocka_unit_test_setup_teardown(test, open_terminal, close_terminal)
+#define ON_TERMINAL(test) cmocka_unit_test_setup_teardown(test, open_terminal, close_terminal)
 
 int main(void)
 {

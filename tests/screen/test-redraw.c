@@ -72,8 +72,7 @@ static void see(struct stage *stage, int rank, int stack, int epoch)
 		      "\"time\":%d.0,\"threads\":[{\"tid\":%d,\"is_main\":true,"
 		      "\"state\":\"blocked\",\"exact\":\"exact\","
 		      "\"syscall\":202,\"stack\":%d}]}}",
-		      FIRST_PID + rank, rank, epoch, 1540 + epoch,
-		      FIRST_PID + rank, stack);
+		      FIRST_PID + rank, rank, epoch, 1540 + epoch, FIRST_PID + rank, stack);
 	if (message_parse(&message, line.data, line.length, &error) < 0)
 		fail_msg("%s", error.message);
 	if (session_apply(session, 0, &message, session->now, &error) < 0)
@@ -92,18 +91,15 @@ static void a_rank_is_small(void **state)
 			      "memory is used\n");
 		skip();
 	}
-	printf("# %.1f KB a rank, of %d\n",
-	       (double)(heap - heap_before) / 1024 / RANKS, RANKS);
-	assert_true(heap - heap_before <
-		    (size_t)RANKS * 1024 * KILOBYTES_A_RANK);
+	printf("# %.1f KB a rank, of %d\n", (double)(heap - heap_before) / 1024 / RANKS, RANKS);
+	assert_true(heap - heap_before < (size_t)RANKS * 1024 * KILOBYTES_A_RANK);
 }
 
 static void a_frame_of_many_is_cheap(void **state)
 {
 	static const char *const lines[] = {
-		"grid cells",	 "grid table",	"grid cards",
-		"group host",	 "grid cells",	"group none",
-		"sort activity", "filter fsdp", "filter",
+		"grid cells", "grid table",    "grid cards",  "group host", "grid cells",
+		"group none", "sort activity", "filter fsdp", "filter",
 	};
 	struct stage *stage = *state;
 
@@ -114,8 +110,8 @@ static void a_frame_of_many_is_cheap(void **state)
 		begun = seconds();
 		for (int j = 0; j < DRAWS; j++)
 			app_draw(&stage->app);
-		printf("# %.2f ms a frame after %s\n",
-		       (seconds() - begun) * 1000 / DRAWS, lines[i]);
+		printf("# %.2f ms a frame after %s\n", (seconds() - begun) * 1000 / DRAWS,
+		       lines[i]);
 		assert_true((seconds() - begun) / DRAWS < DRAW_SECONDS);
 	}
 }
@@ -128,8 +124,7 @@ static void samples_of_many_are_cheap(void **state)
 	for (int rank = 0; rank < RANKS; rank++)
 		see(stage, rank, rank % 2 + 1, 3);
 	session_judge(&stage->engine.session);
-	printf("# %.2f ms for a sample of each rank and the verdict\n",
-	       (seconds() - begun) * 1000);
+	printf("# %.2f ms for a sample of each rank and the verdict\n", (seconds() - begun) * 1000);
 	/* Once a second, of one core. */
 	assert_true(seconds() - begun < 0.5);
 }
@@ -204,8 +199,7 @@ static void only_what_changed_is_written(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	close(fd);
-	printf("# %zu bytes at first, %zu for three ranks, %zu for none\n", all,
-	       changed, nothing);
+	printf("# %zu bytes at first, %zu for three ranks, %zu for none\n", all, changed, nothing);
 	/* Three cells, the verdict's numbers and two lines of the legend. */
 	assert_in_range(changed, 1, 1500);
 	assert_in_range(nothing, 0, 64);
@@ -221,6 +215,5 @@ int main(void)
 		cmocka_unit_test(samples_of_many_are_cheap),
 	};
 
-	return cmocka_run_group_tests_name("redraw", tests, open_many,
-					   stage_end);
+	return cmocka_run_group_tests_name("redraw", tests, open_many, stage_end);
 }

@@ -29,10 +29,9 @@
 
 /* Command lines that lead from home to each way of looking. */
 static const char *const looks[] = {
-	"zoom",	       "grid table",  "grid cells", "grid cards", "merged",
-	"diff 0",      "help",	      "log",	    "console",	  "prompt",
-	"filter all_", "group class", "grid table", "expand",	  "group host",
-	"grid cells",  "expand",      "sort age",
+	"zoom",	      "grid table", "grid cells", "grid cards", "merged",      "diff 0",
+	"help",	      "log",	    "console",	  "prompt",	"filter all_", "group class",
+	"grid table", "expand",	    "group host", "grid cells", "expand",      "sort age",
 };
 
 /* The whole screen is columns wide in each row, wide characters included. */
@@ -42,16 +41,12 @@ static void check_rows(const struct canvas *canvas)
 		int width = 0;
 
 		for (int column = 0; column < canvas->column_count; column++) {
-			const struct cell *cell =
-				canvas_cell(canvas, row, column);
+			const struct cell *cell = canvas_cell(canvas, row, column);
 
 			width += cell->width;
 			assert_true(cell->width <= 2);
 			if (cell->width == 0)
-				assert_int_equal(
-					canvas_cell(canvas, row, column - 1)
-						->width,
-					2);
+				assert_int_equal(canvas_cell(canvas, row, column - 1)->width, 2);
 		}
 		assert_int_equal(width, canvas->column_count);
 	}
@@ -116,18 +111,17 @@ static void add_many(struct stage *stage)
 			      pid, rank, MANY);
 		apply(stage, line.data);
 		buffer_reset(&line);
-		buffer_printf(
-			&line,
-			"{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-			"\"body\":{\"pid\":%d,\"rank\":%d,\"epoch\":1,"
-			"\"time\":1.0,\"stacks\":[{\"id\":%d,\"dropped\":3,"
-			"\"codes\":[[%d,\"é́\xe2\x80\xae訓練%d\",null,"
-			"\"/家/とても長い名前のファイル/列車.py\",1,0]],"
-			"\"frames\":[[%d,%d]]}],\"threads\":[{\"tid\":%d,"
-			"\"is_main\":true,\"state\":\"running\",\"exact\":"
-			"\"torn\",\"stack\":%d}]}}",
-			pid, rank, rank + 1, rank + 1, rank % 40, rank + 1,
-			rank % 40 + 1, pid, rank + 1);
+		buffer_printf(&line,
+			      "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
+			      "\"body\":{\"pid\":%d,\"rank\":%d,\"epoch\":1,"
+			      "\"time\":1.0,\"stacks\":[{\"id\":%d,\"dropped\":3,"
+			      "\"codes\":[[%d,\"é́\xe2\x80\xae訓練%d\",null,"
+			      "\"/家/とても長い名前のファイル/列車.py\",1,0]],"
+			      "\"frames\":[[%d,%d]]}],\"threads\":[{\"tid\":%d,"
+			      "\"is_main\":true,\"state\":\"running\",\"exact\":"
+			      "\"torn\",\"stack\":%d}]}}",
+			      pid, rank, rank + 1, rank + 1, rank % 40, rank + 1, rank % 40 + 1,
+			      pid, rank + 1);
 		apply(stage, line.data);
 	}
 	session_judge(&stage->engine.session);
@@ -167,8 +161,7 @@ static void jobs_at_all_sizes(void **state)
 static void many_odd_ranks_at_some_sizes(void **state)
 {
 	static const int sizes[][2] = {
-		{ 1, 1 },   { 2, 3 },	{ 5, 20 },
-		{ 10, 40 }, { 24, 80 }, { 50, 200 },
+		{ 1, 1 }, { 2, 3 }, { 5, 20 }, { 10, 40 }, { 24, 80 }, { 50, 200 },
 	};
 	struct stage stage;
 
@@ -202,8 +195,7 @@ static void a_frame_is_cheap(void **state)
 	begun = seconds();
 	for (int i = 0; i < DRAWS; i++)
 		app_draw(&stage.app);
-	printf("# %.3f ms a frame at 200x50\n",
-	       (seconds() - begun) * 1000 / DRAWS);
+	printf("# %.3f ms a frame at 200x50\n", (seconds() - begun) * 1000 / DRAWS);
 	/* Ten times what is wanted: sanitizers and busy machines are slow. */
 	assert_true((seconds() - begun) / DRAWS < 0.050);
 	stage_close(&stage);

@@ -22,11 +22,10 @@
 #include "stage.h"
 #include "ui/terminal.h"
 
-static const char printed[] =
-	"step 1 loss \033[32m0.1311\033[m\r\n"
-	"step 2 loss \033[32m0.1210\033[m\r\n"
-	"epoch 1:  40%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88      "
-	"| 40/100\rstep 3 loss";
+static const char printed[] = "step 1 loss \033[32m0.1311\033[m\r\n"
+			      "step 2 loss \033[32m0.1210\033[m\r\n"
+			      "epoch 1:  40%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88      "
+			      "| 40/100\rstep 3 loss";
 
 static void apply(struct stage *stage, const char *name, json_t *owned_body)
 {
@@ -209,8 +208,7 @@ static int begin_nothing(void **state)
 	return stage_begin(state, "nothing.jsonl");
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {
@@ -218,8 +216,7 @@ int main(void)
 		ON_STAGE(its_terminal_is_shown),
 		ON_STAGE(without_a_job_there_is_none),
 		ON_STAGE(its_end_is_in_the_title),
-		cmocka_unit_test_setup_teardown(waiting_for_ranks,
-						begin_nothing, stage_end),
+		cmocka_unit_test_setup_teardown(waiting_for_ranks, begin_nothing, stage_end),
 		ON_STAGE(leaving_asks),
 		ON_STAGE(it_is_left),
 		ON_STAGE(its_end_is_waited_for),

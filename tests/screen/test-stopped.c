@@ -37,8 +37,7 @@
 
 #define SCRIPT "/home/ana/job/train.py"
 
-static void add_breakpoint(struct stage *stage, int line, const char *condition,
-			   bool is_disabled)
+static void add_breakpoint(struct stage *stage, int line, const char *condition, bool is_disabled)
 {
 	struct breakpoints *list = &stage->engine.session.choice.breakpoints;
 	struct session_breakpoint *added = breakpoints_add(list, NULL);
@@ -101,12 +100,10 @@ static const struct stage_picture pictures[] = {
 	{ "stopped-table-80x24", "stopped8.jsonl", 24, 80, "G", false },
 	{ "breakpoints-80x24", "stopped8.jsonl", 24, 80, "B Down", false },
 	{ "breakpoints-40x10", "stopped8.jsonl", 10, 40, "B", false },
-	{ "outside-120x30", "outside8.jsonl", 30, 120, "@ 0 , 3 Enter 3 Enter",
-	  false },
+	{ "outside-120x30", "outside8.jsonl", 30, 120, "@ 0 , 3 Enter 3 Enter", false },
 	{ "outside-80x24", "outside8.jsonl", 24, 80, "3 Enter", false },
 	{ "outside-40x10", "outside8.jsonl", 10, 40, "3 Enter", false },
-	{ "outside-breakpoints-80x24", "outside8.jsonl", 24, 80, "3 Enter B",
-	  false },
+	{ "outside-breakpoints-80x24", "outside8.jsonl", 24, 80, "3 Enter B", false },
 	{ "outside-ascii-80x24", "outside8.jsonl", 24, 80, "3 Enter B", true },
 	{ "raised-80x24", "stopped4.jsonl", 24, 80, "1 Enter", false },
 	{ "raised-40x10", "stopped4.jsonl", 10, 40, "1 Enter", false },
@@ -204,15 +201,13 @@ static void what_changed_is_told_of_a_caller(void **state)
 		     "\"state\":\"stopped\",\"exact\":\"exact\","
 		     "\"stack\":9}]}}");
 	session_find_rank(&stage->engine.session, 3)->debugger.stops++;
-	apply(stage,
-	      "{\"seq\":2,\"type\":\"response\",\"request_seq\":1,"
-	      "\"success\":true,\"command\":\"variables\",\"body\":{"
-	      "\"pid\":4203,\"tid\":4203,\"depth\":1,\"start\":0,\"total\":2,"
-	      "\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
-	      "\"type\":\"int\",\"value\":\"5\"},{\"name\":\"rank\","
-	      "\"kind\":\"local\",\"type\":\"int\",\"value\":\"3\"}]}}");
-	variables = session_find_variables(&stage->engine.session, 0, 4203,
-					   4203, 1, 0, 0);
+	apply(stage, "{\"seq\":2,\"type\":\"response\",\"request_seq\":1,"
+		     "\"success\":true,\"command\":\"variables\",\"body\":{"
+		     "\"pid\":4203,\"tid\":4203,\"depth\":1,\"start\":0,\"total\":2,"
+		     "\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
+		     "\"type\":\"int\",\"value\":\"5\"},{\"name\":\"rank\","
+		     "\"kind\":\"local\",\"type\":\"int\",\"value\":\"3\"}]}}");
+	variables = session_find_variables(&stage->engine.session, 0, 4203, 4203, 1, 0, 0);
 	assert_non_null(variables);
 	assert_non_null(variables->is_changed);
 	assert_true(variables->is_changed[0]);
@@ -394,8 +389,7 @@ static void bind(struct session *session, int id, const char *message)
 {
 	for (size_t i = 0; i < 2; i++) {
 		struct debugger *debugger = &session->ranks[i]->debugger;
-		struct breakpoint_binding *binding =
-			debugger_add_binding(debugger);
+		struct breakpoint_binding *binding = debugger_add_binding(debugger);
 
 		binding->id = id;
 		binding->message = xstrdup_or_null(message);
@@ -493,8 +487,7 @@ static void what_leaving_costs_is_asked(void **state)
 
 static void hold_by_agent(struct stage *stage, int number)
 {
-	struct debugger *debugger =
-		&session_find_rank(&stage->engine.session, number)->debugger;
+	struct debugger *debugger = &session_find_rank(&stage->engine.session, number)->debugger;
 
 	free(debugger->backend);
 	debugger->backend = xstrdup("http");
@@ -578,8 +571,7 @@ static void yes_is_for_those_that_were_asked_about(void **state)
 static void what_each_raises_is_said(void **state)
 {
 	struct stage *stage = *state;
-	struct debugger *debugger =
-		&session_find_rank(&stage->engine.session, 3)->debugger;
+	struct debugger *debugger = &session_find_rank(&stage->engine.session, 3)->debugger;
 
 	debugger->is_post_mortem = true;
 	debugger->exception = xstrdup("RuntimeError: boom\nfrom KeyError");
@@ -609,11 +601,9 @@ static void connecting_says_before_what_it_costs(void **state)
 	/* Several are asked about at once. */
 	debugger = &session_find_rank(&stage->engine.session, 2)->debugger;
 	debugger->state = DEBUGGER_WAITING;
-	debugger->leaving = xstrdup(
-		session_find_rank(&stage->engine.session, 3)->debugger.leaving);
+	debugger->leaving = xstrdup(session_find_rank(&stage->engine.session, 3)->debugger.leaving);
 	commands_run(&stage->app, "connect ranks 2-3");
-	assert_non_null(strstr(stage->app.view.message,
-			       "Ranks 2-3: Leaving ends the debugger"));
+	assert_non_null(strstr(stage->app.view.message, "Ranks 2-3: Leaving ends the debugger"));
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
 	/* In any pane. */
@@ -638,8 +628,7 @@ static void begin_motion(struct stage *stage, const int *ranks, size_t count)
 	for (size_t i = 0; i < count; i++)
 		motion->ranks[i] = (struct motion_rank){
 			ranks[i],
-			session_find_rank(&stage->engine.session, ranks[i])
-				->debugger.stops,
+			session_find_rank(&stage->engine.session, ranks[i])->debugger.stops,
 		};
 }
 
@@ -742,10 +731,8 @@ static void who_waits_for_those_that_stand_is_not_waited_for(void **state)
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	session_find_rank(session, 0)->debugger.stops++;
 	for (int rank = 1; rank <= 2; rank++) {
-		session_find_rank(session, rank)->debugger.state =
-			DEBUGGER_RUNNING;
-		session_find_rank(session, rank)->threads[0].since =
-			session->now;
+		session_find_rank(session, rank)->debugger.state = DEBUGGER_RUNNING;
+		session_find_rank(session, rank)->threads[0].since = session->now;
 	}
 	stage_keys(stage, "n");
 	assert_int_equal(stage->app.view.steps.count, 1);
@@ -765,9 +752,7 @@ static void a_step_waits_for_one_that_waits_alone(void **state)
 
 	rank->debugger.state = DEBUGGER_RUNNING;
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
-	rank->threads[0].activity = session_find_rank(session, 1)
-					    ->threads[0]
-					    .activity;
+	rank->threads[0].activity = session_find_rank(session, 1)->threads[0].activity;
 	stage_keys(stage, "@ 0 Enter n");
 	session->now += 2;
 	commands_go_on(&stage->app);
@@ -783,8 +768,7 @@ static void the_clock_runs_on_over_steps(void **state)
 	stage_check_shows(stage, "2 stopped \u00b7 held 0:42 of 10:00");
 	session->now += 20;
 	for (int rank = 0; rank <= 3; rank += 3) {
-		struct debugger *debugger =
-			&session_find_rank(session, rank)->debugger;
+		struct debugger *debugger = &session_find_rank(session, rank)->debugger;
 
 		debugger->held = 0;
 		session_find_rank(session, rank)->debugger_at = session->now;
@@ -839,8 +823,7 @@ static void where_they_run_is_named(void **state)
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	session_find_rank(session, 0)->debugger.stops++;
 	for (int rank = 1; rank <= 2; rank++)
-		session_find_rank(session, rank)->debugger.state =
-			DEBUGGER_RUNNING;
+		session_find_rank(session, rank)->debugger.state = DEBUGGER_RUNNING;
 	stage_check_shows(stage, "next: 1 of 3 stopped; 2 in all_reduce (1-2)");
 }
 
@@ -903,8 +886,7 @@ static void how_far_apart_they_stopped_is_said(void **state)
 	free(motion->command);
 	motion->command = xstrdup("pause");
 	for (size_t i = 0; i < ARRAY_LENGTH(ranks); i++) {
-		struct debugger *debugger =
-			&session_find_rank(session, ranks[i])->debugger;
+		struct debugger *debugger = &session_find_rank(session, ranks[i])->debugger;
 
 		debugger->stops++;
 		debugger->stopped_at = 1000.0 + 0.0012 * (double)i;
@@ -949,8 +931,7 @@ static void a_rank_that_runs_can_be_paused(void **state)
 static void a_watch_is_typed(void **state)
 {
 	struct stage *stage = *state;
-	const struct breakpoints *list =
-		&stage->engine.session.choice.breakpoints;
+	const struct breakpoints *list = &stage->engine.session.choice.breakpoints;
 
 	stage_keys(stage, "3 Enter w l o s s Enter");
 	assert_int_equal(list->count, 4);
@@ -964,8 +945,7 @@ static void a_watch_is_typed(void **state)
 static void what_a_watch_saw_is_shown(void **state)
 {
 	struct stage *stage = *state;
-	struct debugger *debugger =
-		&session_find_rank(&stage->engine.session, 3)->debugger;
+	struct debugger *debugger = &session_find_rank(&stage->engine.session, 3)->debugger;
 
 	debugger->reason = STOP_DATA_BREAKPOINT;
 	debugger->hits[0] = 3;
@@ -1004,8 +984,8 @@ static void t_runs_to_the_cursor(void **state)
 		stage->app.view.pane = PANE_SOURCE;
 		stage_keys(stage, cases[i].keys);
 		stage_check_shows(stage, cases[i].says);
-		last = &stage->engine.session.choice.breakpoints.items[
-			2 + (cases[i].line > 0)].breakpoint;
+		last = &stage->engine.session.choice.breakpoints.items[2 + (cases[i].line > 0)]
+				.breakpoint;
 		assert_int_equal(last->line, cases[i].line);
 		assert_int_equal(last->is_temporary, cases[i].line > 0);
 		stage_end(&own);
@@ -1058,8 +1038,7 @@ static void what_debuggers_cannot_be_told_is_said(void **state)
 static void the_list_turns_breakpoints_off(void **state)
 {
 	struct stage *stage = *state;
-	const struct breakpoints *list =
-		&stage->engine.session.choice.breakpoints;
+	const struct breakpoints *list = &stage->engine.session.choice.breakpoints;
 
 	stage_keys(stage, "B Space");
 	assert_true(list->items[0].breakpoint.is_disabled);
@@ -1081,18 +1060,14 @@ static void hits_are_summed(void **state)
 	struct breakpoint_summary summary;
 
 	for (int rank = 0; rank <= 3; rank += 3)
-		session_find_rank(&stage->engine.session, rank)
-			->debugger.bindings[0]
-			.hits = INT_MAX;
-	assert_true(
-		breakpoint_summary_make(&summary, &stage->engine.session, 0));
+		session_find_rank(&stage->engine.session, rank)->debugger.bindings[0].hits =
+			INT_MAX;
+	assert_true(breakpoint_summary_make(&summary, &stage->engine.session, 0));
 	assert_int_equal(summary.hits, 2 * (int64_t)INT_MAX);
 	breakpoint_summary_clear(&summary);
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "hit 2,147,483,647 each");
-	session_find_rank(&stage->engine.session, 0)
-		->debugger.bindings[0]
-		.hits = 3;
+	session_find_rank(&stage->engine.session, 0)->debugger.bindings[0].hits = 3;
 	stage_check_shows(stage, "hit 2,147,483,650 in 2 ranks");
 }
 
@@ -1100,9 +1075,7 @@ static void hits_are_summed(void **state)
 static void a_function_without_room_is_its_name(void **state)
 {
 	struct stage *stage = *state;
-	struct breakpoint *first = &stage->engine.session.choice.breakpoints
-					    .items[0]
-					    .breakpoint;
+	struct breakpoint *first = &stage->engine.session.choice.breakpoints.items[0].breakpoint;
 
 	free(first->path);
 	first->path = NULL;
@@ -1118,13 +1091,12 @@ static void a_function_without_room_is_its_name(void **state)
 static void a_long_reason_has_several_lines(void **state)
 {
 	struct stage *stage = *state;
-	struct debugger *debugger =
-		&session_find_rank(&stage->engine.session, 3)->debugger;
+	struct debugger *debugger = &session_find_rank(&stage->engine.session, 3)->debugger;
 
 	free(debugger->bindings[0].message);
-	debugger->bindings[0].message = xstrdup(
-		"no free watch: a thread has 4, which breakpoints 1, 2, 3, 4 "
-		"use. Disable one of them, or use the agent.");
+	debugger->bindings[0].message =
+		xstrdup("no free watch: a thread has 4, which breakpoints 1, 2, 3, 4 "
+			"use. Disable one of them, or use the agent.");
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "3: no free watch: a thread has 4,");
 	stage_check_shows(stage, "or use the agent.");
@@ -1136,8 +1108,7 @@ static void a_watch_whose_frame_has_ended_says_so(void **state)
 	struct stage *stage = *state;
 
 	for (int rank = 0; rank <= 3; rank += 3)
-		debugger_clear(&session_find_rank(&stage->engine.session, rank)
-					->debugger);
+		debugger_clear(&session_find_rank(&stage->engine.session, rank)->debugger);
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "3 \u25cb watch loss");
 	stage_check_shows(stage, "0,3     over");
@@ -1163,8 +1134,7 @@ static void the_pane_goes_with_the_last(void **state)
 static void b_sets_one_and_clears_it(void **state)
 {
 	struct stage *stage = *state;
-	const struct breakpoints *list =
-		&stage->engine.session.choice.breakpoints;
+	const struct breakpoints *list = &stage->engine.session.choice.breakpoints;
 
 	stage_keys(stage, "3 Enter b");
 	assert_int_equal(list->count, 1);
@@ -1182,138 +1152,98 @@ int main(void)
 {
 	enum { PICTURES = ARRAY_LENGTH(pictures) };
 	static const struct CMUnitTest others[] = {
-		cmocka_unit_test_setup_teardown(the_cursor_returns_with_a_stop,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(the_cursor_returns_from_nowhere,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(
-			what_changed_since_the_stop_before_is_named,
-			begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(
-			what_changed_is_told_of_a_caller, begin_eight,
-			stage_end),
-		cmocka_unit_test_setup_teardown(a_breakpoint_is_gone_to,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight,
+		cmocka_unit_test_setup_teardown(the_cursor_returns_with_a_stop, begin_eight,
 						stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_resume_of_the_node_is_asked_about, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_lease_of_an_agent_is_not_asked_about, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			keys_do_what_they_do_while_it_asks, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			what_types_is_left_before_an_answer, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			one_resume_is_asked_about_once, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			another_question_comes_first, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			the_frame_of_a_rank_that_runs_is_nobodys_choice,
-			begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(
-			expressions_are_of_the_frame_that_is_seen, begin_four,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			who_raised_stays_held_when_we_leave, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(what_leaving_costs_is_asked,
+		cmocka_unit_test_setup_teardown(the_cursor_returns_from_nowhere, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(what_changed_since_the_stop_before_is_named,
 						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(a_recording_is_left_at_once,
+		cmocka_unit_test_setup_teardown(what_changed_is_told_of_a_caller, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_breakpoint_is_gone_to, begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(the_header_counts, begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(a_resume_of_the_node_is_asked_about, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_lease_of_an_agent_is_not_asked_about,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(keys_do_what_they_do_while_it_asks, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(what_types_is_left_before_an_answer, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(one_resume_is_asked_about_once, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(another_question_comes_first, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(the_frame_of_a_rank_that_runs_is_nobodys_choice,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(expressions_are_of_the_frame_that_is_seen,
 						begin_four, stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_question_stays_when_something_is_said, begin_eight,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			yes_is_for_those_that_were_asked_about, begin_eight,
-			stage_end),
-		cmocka_unit_test_setup_teardown(what_each_raises_is_said,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(
-			connecting_says_before_what_it_costs, begin_four,
-			stage_end),
-		cmocka_unit_test_setup_teardown(ranks_that_run_are_counted,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(
-			what_debuggers_cannot_be_told_is_said, begin_eight,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_step_that_takes_long_offers_to_release, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_step_waits_for_the_one_before_it, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			who_waits_for_those_that_stand_is_not_waited_for,
-			begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_step_waits_for_one_that_waits_alone, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(the_clock_runs_on_over_steps,
-						begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(
-			what_waits_is_dropped_where_a_step_is_refused,
-			begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(
-			what_runs_to_a_line_is_called_so, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(where_they_run_is_named,
-						begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_pause_that_has_not_come_is_explained, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			esc_drops_a_pause_that_has_not_come, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			how_far_apart_they_stopped_is_said, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(ctrl_c_pauses_and_asks_before,
-						begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(a_rank_that_runs_can_be_paused,
-						begin_outside, stage_end),
-		cmocka_unit_test_setup_teardown(a_watch_is_typed, begin_outside,
+		cmocka_unit_test_setup_teardown(who_raised_stays_held_when_we_leave, begin_outside,
 						stage_end),
-		cmocka_unit_test_setup_teardown(what_a_watch_saw_is_shown,
+		cmocka_unit_test_setup_teardown(what_leaving_costs_is_asked, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_recording_is_left_at_once, begin_four, stage_end),
+		cmocka_unit_test_setup_teardown(a_question_stays_when_something_is_said,
+						begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(yes_is_for_those_that_were_asked_about, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(what_each_raises_is_said, begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(connecting_says_before_what_it_costs, begin_four,
+						stage_end),
+		cmocka_unit_test_setup_teardown(ranks_that_run_are_counted, begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(what_debuggers_cannot_be_told_is_said, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_step_that_takes_long_offers_to_release,
 						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(a_step_waits_for_the_one_before_it, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(who_waits_for_those_that_stand_is_not_waited_for,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(a_step_waits_for_one_that_waits_alone,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(the_clock_runs_on_over_steps, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(what_waits_is_dropped_where_a_step_is_refused,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(what_runs_to_a_line_is_called_so, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(where_they_run_is_named, begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(a_pause_that_has_not_come_is_explained,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(esc_drops_a_pause_that_has_not_come, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(how_far_apart_they_stopped_is_said, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(ctrl_c_pauses_and_asks_before, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_rank_that_runs_can_be_paused, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_watch_is_typed, begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(what_a_watch_saw_is_shown, begin_outside,
+						stage_end),
 		cmocka_unit_test(t_runs_to_the_cursor),
-		cmocka_unit_test_setup_teardown(
-			a_line_without_code_is_not_run_to, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_step_into_a_collective_is_asked_about, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_function_without_room_is_its_name, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_long_reason_has_several_lines, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_watch_whose_frame_has_ended_says_so, begin_outside,
-			stage_end),
-		cmocka_unit_test_setup_teardown(hits_are_summed, begin_eight,
+		cmocka_unit_test_setup_teardown(a_line_without_code_is_not_run_to, begin_outside,
 						stage_end),
-		cmocka_unit_test_setup_teardown(the_pane_goes_with_the_last,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(b_sets_one_and_clears_it,
-						begin_eight, stage_end),
-		cmocka_unit_test_setup_teardown(
-			one_that_waits_offers_to_connect, begin_four,
-			stage_end),
-		cmocka_unit_test_setup_teardown(one_that_raised_is_not_stepped,
-						begin_four, stage_end),
-		cmocka_unit_test_setup_teardown(
-			a_pending_breakpoint_is_reported_once, begin_four,
-			stage_end),
+		cmocka_unit_test_setup_teardown(a_step_into_a_collective_is_asked_about,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(the_list_turns_breakpoints_off, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_function_without_room_is_its_name, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_long_reason_has_several_lines, begin_outside,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_watch_whose_frame_has_ended_says_so,
+						begin_outside, stage_end),
+		cmocka_unit_test_setup_teardown(hits_are_summed, begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(the_pane_goes_with_the_last, begin_eight,
+						stage_end),
+		cmocka_unit_test_setup_teardown(b_sets_one_and_clears_it, begin_eight, stage_end),
+		cmocka_unit_test_setup_teardown(one_that_waits_offers_to_connect, begin_four,
+						stage_end),
+		cmocka_unit_test_setup_teardown(one_that_raised_is_not_stepped, begin_four,
+						stage_end),
+		cmocka_unit_test_setup_teardown(a_pending_breakpoint_is_reported_once, begin_four,
+						stage_end),
 	};
 	struct CMUnitTest tests[PICTURES + ARRAY_LENGTH(others)];
 

@@ -44,8 +44,7 @@ static json_t *number_at(int64_t flat, int64_t odd)
 }
 
 /* Of a plane of so many columns, at place 0 of the dimensions before. */
-static json_t *numbers_of(const struct tensor_slice *slice, int64_t columns,
-			  int64_t odd)
+static json_t *numbers_of(const struct tensor_slice *slice, int64_t columns, int64_t odd)
 {
 	json_t *numbers = json_array();
 
@@ -53,29 +52,24 @@ static json_t *numbers_of(const struct tensor_slice *slice, int64_t columns,
 		for (int64_t j = 0; j < slice->column_count; j++)
 			json_array_append_new(
 				numbers,
-				number_at((slice->row + i) * columns +
-						  slice->column + j,
-					  odd));
+				number_at((slice->row + i) * columns + slice->column + j, odd));
 	return numbers;
 }
 
-static json_t *slice_of(const struct tensor_slice *slice, int64_t columns,
-			int64_t odd)
+static json_t *slice_of(const struct tensor_slice *slice, int64_t columns, int64_t odd)
 {
 	json_t *json = tensor_slice_to_json(slice);
 
-	json_object_set_new(json, "numbers",
-			    numbers_of(slice, columns, odd));
+	json_object_set_new(json, "numbers", numbers_of(slice, columns, odd));
 	return json;
 }
 
 static json_t *statistics_of(int64_t nan_count)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:o, s:I, s:i, s:i}", "min",
-			 -0.41, "max", 0.39, "mean", 0.00123, "std", 0.1801,
-			 "norm",
-			 nan_count > 0 ? json_string("nan") : json_real(2.8134),
-			 "nan", (json_int_t)nan_count, "inf", 0, "zeros", 0);
+	return json_pack("{s:f, s:f, s:f, s:f, s:o, s:I, s:i, s:i}", "min", -0.41, "max", 0.39,
+			 "mean", 0.00123, "std", 0.1801, "norm",
+			 nan_count > 0 ? json_string("nan") : json_real(2.8134), "nan",
+			 (json_int_t)nan_count, "inf", 0, "zeros", 0);
 }
 
 static json_t *histogram_of(void)
@@ -83,25 +77,20 @@ static json_t *histogram_of(void)
 	json_t *bins = json_array();
 
 	for (int i = 0; i < TENSOR_BINS; i++)
-		json_array_append_new(bins,
-				      json_integer((i + 1) * (60 - i) / 60));
-	return json_pack("{s:f, s:f, s:o}", "low", -0.41, "high", 0.39, "bins",
-			 bins);
+		json_array_append_new(bins, json_integer((i + 1) * (60 - i) / 60));
+	return json_pack("{s:f, s:f, s:o}", "low", -0.41, "high", 0.39, "bins", bins);
 }
 
 static json_t *tensor_of(int64_t rows, int64_t columns, int64_t nan_count)
 {
-	return json_pack(
-		"{s:s, s:[I,I], s:[I,i], s:I, s:i, s:I, s:s, s:b, s:I, s:i,"
-		" s:b, s:b, s:o, s:o, s:f}",
-		"dtype", "float32", "shape", (json_int_t)rows,
-		(json_int_t)columns, "strides", (json_int_t)columns, 1, "numel",
-		(json_int_t)(rows * columns), "itemsize", 4, "nbytes",
-		(json_int_t)(4 * rows * columns), "device", "cpu",
-		"requires_grad", 1, "storage_nbytes",
-		(json_int_t)(4 * rows * columns), "storage_users", 1,
-		"is_parameter", 1, "live", 0, "stats", statistics_of(nan_count),
-		"histogram", histogram_of(), "share", 1.0);
+	return json_pack("{s:s, s:[I,I], s:[I,i], s:I, s:i, s:I, s:s, s:b, s:I, s:i,"
+			 " s:b, s:b, s:o, s:o, s:f}",
+			 "dtype", "float32", "shape", (json_int_t)rows, (json_int_t)columns,
+			 "strides", (json_int_t)columns, 1, "numel", (json_int_t)(rows * columns),
+			 "itemsize", 4, "nbytes", (json_int_t)(4 * rows * columns), "device", "cpu",
+			 "requires_grad", 1, "storage_nbytes", (json_int_t)(4 * rows * columns),
+			 "storage_users", 1, "is_parameter", 1, "live", 0, "stats",
+			 statistics_of(nan_count), "histogram", histogram_of(), "share", 1.0);
 }
 
 /* What a node tells of it where no statistics are wanted. */
@@ -114,32 +103,29 @@ static json_t *bare(const struct tensorview *known)
 	return tensor;
 }
 
-static void take(struct stage *stage, enum tensor_work work,
-		 json_t *owned_tensor, json_t *owned_slice)
+static void take(struct stage *stage, enum tensor_work work, json_t *owned_tensor,
+		 json_t *owned_slice)
 {
 	struct error error = ERROR_INIT;
 	json_t *body = json_object();
 
-	json_object_set_new(body, "value",
-			    json_pack("{s:s, s:s, s:s}", "name", "x", "type",
-				      "Tensor", "value", "tensor"));
+	json_object_set_new(
+		body, "value",
+		json_pack("{s:s, s:s, s:s}", "name", "x", "type", "Tensor", "value", "tensor"));
 	json_object_set_new(body, "tensor",
-			    owned_tensor != NULL ? owned_tensor
-						 : bare(known_of(stage)));
+			    owned_tensor != NULL ? owned_tensor : bare(known_of(stage)));
 	if (owned_slice != NULL)
 		json_object_set_new(body, "slice", owned_slice);
 	json_object_set_new(body, "frame",
-			    json_pack("{s:s, s:s, s:i}", "func", "train",
-				      "file", "/job/train.py", "lineno", 14));
-	if (tensorview_take(known_of(stage), work, body,
-			    stage->engine.session.now, &error) < 0)
+			    json_pack("{s:s, s:s, s:i}", "func", "train", "file", "/job/train.py",
+				      "lineno", 14));
+	if (tensorview_take(known_of(stage), work, body, stage->engine.session.now, &error) < 0)
 		fail_msg("%s", error.message);
 	json_decref(body);
 }
 
-static struct tensor_slice slice_at(const struct tensor *tensor, int64_t row,
-				    int64_t column, int64_t rows,
-				    int64_t columns)
+static struct tensor_slice slice_at(const struct tensor *tensor, int64_t row, int64_t column,
+				    int64_t rows, int64_t columns)
 {
 	struct tensor_place place = { row, column };
 	struct tensor_plane plane;
@@ -150,8 +136,7 @@ static struct tensor_slice slice_at(const struct tensor *tensor, int64_t row,
 }
 
 /* It is looked at, and has come. */
-static void show(struct stage *stage, int64_t rows, int64_t columns,
-		 int64_t odd)
+static void show(struct stage *stage, int64_t rows, int64_t columns, int64_t odd)
 {
 	struct tensorview *known = known_of(stage);
 	struct tensor_slice slice;
@@ -159,10 +144,8 @@ static void show(struct stage *stage, int64_t rows, int64_t columns,
 	tensorview_look(known, "model.fc.weight");
 	tensorview_move(known, 5, 0, 105);
 	tensorview_begin_reading(known);
-	take(stage, TENSOR_WORK_LOOK,
-	     tensor_of(rows, columns, odd >= 0 ? 12 : 0), NULL);
-	slice = slice_at(&known->tensor, 0, 0, rows < 60 ? rows : 60,
-			 columns < 60 ? columns : 60);
+	take(stage, TENSOR_WORK_LOOK, tensor_of(rows, columns, odd >= 0 ? 12 : 0), NULL);
+	slice = slice_at(&known->tensor, 0, 0, rows < 60 ? rows : 60, columns < 60 ? columns : 60);
 	take(stage, TENSOR_WORK_SLICE, tensor_of(rows, columns, odd >= 0 ? 12 : 0),
 	     slice_of(&slice, columns, odd));
 	view_open(&stage->app.view, VIEW_TENSOR);
@@ -180,16 +163,14 @@ static void read_map(struct stage *stage, int64_t odd)
 	int columns;
 
 	layout_make(&layout, &stage->engine.session, view);
-	tensor_screen_make(&screen, &stage->engine.session, view,
-			   layout.body.row_count, layout.body.column_count);
+	tensor_screen_make(&screen, &stage->engine.session, view, layout.body.row_count,
+			   layout.body.column_count);
 	tensor_screen_map(&screen, view, &rows, &columns);
 	tensor_heat_clear(&known->next_heat);
-	tensor_heat_begin(&known->next_heat, &screen.plane, &known->tensor,
-			  rows, columns, screen.cursor.column);
-	while (known->next_heat.bins != NULL &&
-	       tensor_heat_next(&known->next_heat, &wanted))
-		take(stage, TENSOR_WORK_HEAT, NULL,
-		     slice_of(&wanted, screen.columns, odd));
+	tensor_heat_begin(&known->next_heat, &screen.plane, &known->tensor, rows, columns,
+			  screen.cursor.column);
+	while (known->next_heat.bins != NULL && tensor_heat_next(&known->next_heat, &wanted))
+		take(stage, TENSOR_WORK_HEAT, NULL, slice_of(&wanted, screen.columns, odd));
 }
 
 static void show_numbers(struct stage *stage)
@@ -240,8 +221,7 @@ static void draws_the_picture(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(pictures); i++) {
 		struct buffer drawn = BUFFER_INIT;
 
-		stage_resize(stage, pictures[i].row_count,
-			     pictures[i].column_count);
+		stage_resize(stage, pictures[i].row_count, pictures[i].column_count);
 		stage->app.view.is_ascii = pictures[i].is_ascii;
 		pictures[i].show(stage);
 		stage_draw(stage, &drawn);
@@ -262,18 +242,14 @@ static void a_map_has_two_colours_in_a_cell(void **state)
 	app_draw(&stage->app);
 	for (int row = 0; row < 24; row++) {
 		for (int column = 0; column < 80; column++) {
-			const struct cell *cell =
-				canvas_cell(&stage->app.canvas, row, column);
+			const struct cell *cell = canvas_cell(&stage->app.canvas, row, column);
 			bool is_pair = cell->lower != 0;
-			int step = (is_pair ? cell->lower : cell->style) -
-				   STYLE_HEAT_1;
+			int step = (is_pair ? cell->lower : cell->style) - STYLE_HEAT_1;
 
-			buffer_append_char(
-				&drawn,
-				step < 0 || step >= STYLE_HEAT_COUNT
-					? (cell->style == STYLE_VALUE_NAN ? '!'
-									  : '.')
-					: (char)((is_pair ? 'a' : 'A') + step));
+			buffer_append_char(&drawn,
+					   step < 0 || step >= STYLE_HEAT_COUNT
+						   ? (cell->style == STYLE_VALUE_NAN ? '!' : '.')
+						   : (char)((is_pair ? 'a' : 'A') + step));
 		}
 		buffer_append_char(&drawn, '\n');
 	}
@@ -293,14 +269,11 @@ static void what_is_masked_is_counted(void **state)
 	show_numbers(stage);
 	stage_check_hides(stage, "masked");
 	json_object_set_new(tensor, "has_mask", json_true());
-	json_object_set_new(json_object_get(tensor, "stats"), "count",
-			    json_integer(253));
-	json_object_set_new(json_object_get(tensor, "stats"), "masked",
-			    json_integer(3));
+	json_object_set_new(json_object_get(tensor, "stats"), "count", json_integer(253));
+	json_object_set_new(json_object_get(tensor, "stats"), "masked", json_integer(3));
 	slice = slice_at(&known->tensor, 0, 0, 8, 32);
 	told = slice_of(&slice, 32, -1);
-	json_array_set_new(json_object_get(told, "numbers"), 0,
-			   json_pack("{s:s}", "text", "--"));
+	json_array_set_new(json_object_get(told, "numbers"), 0, json_pack("{s:s}", "text", "--"));
 	tensorview_begin_reading(known);
 	take(stage, TENSOR_WORK_SLICE, tensor, told);
 	stage_check_shows(stage, "3 of 256 masked");
@@ -415,8 +388,7 @@ static void what_changed_is_marked(void **state)
 	/* The first row is what the second was. */
 	slice.row = 1;
 	slice.row_count = 7;
-	take(stage, TENSOR_WORK_LOOK, tensor_of(8, 32, 0),
-	     slice_of(&slice, 33, -1));
+	take(stage, TENSOR_WORK_LOOK, tensor_of(8, 32, 0), slice_of(&slice, 33, -1));
 	app_draw(&stage->app);
 	cell = canvas_cell(&stage->app.canvas, 11, 18);
 	assert_int_equal(cell->style, STYLE_VALUE_CHANGED);
@@ -498,8 +470,7 @@ static void it_fits_any_size(void **state)
 	}
 }
 
-#define ON_STAGE(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

@@ -115,8 +115,7 @@ static void colours_are_styles(void **state)
 		   "\033[0;90mh\033[0;30mi");
 	draw_back(bench, 0);
 	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
-		const struct cell *cell =
-			canvas_cell(&bench->canvas, 0, (int)i);
+		const struct cell *cell = canvas_cell(&bench->canvas, 0, (int)i);
 
 		assert_int_equal(cell->style, wanted[i].style);
 		assert_int_equal(cell->emphasis, wanted[i].emphasis);
@@ -147,12 +146,9 @@ static void lines_above_can_be_scrolled_to(void **state)
 	}
 	assert_int_equal(terminal_history(bench->terminal), 6);
 	check(bench, "line 6\nline 7\nline 8\nline 9\n\n");
-	assert_string_equal(draw_back(bench, 3),
-			    "line 3\nline 4\nline 5\nline 6\nline 7\n");
-	assert_int_equal(canvas_cell(&bench->canvas, 0, 0)->style,
-			 STYLE_TERMINAL_GREEN);
-	assert_string_equal(draw_back(bench, 99),
-			    "line 0\nline 1\nline 2\nline 3\nline 4\n");
+	assert_string_equal(draw_back(bench, 3), "line 3\nline 4\nline 5\nline 6\nline 7\n");
+	assert_int_equal(canvas_cell(&bench->canvas, 0, 0)->style, STYLE_TERMINAL_GREEN);
+	assert_string_equal(draw_back(bench, 99), "line 0\nline 1\nline 2\nline 3\nline 4\n");
 }
 
 static void its_past_is_bounded(void **state)
@@ -208,10 +204,8 @@ static void only_what_is_harmless_passes(void **state)
 	check_passes("\033[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1mx", "x");
 	check_passes("\033[-5Ax\033[ 5Ax", "xx");
 	check_passes("\033[8;1;1tx\033[2 qx\033[5bx", "xxx");
-	check_passes("\033[?1049h\033[?25l\033[>c\033[?1;2r",
-		     "\033[?1049h\033[?25l\033[>c");
-	check_passes("\033]0;title\007a\033]52;c;eA==\033\\b\033P$qm\033\\c",
-		     "abc");
+	check_passes("\033[?1049h\033[?25l\033[>c\033[?1;2r", "\033[?1049h\033[?25l\033[>c");
+	check_passes("\033]0;title\007a\033]52;c;eA==\033\\b\033P$qm\033\\c", "abc");
 	check_passes("\033]0;no end\033[31mred", "\033[31mred");
 	check_passes("\033(0lqk\033#8\033Nx", "lqkx");
 	check_passes("\001\016\005\177", "^A^N^E^?");
@@ -219,8 +213,7 @@ static void only_what_is_harmless_passes(void **state)
 		     "31m\xe2\x80\xae",
 		     "<009b>31m<202e>");
 	check_passes("\xff\xc3(\xe5\x88", "<ff><c3>(");
-	check_passes("e\xcc\x81\xcc\x81\xcc\x81\xcc\x81.",
-		     "e\xcc\x81\xcc\x81.");
+	check_passes("e\xcc\x81\xcc\x81\xcc\x81\xcc\x81.", "e\xcc\x81\xcc\x81.");
 	check_passes("\033\033[3\0331m", "m");
 }
 

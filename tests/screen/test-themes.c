@@ -24,8 +24,7 @@
 #include "base/error.h"
 #include "stage.h"
 
-static const char *const themes[] = { "default", "light", "mono",
-				      "high-contrast" };
+static const char *const themes[] = { "default", "light", "mono", "high-contrast" };
 
 struct terminal_kind {
 	const char *name;
@@ -44,8 +43,7 @@ struct picture {
 	int colour_count;
 };
 
-static const char letters[] =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 struct legend {
 	struct shown_look looks[sizeof(letters)];
@@ -54,8 +52,7 @@ struct legend {
 
 static bool is_plain(const struct shown_look *look)
 {
-	return look->foreground < 0 && look->background < 0 &&
-	       look->attributes == 0;
+	return look->foreground < 0 && look->background < 0 && look->attributes == 0;
 }
 
 static char letter_of(struct legend *legend, const struct shown_look *look)
@@ -64,8 +61,7 @@ static char letter_of(struct legend *legend, const struct shown_look *look)
 
 	if (is_plain(look))
 		return '.';
-	while (i < legend->count &&
-	       memcmp(&legend->looks[i], look, sizeof(*look)) != 0)
+	while (i < legend->count && memcmp(&legend->looks[i], look, sizeof(*look)) != 0)
 		i++;
 	assert_true(i < sizeof(letters) - 1);
 	if (i == legend->count)
@@ -83,8 +79,7 @@ static void append_colour(struct buffer *out, int colour)
 
 static void append_legend(struct buffer *out, const struct legend *legend)
 {
-	static const char *const names[] = { " bold", " dim", " italic",
-					     " underline", " reverse" };
+	static const char *const names[] = { " bold", " dim", " italic", " underline", " reverse" };
 
 	buffer_append_string(out, "\n. default on default\n");
 	for (size_t i = 0; i < legend->count; i++) {
@@ -116,11 +111,9 @@ static void home_looks_so(void **state)
 	app_draw(&stage.app);
 	for (int row = 0; row < 24; row++) {
 		for (int column = 0; column < 80; column++) {
-			const struct cell *cell =
-				canvas_cell(&stage.app.canvas, row, column);
+			const struct cell *cell = canvas_cell(&stage.app.canvas, row, column);
 			struct shown_look look =
-				theme_show_cell(&stage.app.theme, cell,
-						picture->colour_count);
+				theme_show_cell(&stage.app.theme, cell, picture->colour_count);
 
 			buffer_append_char(&drawn, letter_of(&legend, &look));
 		}
@@ -164,15 +157,13 @@ static double linear(int value)
 	if (x <= 0)
 		return 0;
 	for (int i = 0; i < 60; i++)
-		root -= (root * root * root * root * root - x) /
-			(5 * root * root * root * root);
+		root -= (root * root * root * root * root - x) / (5 * root * root * root * root);
 	return square * root;
 }
 
 static double luminance(int colour)
 {
-	return 0.2126 * linear(part_of(colour, 0)) +
-	       0.7152 * linear(part_of(colour, 1)) +
+	return 0.2126 * linear(part_of(colour, 0)) + 0.7152 * linear(part_of(colour, 1)) +
 	       0.0722 * linear(part_of(colour, 2));
 }
 
@@ -197,12 +188,9 @@ struct demand {
 static void what_is_written_can_be_read(void **state)
 {
 	static const struct demand demands[] = {
-		{ "light", 256, 4.5, 16, 231 },
-		{ "light", 16, 3.9, 0, 15 },
-		{ "high-contrast", 256, 7.0, -1, -1 },
-		{ "high-contrast", 16, 7.0, -1, -1 },
-		{ "high-contrast", 8, 7.0, -1, -1 },
-		{ "default", 256, 2.6, 16, 231 },
+		{ "light", 256, 4.5, 16, 231 },	       { "light", 16, 3.9, 0, 15 },
+		{ "high-contrast", 256, 7.0, -1, -1 }, { "high-contrast", 16, 7.0, -1, -1 },
+		{ "high-contrast", 8, 7.0, -1, -1 },   { "default", 256, 2.6, 16, 231 },
 		{ "default", 256, 4.5, 231, 16 },
 	};
 
@@ -215,8 +203,7 @@ static void what_is_written_can_be_read(void **state)
 		assert_int_equal(theme_load(&theme, demand->theme, &error), 0);
 		for (int style = 0; style < STYLE_COUNT; style++) {
 			struct shown_look look =
-				theme_show(&theme, (enum style)style, 0,
-					   demand->colour_count);
+				theme_show(&theme, (enum style)style, 0, demand->colour_count);
 			double got;
 
 			/* Nothing is written in these. */
@@ -232,9 +219,8 @@ static void what_is_written_can_be_read(void **state)
 			if (got < demand->least)
 				fail_msg("%s, %d colours: style %d, %d on %d "
 					 "has a contrast of %.1f",
-					 demand->theme, demand->colour_count,
-					 style, look.foreground,
-					 look.background, got);
+					 demand->theme, demand->colour_count, style,
+					 look.foreground, look.background, got);
 		}
 	}
 }
@@ -250,16 +236,12 @@ static void nothing_is_said_by_colour_alone(void **state)
 
 		assert_int_equal(theme_load(&theme, themes[i], &error), 0);
 		for (size_t j = 0; j < 2; j++) {
-			static const enum style odd[] = { STYLE_OUTLIER,
-							  STYLE_VERDICT_BAD };
+			static const enum style odd[] = { STYLE_OUTLIER, STYLE_VERDICT_BAD };
 
-			assert_int_not_equal(
-				theme_show(&theme, odd[j], 0, 0).attributes,
-				theme_show(&theme, STYLE_TEXT, 0, 0)
-					.attributes);
+			assert_int_not_equal(theme_show(&theme, odd[j], 0, 0).attributes,
+					     theme_show(&theme, STYLE_TEXT, 0, 0).attributes);
 		}
-		assert_true(theme_show(&theme, STYLE_TEXT, EMPHASIS_SELECTED, 0)
-				    .attributes &
+		assert_true(theme_show(&theme, STYLE_TEXT, EMPHASIS_SELECTED, 0).attributes &
 			    ATTRIBUTE_REVERSE);
 	}
 }
@@ -273,17 +255,13 @@ static void a_heat_map_grows_lighter(void **state)
 		struct theme theme;
 
 		assert_int_equal(theme_load(&theme, themes[i], &error), 0);
-		assert_int_equal(theme_has_heat(&theme, 256),
-				 strcmp(themes[i], "mono") != 0);
+		assert_int_equal(theme_has_heat(&theme, 256), strcmp(themes[i], "mono") != 0);
 		assert_false(theme_has_heat(&theme, 16));
 		assert_false(theme_has_heat(&theme, 0));
-		for (int j = 1;
-		     j < STYLE_HEAT_COUNT && theme_has_heat(&theme, 256); j++) {
+		for (int j = 1; j < STYLE_HEAT_COUNT && theme_has_heat(&theme, 256); j++) {
 			enum style style = (enum style)(STYLE_HEAT_1 + j);
-			int darker = theme_show(&theme, style - 1, 0, 256)
-					     .foreground;
-			int lighter =
-				theme_show(&theme, style, 0, 256).foreground;
+			int darker = theme_show(&theme, style - 1, 0, 256).foreground;
+			int lighter = theme_show(&theme, style, 0, 256).foreground;
 
 			assert_true(luminance(darker) < luminance(lighter));
 		}
@@ -396,8 +374,7 @@ static void the_users_own_theme_comes_first(void **state)
 	write_theme(folder, "open", "dim\n");
 	stage_open(&stage, "hung8.jsonl");
 	assert_int_equal(app_set_theme(&stage.app, "mono", &error), 0);
-	assert_int_equal(stage.app.theme.looks[STYLE_DIM].attributes,
-			 ATTRIBUTE_REVERSE);
+	assert_int_equal(stage.app.theme.looks[STYLE_DIM].attributes, ATTRIBUTE_REVERSE);
 	check_problem(&stage.app, "broken",
 		      "broken, line 3: the style 'dim' is in line 1 already.");
 	check_problem(&stage.app, "nosuch",
@@ -437,8 +414,7 @@ static void themes_are_listed(void **state)
 
 int main(void)
 {
-	static struct picture
-		pictures[ARRAY_LENGTH(themes) * ARRAY_LENGTH(kinds)];
+	static struct picture pictures[ARRAY_LENGTH(themes) * ARRAY_LENGTH(kinds)];
 	struct CMUnitTest tests[ARRAY_LENGTH(pictures) + 7] = {
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(nothing_is_said_by_colour_alone),
@@ -459,10 +435,9 @@ int main(void)
 		struct picture *picture = &pictures[i];
 
 		picture->theme = themes[i / ARRAY_LENGTH(kinds)];
-		picture->colour_count =
-			kinds[i % ARRAY_LENGTH(kinds)].colour_count;
-		snprintf(picture->name, sizeof(picture->name), "theme-%s-%s",
-			 picture->theme, kinds[i % ARRAY_LENGTH(kinds)].name);
+		picture->colour_count = kinds[i % ARRAY_LENGTH(kinds)].colour_count;
+		snprintf(picture->name, sizeof(picture->name), "theme-%s-%s", picture->theme,
+			 kinds[i % ARRAY_LENGTH(kinds)].name);
 		tests[7 + i] = (struct CMUnitTest){
 			.name = picture->name,
 			.test_func = home_looks_so,

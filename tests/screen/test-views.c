@@ -100,12 +100,10 @@ static void any_text_is_searched(void **state)
 		assert_int_equal(stage->app.view.source_line, lines[i]);
 	}
 	stage_keys(stage, "/ ' \" Enter");
-	assert_string_equal(stage->app.view.message,
-			    "'\'\"' is not in this pane.");
+	assert_string_equal(stage->app.view.message, "'\'\"' is not in this pane.");
 }
 
-static void expect_focus(struct stage *stage, const char *keys,
-			 const char *focus)
+static void expect_focus(struct stage *stage, const char *keys, const char *focus)
 {
 	const struct session *session = &stage->engine.session;
 	struct buffer text = BUFFER_INIT;
@@ -278,20 +276,16 @@ static void recurse(struct stage *stage, int frames)
 {
 	struct buffer line = BUFFER_INIT;
 
-	buffer_append_string(
-		&line,
-		"{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-		"\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
-		"\"time\":99.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
-		"\"codes\":[[98,\"rec\",null,\"/home/ana/job/train.py\",1,0],"
-		"[99,\"<module>\",null,\"/home/ana/job/train.py\",1,0]],"
-		"\"frames\":[");
+	buffer_append_string(&line, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
+				    "\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
+				    "\"time\":99.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
+				    "\"codes\":[[98,\"rec\",null,\"/home/ana/job/train.py\",1,0],"
+				    "[99,\"<module>\",null,\"/home/ana/job/train.py\",1,0]],"
+				    "\"frames\":[");
 	for (int i = 0; i < frames; i++)
 		buffer_append_string(&line, "[98,3],");
-	buffer_append_string(
-		&line,
-		"[99,19]]}],\"threads\":[{\"tid\":4203,\"is_main\":true,"
-		"\"state\":\"running\",\"exact\":\"exact\",\"stack\":99}]}}");
+	buffer_append_string(&line, "[99,19]]}],\"threads\":[{\"tid\":4203,\"is_main\":true,"
+				    "\"state\":\"running\",\"exact\":\"exact\",\"stack\":99}]}}");
 	apply(stage, line.data);
 	session_judge(&stage->engine.session);
 	buffer_clear(&line);
@@ -350,8 +344,7 @@ static void few_rows_have_no_frame(void **state)
 		stage_keys(stage, views[i].key);
 		stage->app.view.merged_cursor = 0;
 		stage_check_shows(stage, views[i].text);
-		assert_int_equal(canvas_cell(&stage->app.canvas, 2, 0)->sides,
-				 0);
+		assert_int_equal(canvas_cell(&stage->app.canvas, 2, 0)->sides, 0);
 		stage_keys(stage, "Esc Esc");
 	}
 }
@@ -368,8 +361,7 @@ static void the_diff_has_a_cursor(void **state)
 	stage_keys(stage, "Home .");
 	assert_int_equal(stage->app.view.diff_cursor, 1);
 	app_draw(&stage->app);
-	assert_true(canvas_cell(&stage->app.canvas, 4, 3)->emphasis &
-		    EMPHASIS_SELECTED);
+	assert_true(canvas_cell(&stage->app.canvas, 4, 3)->emphasis & EMPHASIS_SELECTED);
 }
 
 static void two_ranks_are_compared(void **state)
@@ -391,8 +383,7 @@ static void the_chooser_says_why(void **state)
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
 	stage.engine.session.choice.wanted_job = xstrdup("31313");
-	stage_check_shows(&stage,
-			  "No job here has the port or launcher 31313. 2 jobs");
+	stage_check_shows(&stage, "No job here has the port or launcher 31313. 2 jobs");
 	stage_check_shows(&stage, "train.py ");
 	stage_close(&stage);
 }
@@ -471,8 +462,7 @@ static void other_users_are_counted(void **state)
 		      "\"command\":\"discover\",\"success\":true,\"body\":{"
 		      "\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
-	stage_check_shows(&stage,
-			  "1,234 Python processes belong to other users;");
+	stage_check_shows(&stage, "1,234 Python processes belong to other users;");
 	stage_close(&stage);
 }
 
@@ -491,8 +481,7 @@ static void class_marks_differ_in_ascii(void **state)
 		int32_t mark = mark_of_class(session, &class, &style);
 		int32_t ascii;
 
-		window_put_character(canvas_window(&canvas), 0, 0, STYLE_TEXT,
-				     mark);
+		window_put_character(canvas_window(&canvas), 0, 0, STYLE_TEXT, mark);
 		canvas_make_ascii(&canvas);
 		ascii = canvas_cell(&canvas, 0, 0)->codepoint;
 		assert_in_range(ascii, '!', '~');
@@ -543,8 +532,7 @@ static void an_error_is_kept_in_the_log(void **state)
 
 static void a_shell_command_says_where_it_works(void **state)
 {
-	static const char *const lines[] = { "locals", "diff 0 1", "wait",
-					     "where" };
+	static const char *const lines[] = { "locals", "diff 0 1", "wait", "where" };
 	struct stage *stage = *state;
 
 	log_set_quiet(1);
@@ -605,8 +593,7 @@ static void an_opened_variable_is_read_again(void **state)
 	stage_keys(stage, "u S-Tab Down Down Enter");
 	stage_check_shows(stage, "- model");
 	frame = locals_frame_selected(&stage->engine.session);
-	rows = pane_locals_rows(&stage->engine.session, &stage->app.view,
-				&frame, &count);
+	rows = pane_locals_rows(&stage->engine.session, &stage->app.view, &frame, &count);
 	for (size_t i = 0; i < count; i++)
 		pages += rows[i].is_page && rows[i].address != 0;
 	free(rows);
@@ -652,8 +639,7 @@ static void frames_are_counted(void **state)
 	commands_run(&stage->app, "up 2");
 	stage_check_shows(stage, "this is the outermost frame");
 	commands_run(&stage->app, "down 99");
-	assert_int_equal(
-		session_selected_depth(&stage->engine.session), 0);
+	assert_int_equal(session_selected_depth(&stage->engine.session), 0);
 	commands_run(&stage->app, "down");
 	stage_check_shows(stage, "this is the innermost frame");
 	commands_run(&stage->app, "up none");
@@ -678,8 +664,7 @@ static void an_answer_of_one_line_leaves_the_view(void **state)
 	assert_int_equal(stage->app.view.kind, VIEW_TEXT);
 }
 
-#define ON_HUNG8(test)                                                         \
-	cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
+#define ON_HUNG8(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)
 
 int main(void)
 {

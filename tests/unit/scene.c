@@ -51,8 +51,7 @@ static int apply(struct scene *scene, struct message *message)
 	int result;
 
 	scene->error = (struct error)ERROR_INIT;
-	result = session_apply(&scene->session, 0, message, scene->now,
-			       &scene->error);
+	result = session_apply(&scene->session, 0, message, scene->now, &scene->error);
 	if (scene->sent)
 		scene->sent(scene, message, scene->sent_data);
 	message_clear(message);
@@ -98,36 +97,31 @@ json_t *scene_process(int rank, int pid, int world_size)
 {
 	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:I,s:s,s:s,s:i,s:s,s:s,s:s,"
 			 "s:s,s:s}",
-			 "pid", pid, "rank", rank, "local_rank", rank,
-			 "group_rank", 0, "world_size", world_size, "uid", 1000,
-			 "start_time", (json_int_t)pid, "host", "gpu01", "job",
-			 "127.0.0.1:29500", "launcher_pid", 90, "launcher",
-			 "torchrun", "script", "train.py", "script_path",
-			 "/job/train.py", "cwd", "/job", "state", "live");
+			 "pid", pid, "rank", rank, "local_rank", rank, "group_rank", 0,
+			 "world_size", world_size, "uid", 1000, "start_time", (json_int_t)pid,
+			 "host", "gpu01", "job", "127.0.0.1:29500", "launcher_pid", 90, "launcher",
+			 "torchrun", "script", "train.py", "script_path", "/job/train.py", "cwd",
+			 "/job", "state", "live");
 }
 
 void scene_discovered(struct scene *scene)
 {
-	assert_int_equal(
-		scene_response(scene, "discover",
-			       json_pack("{s:i,s:i,s:[]}", "looked_at", 41,
-					 "uid", 1000, "bystanders")),
-		0);
+	assert_int_equal(scene_response(scene, "discover",
+					json_pack("{s:i,s:i,s:[]}", "looked_at", 41, "uid", 1000,
+						  "bystanders")),
+			 0);
 }
 
 void scene_start(struct scene *scene, int count)
 {
 	for (int rank = 0; rank < count; rank++)
 		assert_int_equal(
-			scene_event(scene, "rankAdded",
-				    scene_process(rank, 100 + rank, count)),
-			0);
+			scene_event(scene, "rankAdded", scene_process(rank, 100 + rank, count)), 0);
 	scene_discovered(scene);
 }
 
 /* The id of text, and whether it is new. */
-static int64_t find_id(struct scene *scene, struct strmap *ids,
-		       const char *text, bool *is_new)
+static int64_t find_id(struct scene *scene, struct strmap *ids, const char *text, bool *is_new)
 {
 	intptr_t id = (intptr_t)strmap_find(ids, text);
 
@@ -152,8 +146,7 @@ static void append_path(struct buffer *out, const char *file)
 }
 
 /* text is one frame: "load_batch train.py:5" */
-static void add_frame(struct scene *scene, const char *text, json_t *codes,
-		      json_t *frames)
+static void add_frame(struct scene *scene, const char *text, json_t *codes, json_t *frames)
 {
 	char *copy = xstrdup(text);
 	char *colon = strrchr(copy, ':');
@@ -169,12 +162,10 @@ static void add_frame(struct scene *scene, const char *text, json_t *codes,
 	*file = '\0';
 	append_path(&path, file + 1);
 	if (is_new)
-		json_array_append_new(codes,
-				      json_pack("[I,s,s,s,i,i]", (json_int_t)id,
-						copy, copy, path.data, 1, 0));
+		json_array_append_new(codes, json_pack("[I,s,s,s,i,i]", (json_int_t)id, copy, copy,
+						       path.data, 1, 0));
 	json_array_append_new(frames,
-			      json_pack("[I,i]", (json_int_t)id,
-					(int)strtol(colon + 1, NULL, 10)));
+			      json_pack("[I,i]", (json_int_t)id, (int)strtol(colon + 1, NULL, 10)));
 	buffer_clear(&path);
 	free(copy);
 }
@@ -197,57 +188,46 @@ static json_t *make_stack(struct scene *scene, const char *text, int64_t id)
 		at = end + 3;
 	}
 	free(copy);
-	return json_pack("{s:I,s:i,s:o,s:o}", "id", (json_int_t)id, "dropped",
-			 0, "codes", codes, "frames", frames);
+	return json_pack("{s:I,s:i,s:o,s:o}", "id", (json_int_t)id, "dropped", 0, "codes", codes,
+			 "frames", frames);
 }
 
-static json_t *make_thread(struct scene *scene, const struct seen *seen,
-			   json_t *stacks)
+static json_t *make_thread(struct scene *scene, const struct seen *seen, json_t *stacks)
 {
 	int tid = seen->tid ? seen->tid : seen->pid;
 	json_t *thread = json_pack(
-		"{s:i,s:b,s:s,s:s,s:i,s:I,s:I,s:b}", "tid", tid, "is_main",
-		seen->tid == 0, "state", seen->state ? seen->state : "blocked",
-		"exact", "consistent", "syscall",
-		seen->syscall ? seen->syscall : SYS_futex, "cpu_ns",
-		(json_int_t)(seen->cpu * 1e9), "switches",
-		(json_int_t)seen->switches, "has_gil", seen->has_gil);
+		"{s:i,s:b,s:s,s:s,s:i,s:I,s:I,s:b}", "tid", tid, "is_main", seen->tid == 0, "state",
+		seen->state ? seen->state : "blocked", "exact", "consistent", "syscall",
+		seen->syscall ? seen->syscall : SYS_futex, "cpu_ns", (json_int_t)(seen->cpu * 1e9),
+		"switches", (json_int_t)seen->switches, "has_gil", seen->has_gil);
 
 	if (seen->missing)
-		json_object_set_new(thread, "missing",
-				    json_string(seen->missing));
+		json_object_set_new(thread, "missing", json_string(seen->missing));
 	if (seen->argument != 0)
 		json_set_hex(thread, "argument", seen->argument);
 	if (seen->stack) {
 		bool is_new;
-		int64_t id =
-			find_id(scene, scene->stacks, seen->stack, &is_new);
+		int64_t id = find_id(scene, scene->stacks, seen->stack, &is_new);
 
 		if (is_new)
-			json_array_append_new(
-				stacks, make_stack(scene, seen->stack, id));
-		json_object_set_new(thread, "stack",
-				    json_integer((json_int_t)id));
+			json_array_append_new(stacks, make_stack(scene, seen->stack, id));
+		json_object_set_new(thread, "stack", json_integer((json_int_t)id));
 	}
 	return thread;
 }
 
-int scene_see_threads(struct scene *scene, const struct seen *seen,
-		      size_t count)
+int scene_see_threads(struct scene *scene, const struct seen *seen, size_t count)
 {
 	json_t *stacks = json_array();
 	json_t *threads = json_array();
 	int result;
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(threads,
-				      make_thread(scene, &seen[i], stacks));
-	result =
-		scene_event(scene, "sampled",
-			    json_pack("{s:i,s:I,s:f,s:o,s:o}", "pid", seen->pid,
-				      "epoch", (json_int_t)++scene->epoch,
-				      "time", EPOCH_TIME + scene->now, "stacks",
-				      stacks, "threads", threads));
+		json_array_append_new(threads, make_thread(scene, &seen[i], stacks));
+	result = scene_event(scene, "sampled",
+			     json_pack("{s:i,s:I,s:f,s:o,s:o}", "pid", seen->pid, "epoch",
+				       (json_int_t)++scene->epoch, "time", EPOCH_TIME + scene->now,
+				       "stacks", stacks, "threads", threads));
 	if (result < 0)
 		print_error("# %s\n", scene->error.message);
 	return result;
@@ -279,8 +259,8 @@ const struct verdict *scene_judge(struct scene *scene)
 	return &scene->session.verdict;
 }
 
-void scene_expect(struct scene *scene, enum verdict_state state,
-		  const char *outliers, const char *sentence)
+void scene_expect(struct scene *scene, enum verdict_state state, const char *outliers,
+		  const char *sentence)
 {
 	const struct verdict *verdict = scene_judge(scene);
 	struct buffer folded = BUFFER_INIT;
@@ -288,7 +268,6 @@ void scene_expect(struct scene *scene, enum verdict_state state,
 	rankset_append(&folded, &verdict->outliers);
 	assert_string_equal(verdict->sentence, sentence);
 	assert_string_equal(folded.data, outliers);
-	assert_string_equal(verdict_state_name(verdict->state),
-			    verdict_state_name(state));
+	assert_string_equal(verdict_state_name(verdict->state), verdict_state_name(state));
 	buffer_clear(&folded);
 }

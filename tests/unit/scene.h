@@ -27,8 +27,7 @@ struct scene {
 	struct strmap *codes;
 	struct error error;
 	/* What was sent, after the session has taken it; may be NULL. */
-	void (*sent)(const struct scene *scene, const struct message *message,
-		     void *data);
+	void (*sent)(const struct scene *scene, const struct message *message, void *data);
 	void *sent_data;
 };
 
@@ -46,20 +45,16 @@ struct seen {
 	const char *missing; /* what of it could not be read; NULL: nothing */
 };
 
-#define WAITS(PID, LINE)                                                       \
-	{                                                                      \
-		.pid = (PID),                                                  \
-		.stack = "all_reduce torch/distributed/distributed_c10d.py:"   \
-			 "3252 < wrapper torch/distributed/c10d_logger.py:83 " \
-			 "< train train.py:" #LINE " < <module> train.py:19"   \
-	}
-#define BARRIER(PID, LINE)                                                     \
-	{                                                                      \
-		.pid = (PID),                                                  \
-		.stack = "barrier torch/distributed/distributed_c10d.py:5000 " \
-			 "< wrapper torch/distributed/c10d_logger.py:83 "      \
-			 "< train train.py:" #LINE " < <module> train.py:19"   \
-	}
+#define WAITS(PID, LINE)                                                                           \
+	{ .pid = (PID),                                                                            \
+	  .stack = "all_reduce torch/distributed/distributed_c10d.py:"                             \
+		   "3252 < wrapper torch/distributed/c10d_logger.py:83 "                           \
+		   "< train train.py:" #LINE " < <module> train.py:19" }
+#define BARRIER(PID, LINE)                                                                         \
+	{ .pid = (PID),                                                                            \
+	  .stack = "barrier torch/distributed/distributed_c10d.py:5000 "                           \
+		   "< wrapper torch/distributed/c10d_logger.py:83 "                                \
+		   "< train train.py:" #LINE " < <module> train.py:19" }
 #define LOADS "load_batch train.py:5 < train train.py:13 < <module> train.py:19"
 
 void scene_init(struct scene *scene);
@@ -77,8 +72,7 @@ void scene_discovered(struct scene *scene);
 /* One sample of one process with one thread. */
 int scene_see(struct scene *scene, const struct seen *seen);
 /* The same with count threads, all of the first one's process. */
-int scene_see_threads(struct scene *scene, const struct seen *seen,
-		      size_t count);
+int scene_see_threads(struct scene *scene, const struct seen *seen, size_t count);
 /* The node gives ids of stacks and codes anew. */
 void scene_drop_stacks(struct scene *scene);
 /* Moves the clock on. */
@@ -86,7 +80,7 @@ void scene_wait(struct scene *scene, double seconds);
 /* The verdict on all so far. */
 const struct verdict *scene_judge(struct scene *scene);
 /* Judges; compares state, outliers and sentence. */
-void scene_expect(struct scene *scene, enum verdict_state state,
-		  const char *outliers, const char *sentence);
+void scene_expect(struct scene *scene, enum verdict_state state, const char *outliers,
+		  const char *sentence);
 
 #endif

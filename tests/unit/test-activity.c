@@ -15,8 +15,7 @@
 #define USER " < train train.py:17 < <module> train.py:19"
 #define QUEUE "wait lib/threading.py:320 < get lib/queue.py:171"
 
-static void expect(const struct seen *seen, enum activity_kind kind,
-		   const char *name)
+static void expect(const struct seen *seen, enum activity_kind kind, const char *name)
 {
 	struct scene scene;
 	const struct thread *thread;
@@ -37,24 +36,20 @@ static void frames_say_what_is_done(void **state)
 		enum activity_kind kind;
 		const char *name;
 	} rows[] = {
-		{ "all_reduce " C10D ":3252" USER, ACTIVITY_PEERS,
-		  "all_reduce" },
+		{ "all_reduce " C10D ":3252" USER, ACTIVITY_PEERS, "all_reduce" },
 		{ "barrier " C10D ":1 < wrapper torch/distributed/"
 		  "c10d_logger.py:83" USER,
 		  ACTIVITY_PEERS, "barrier" },
 		/* of one kind, what the user called */
-		{ "broadcast " C10D ":1 < broadcast_object_list " C10D
-		  ":2" USER,
-		  ACTIVITY_PEERS, "broadcast_object_list" },
+		{ "broadcast " C10D ":1 < broadcast_object_list " C10D ":2" USER, ACTIVITY_PEERS,
+		  "broadcast_object_list" },
 		/* another kind inside of it says less */
-		{ QUEUE " < all_reduce " C10D ":1" USER, ACTIVITY_PEERS,
-		  "all_reduce" },
+		{ QUEUE " < all_reduce " C10D ":1" USER, ACTIVITY_PEERS, "all_reduce" },
 		{ "all_gather_object " C10D ":1 < save "
 		  "torch/distributed/checkpoint/state_dict_saver.py:9" USER,
 		  ACTIVITY_PEERS, "all_gather_object" },
-		{ QUEUE
-		  " < _try_get_data torch/utils/data/dataloader.py:1" USER,
-		  ACTIVITY_DATA, "DataLoader wait" },
+		{ QUEUE " < _try_get_data torch/utils/data/dataloader.py:1" USER, ACTIVITY_DATA,
+		  "DataLoader wait" },
 		{ "_next /w/agent/probetui/debugging/stop.py:150 < wait "
 		  "/w/agent/probetui/debugging/stop.py:136 < park "
 		  "/w/agent/probetui/debugging/engine.py:166 < excepthook "
@@ -64,17 +59,14 @@ static void frames_say_what_is_done(void **state)
 		  "/w/agent/probetui/debugging/stop.py:136 < _wait "
 		  "/w/agent/probetui/debugging/reaching.py:267" USER,
 		  ACTIVITY_LOCK, ACTIVITY_BROKEN },
-		{ "save torch/serialization.py:9" USER, ACTIVITY_SAVE,
-		  "torch.save" },
-		{ "backward torch/_tensor.py:1" USER, ACTIVITY_TRAIN,
-		  "backward" },
-		{ "step torch/optim/adam.py:1" USER, ACTIVITY_TRAIN,
-		  "optimizer step" },
+		{ "save torch/serialization.py:9" USER, ACTIVITY_SAVE, "torch.save" },
+		{ "backward torch/_tensor.py:1" USER, ACTIVITY_TRAIN, "backward" },
+		{ "step torch/optim/adam.py:1" USER, ACTIVITY_TRAIN, "optimizer step" },
 		{ QUEUE USER, ACTIVITY_LOCK, "queue get" },
-		{ "wait lib/subprocess.py:1264 < run lib/subprocess.py:1" USER,
-		  ACTIVITY_LOCK, "wait for child" },
-		{ "join lib/threading.py:1119 < _shutdown lib/threading.py:9",
-		  ACTIVITY_TEARDOWN, "threads' shutdown" },
+		{ "wait lib/subprocess.py:1264 < run lib/subprocess.py:1" USER, ACTIVITY_LOCK,
+		  "wait for child" },
+		{ "join lib/threading.py:1119 < _shutdown lib/threading.py:9", ACTIVITY_TEARDOWN,
+		  "threads' shutdown" },
 		{ "destroy_process_group " C10D ":1" USER, ACTIVITY_TEARDOWN,
 		  "destroy_process_group" },
 		/* a file of the user's is not torch's, nor Python's */
@@ -89,8 +81,8 @@ static void frames_say_what_is_done(void **state)
 		  "distributed_c10d.py:3252 < wrapper /home/me/pytorch/torch/"
 		  "distributed/c10d_logger.py:83" USER,
 		  ACTIVITY_PEERS, "all_reduce" },
-		{ "all_reduce /job/mytorch/distributed/distributed_c10d.py:1",
-		  ACTIVITY_LOCK, "lock" },
+		{ "all_reduce /job/mytorch/distributed/distributed_c10d.py:1", ACTIVITY_LOCK,
+		  "lock" },
 		{ "", ACTIVITY_TEARDOWN, "interpreter's end" },
 	};
 
@@ -135,9 +127,7 @@ static void else_the_system_call_does(void **state)
 
 static void running_threads_compute(void **state)
 {
-	struct seen seen = { .pid = 100,
-			     .stack = "train train.py:3",
-			     .state = "running" };
+	struct seen seen = { .pid = 100, .stack = "train train.py:3", .state = "running" };
 
 	(void)state;
 	expect(&seen, ACTIVITY_COMPUTE, "");
@@ -164,27 +154,19 @@ static void what_is_missing_is_not_guessed(void **state)
 		{ { .stack = "all_reduce " C10D ":1" USER, .syscall = -1 },
 		  ACTIVITY_PEERS,
 		  "all_reduce" },
-		{ { .stack = "train train.py:3", .syscall = -1 },
-		  ACTIVITY_UNKNOWN,
-		  "" },
-		{ { .stack = "train train.py:3",
-		    .syscall = -1,
-		    .state = "unknown" },
+		{ { .stack = "train train.py:3", .syscall = -1 }, ACTIVITY_UNKNOWN, "" },
+		{ { .stack = "train train.py:3", .syscall = -1, .state = "unknown" },
 		  ACTIVITY_UNKNOWN,
 		  "" },
 		/* only the times are missing */
 		{ { .stack = "train train.py:3", .syscall = SYS_recvfrom },
 		  ACTIVITY_PEERS,
 		  "recv" },
-		{ { .stack = "train train.py:3", .state = "running" },
-		  ACTIVITY_COMPUTE,
-		  "" },
+		{ { .stack = "train train.py:3", .state = "running" }, ACTIVITY_COMPUTE, "" },
 		/* outer frames may be a collective's */
 		{ { .stack = QUEUE }, ACTIVITY_UNKNOWN, "" },
 		{ { .stack = QUEUE " < " UNKNOWN USER }, ACTIVITY_UNKNOWN, "" },
-		{ { .stack = UNKNOWN USER, .syscall = SYS_recvfrom },
-		  ACTIVITY_UNKNOWN,
-		  "" },
+		{ { .stack = UNKNOWN USER, .syscall = SYS_recvfrom }, ACTIVITY_UNKNOWN, "" },
 		/* no frame at all is no interpreter's end then */
 		{ { .stack = "" }, ACTIVITY_UNKNOWN, "" },
 	};

@@ -62,8 +62,7 @@ static void ask(struct answers *answers, int count)
 		answers_wait(answers, i);
 }
 
-static void answer(struct answers *answers, int first, int last,
-		   const char *text)
+static void answer(struct answers *answers, int first, int last, const char *text)
 {
 	for (int i = first; i <= last; i++)
 		answers_take(answers, i, text, NULL);
@@ -235,8 +234,7 @@ static void what_looks_like_a_number_may_be_none(void **state)
 	}
 }
 
-static void take_value(struct answers *answers, int rank, const char *value,
-		       const char *output)
+static void take_value(struct answers *answers, int rank, const char *value, const char *output)
 {
 	answers_take_whole(answers, &(struct answer){
 					    .rank = rank,
@@ -248,8 +246,7 @@ static void take_value(struct answers *answers, int rank, const char *value,
 static void what_code_printed_is_a_part_of_its_answer(void **state)
 {
 	struct dialogue dialogue = { .items = NULL };
-	struct answers *answers =
-		dialogue_add(&dialogue, "f()", ANSWERS_EVAL, 1, 0);
+	struct answers *answers = dialogue_add(&dialogue, "f()", ANSWERS_EVAL, 1, 0);
 
 	(void)state;
 	take_value(answers, 0, "'a'", "hello\n");
@@ -267,8 +264,7 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 static void what_raised_is_told_from_what_was_not_run(void **state)
 {
 	struct dialogue dialogue = { .items = NULL };
-	struct answers *answers =
-		dialogue_add(&dialogue, "x", ANSWERS_EVAL, 1, 0);
+	struct answers *answers = dialogue_add(&dialogue, "x", ANSWERS_EVAL, 1, 0);
 	struct answer raised = {
 		.rank = 1,
 		.error = (char *)"NameError: name 'x' is not defined",
@@ -317,8 +313,7 @@ static void what_is_long_is_forgotten_sooner(void **state)
 	(void)state;
 	memset(text, 'x', length);
 	for (uint64_t i = 1; i <= 6; i++) {
-		struct answers *answers =
-			dialogue_add(&dialogue, "x", ANSWERS_EVAL, i, 0);
+		struct answers *answers = dialogue_add(&dialogue, "x", ANSWERS_EVAL, i, 0);
 
 		/* What a rank says anew takes the place of what it said. */
 		for (int rank = 0; rank < 16; rank++)
@@ -338,8 +333,8 @@ static void what_is_long_is_forgotten_sooner(void **state)
  */
 
 /* float32 [rows, 32] with this hash (0: none), and so many NaN. */
-static void answer_tensor(struct answers *answers, int first, int last,
-			  int64_t rows, uint32_t hash, int64_t nan_count)
+static void answer_tensor(struct answers *answers, int first, int last, int64_t rows, uint32_t hash,
+			  int64_t nan_count)
 {
 	struct tensor tensor;
 	struct answer whole = { .text = "Parameter", .tensor = &tensor };
@@ -403,8 +398,7 @@ static void tensors_are_equal_by_their_hash(void **state)
 	(void)state;
 	ask_weight(&answers, 4);
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
-	check_tensors(&answers,
-		      "0-3|fc.weight is the same on ranks 0-3");
+	check_tensors(&answers, "0-3|fc.weight is the same on ranks 0-3");
 	ask_weight(&answers, 4);
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
 	answer_tensor(&answers, 2, 2, 8, 0x1235, 0);
@@ -421,9 +415,8 @@ static void nan_comes_first_and_is_told(void **state)
 	answer_tensor(&answers, 0, 7, 8, 0x1234, 0);
 	answer_tensor(&answers, 1, 1, 8, 0x99, 0);
 	answer_tensor(&answers, 5, 5, 8, 0x1235, 12);
-	check_tensors(&answers,
-		      "!5|!1|0,2-4,6-7|rank 5 has 12 NaN in fc.weight; ranks "
-		      "0-4,6-7 have none; rank 1 differs, too");
+	check_tensors(&answers, "!5|!1|0,2-4,6-7|rank 5 has 12 NaN in fc.weight; ranks "
+				"0-4,6-7 have none; rank 1 differs, too");
 }
 
 /* All have the same, or are unlike: a finding in either case. */
@@ -454,8 +447,8 @@ static void nan_on_all_ranks_is_told(void **state)
 	check_tensors(&answers, "0-3|fc.weight is the same on ranks 0-3");
 }
 
-static void answer_shard(struct answers *answers, int rank, uint32_t hash,
-			 const char *shard, const char *placement)
+static void answer_shard(struct answers *answers, int rank, uint32_t hash, const char *shard,
+			 const char *placement)
 {
 	struct tensor *tensor;
 
@@ -483,8 +476,7 @@ static void shards_are_told_as_such(void **state)
 				"[32, 32], on ranks 0-1");
 	ask_weight(&answers, 4);
 	for (int i = 0; i < 4; i++)
-		answer_shard(&answers, i, 0x11 + (uint32_t)i % 2,
-			     i % 2 ? "1" : "0", placement);
+		answer_shard(&answers, i, 0x11 + (uint32_t)i % 2, i % 2 ? "1" : "0", placement);
 	check_tensors(&answers, "0,2|1,3|fc.weight is sharded, Shard(0) of "
 				"[32, 32], on ranks 0-3; replicas of a shard "
 				"are the same");
@@ -504,8 +496,7 @@ static void shards_are_told_as_such(void **state)
 				"compared");
 	ask_weight(&answers, 3);
 	for (int i = 0; i < 3; i++)
-		answer_shard(&answers, i, 0x11, "0",
-			     i == 1 ? "Shard(1) of [8, 128]" : placement);
+		answer_shard(&answers, i, 0x11, "0", i == 1 ? "Shard(1) of [8, 128]" : placement);
 	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is Shard(1) of "
 				"[8, 128], the others' Shard(0) of [32, 32]");
 }
@@ -570,8 +561,7 @@ static void what_is_shown_by_its_name_is_not_compared(void **state)
 }
 
 /* What a rank's model has in it: a weight, and where it is known, lr. */
-static void add_parts(struct answers *answers, int rank, uint32_t hash,
-		      const char *lr)
+static void add_parts(struct answers *answers, int rank, uint32_t hash, const char *lr)
 {
 	struct tensor_parameters page = { .total = -1 };
 	struct tensor_parameter *item = tensor_parameters_add(&page);
@@ -674,9 +664,8 @@ static void what_was_not_read_does_not_differ(void **state)
 	answer_tensor(&answers, 0, 3, 8, 0x12, 0);
 	answers_find(&answers, 2)->tensor->has_hash = false;
 	answers_find(&answers, 2)->tensor->has_statistics = false;
-	check_tensors(&answers,
-		      "~2|0-1,3|fc.weight has one shape and dtype; its "
-		      "elements were not read on rank 2");
+	check_tensors(&answers, "~2|0-1,3|fc.weight has one shape and dtype; its "
+				"elements were not read on rank 2");
 }
 
 static void a_tensor_beside_none_is_told(void **state)
@@ -706,19 +695,15 @@ static void numbers_within_a_tolerance_are_one_class(void **state)
 }
 
 /* One element of rank and against is that far apart. */
-static void note_difference(struct answers *answers, int rank, int against,
-			    float distance)
+static void note_difference(struct answers *answers, int rank, int against, float distance)
 {
 	struct difference *difference = difference_add(answers, rank, against);
 	const struct tensor *tensor = answers_find(answers, rank)->tensor;
 	float one = distance;
 	float other = 0;
 
-	assert_int_equal(tensordiff_begin(&difference->found, tensor, tensor, 0,
-					  0, NULL),
-			 0);
-	tensordiff_add(&difference->found, 0, (const uint8_t *)&one,
-		       (const uint8_t *)&other, 1);
+	assert_int_equal(tensordiff_begin(&difference->found, tensor, tensor, 0, 0, NULL), 0);
+	tensordiff_add(&difference->found, 0, (const uint8_t *)&one, (const uint8_t *)&other, 1);
 	tensordiff_add_same(&difference->found, 1, tensor->element_count - 1);
 	difference->state = DIFFERENCE_DONE;
 }
@@ -735,10 +720,9 @@ static void tensors_within_a_tolerance_are_one_class(void **state)
 	answer_tensor(&answers, 3, 3, 8, 0x3, 0);
 	note_difference(&answers, 2, 0, 0.0078125f);
 	note_difference(&answers, 3, 1, 0.5f);
-	check_tensors(&answers,
-		      "!3|0-2 (2)|rank 3's fc.weight differs from the "
-		      "others': 1 of 256 elements differ, first at [0, 0]: "
-		      "0.5 and 0; max |difference| 0.5 at [0, 0]");
+	check_tensors(&answers, "!3|0-2 (2)|rank 3's fc.weight differs from the "
+				"others': 1 of 256 elements differ, first at [0, 0]: "
+				"0.5 and 0; max |difference| 0.5 at [0, 0]");
 }
 
 int main(void)

@@ -14,12 +14,8 @@
 static void there_and_back(void **state)
 {
 	static const char *const pairs[][2] = {
-		{ "", "" },
-		{ "f", "Zg==" },
-		{ "fo", "Zm8=" },
-		{ "foo", "Zm9v" },
-		{ "foob", "Zm9vYg==" },
-		{ "\xff\xfe\xfd", "//79" },
+		{ "", "" },	   { "f", "Zg==" },	   { "fo", "Zm8=" },
+		{ "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "\xff\xfe\xfd", "//79" },
 	};
 
 	(void)state;
@@ -29,8 +25,7 @@ static void there_and_back(void **state)
 
 		base64_encode(&text, pairs[i][0], strlen(pairs[i][0]));
 		assert_string_equal(text.data, pairs[i][1]);
-		assert_int_equal(base64_decode(&bytes, text.data, text.length),
-				 0);
+		assert_int_equal(base64_decode(&bytes, text.data, text.length), 0);
 		assert_string_equal(bytes.data, pairs[i][0]);
 		buffer_clear(&text);
 		buffer_clear(&bytes);
@@ -39,15 +34,13 @@ static void there_and_back(void **state)
 
 static void what_is_none(void **state)
 {
-	static const char *const texts[] = { "Z",	 "Zg=",	  "Zg",
-					     "Z===",	 "====",  "Zg=v",
-					     "Zg==Zg==", "Zm9\n", "Zm\xff=" };
+	static const char *const texts[] = { "Z",    "Zg=",	 "Zg",	  "Z===",   "====",
+					     "Zg=v", "Zg==Zg==", "Zm9\n", "Zm\xff=" };
 	struct buffer bytes = BUFFER_INIT;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
-		assert_int_equal(
-			base64_decode(&bytes, texts[i], strlen(texts[i])), -1);
+		assert_int_equal(base64_decode(&bytes, texts[i], strlen(texts[i])), -1);
 	buffer_clear(&bytes);
 	buffer_init(&bytes, 2);
 	assert_int_equal(base64_decode(&bytes, "Zm9v", 4), -1);

@@ -276,8 +276,7 @@ int main(void)
 		cmocka_unit_test(step_stops_at_everything),
 		cmocka_unit_test(next_stays_in_its_frame),
 		cmocka_unit_test(next_at_the_return_goes_on_in_the_caller),
-		cmocka_unit_test(
-			until_stops_at_greater_lines_and_at_the_return),
+		cmocka_unit_test(until_stops_at_greater_lines_and_at_the_return),
 		cmocka_unit_test(until_ends_with_its_frame),
 		cmocka_unit_test(return_stops_at_its_return_then_in_the_caller),
 		cmocka_unit_test(return_of_the_outermost_frame_stops_once),

@@ -73,8 +73,8 @@ static struct unit fake_units[ARRAY_LENGTH(fakes)][2 * LINES];
 static uint64_t revision;
 static int far_searches;
 static int searches;
-static int walks; /* through a code object, for a line */
-static int truth; /* of conditions: 1, 0, -1 */
+static int walks;	    /* through a code object, for a line */
+static int truth;	    /* of conditions: 1, 0, -1 */
 static const char *unknown; /* name in all conditions */
 
 static struct fake *fake_of(const struct bytecode *code)
@@ -87,8 +87,7 @@ static struct fake *fake_of(const struct bytecode *code)
 
 /* What breaks asks of others. */
 
-const struct bytecode *bytecode_find(struct bytecode_cache *cache,
-				     uint64_t address)
+const struct bytecode *bytecode_find(struct bytecode_cache *cache, uint64_t address)
 {
 	(void)cache;
 	for (size_t i = 0; i < ARRAY_LENGTH(fakes); i++)
@@ -102,24 +101,21 @@ void bytecode_cache_age(struct bytecode_cache *cache)
 	(void)cache;
 }
 
-bool bytecode_has_line(const struct cpython *python,
-		       const struct bytecode *code, int line)
+bool bytecode_has_line(const struct cpython *python, const struct bytecode *code, int line)
 {
 	(void)python;
 	walks++;
 	return line > code->first_line && line <= fake_of(code)->last;
 }
 
-int bytecode_first_line(const struct cpython *python,
-			const struct bytecode *code)
+int bytecode_first_line(const struct cpython *python, const struct bytecode *code)
 {
 	(void)python;
 	return code->first_line + 1;
 }
 
-size_t bytecode_line_units(const struct cpython *python,
-			   const struct bytecode *code, int line, int *units,
-			   size_t maximum)
+size_t bytecode_line_units(const struct cpython *python, const struct bytecode *code, int line,
+			   int *units, size_t maximum)
 {
 	size_t count = 0;
 
@@ -150,8 +146,7 @@ static void add(struct code_list *list, const struct fake *fake)
 	list->items[list->count++] = fake->code.address;
 }
 
-void codes_of_file(struct codes *codes, const char *path,
-		   struct code_list *list)
+void codes_of_file(struct codes *codes, const char *path, struct code_list *list)
 {
 	(void)codes;
 	searches++;
@@ -160,15 +155,13 @@ void codes_of_file(struct codes *codes, const char *path,
 			add(list, &fakes[i]);
 }
 
-void codes_of_file_far(struct codes *codes, const char *path,
-		       struct code_list *list)
+void codes_of_file_far(struct codes *codes, const char *path, struct code_list *list)
 {
 	far_searches++;
 	codes_of_file(codes, path, list);
 }
 
-void codes_of_function(struct codes *codes, const char *name,
-		       struct code_list *list)
+void codes_of_function(struct codes *codes, const char *name, struct code_list *list)
 {
 	(void)codes;
 	for (size_t i = 0; i < ARRAY_LENGTH(fakes); i++)
@@ -225,8 +218,7 @@ struct pyexpression *pyexpression_parse(const char *text, struct error *error)
 	return expression;
 }
 
-struct pyexpression *pyexpression_parse_condition(const char *text,
-						  struct error *error)
+struct pyexpression *pyexpression_parse_condition(const char *text, struct error *error)
 {
 	struct pyexpression *condition = pyexpression_parse(text, error);
 
@@ -243,8 +235,7 @@ void pyexpression_free(struct pyexpression *expression)
 	free(expression);
 }
 
-int pyexpression_test(const struct pyexpression *expression,
-		      struct pyreader *reader,
+int pyexpression_test(const struct pyexpression *expression, struct pyreader *reader,
 		      const struct pyobject_frame *frame, struct error *error)
 {
 	(void)reader;
@@ -254,10 +245,9 @@ int pyexpression_test(const struct pyexpression *expression,
 	return truth;
 }
 
-int pyexpression_show(const struct pyexpression *expression,
-		      struct pyreader *reader,
-		      const struct pyobject_frame *frame,
-		      struct variable *variable, struct error *error)
+int pyexpression_show(const struct pyexpression *expression, struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct variable *variable,
+		      struct error *error)
 {
 	(void)reader;
 	(void)frame;
@@ -289,8 +279,7 @@ static int set_up(void **state)
 	far_searches = searches = walks = 0;
 	truth = 1;
 	world->memory = memory_new(getpid());
-	world->breaks =
-		breaks_new(world->memory, &world->python, NULL, NULL);
+	world->breaks = breaks_new(world->memory, &world->python, NULL, NULL);
 	*state = world;
 	return 0;
 }
@@ -331,12 +320,10 @@ static void set(struct world *world, const char *text)
 }
 
 /* A line event; how many breakpoints it stops for. */
-static size_t at(struct world *world, int fake, int line,
-		 struct break_hit *hit)
+static size_t at(struct world *world, int fake, int line, struct break_hit *hit)
 {
 	struct break_hit own;
-	bool stops = breaks_hit(world->breaks, &fakes[fake].code, line, 1, 2,
-				hit ? hit : &own);
+	bool stops = breaks_hit(world->breaks, &fakes[fake].code, line, 1, 2, hit ? hit : &own);
 	size_t count = hit ? hit->count : own.count;
 
 	assert_int_equal(stops, count > 0);
@@ -359,16 +346,14 @@ static size_t wishes(struct world *world, uint64_t addresses[8])
 	return count;
 }
 
-static struct breakpoint_binding *describe(struct world *world,
-					   struct debugger *debugger)
+static struct breakpoint_binding *describe(struct world *world, struct debugger *debugger)
 {
 	debugger_init(debugger);
 	breaks_describe(world->breaks, debugger);
 	return debugger->bindings;
 }
 
-static void expect(struct world *world, size_t i, int number, int hits,
-		   const char *message)
+static void expect(struct world *world, size_t i, int number, int hits, const char *message)
 {
 	struct debugger debugger;
 	struct breakpoint_binding *bindings = describe(world, &debugger);
@@ -469,9 +454,8 @@ static void test_condition(void **state)
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 1);
 	assert_int_equal(hit.said[0].id, 1);
-	assert_string_equal(hit.said[0].text,
-			    "the condition x == 1 failed, so it does not stop: "
-			    "x == 1 has an __eq__.");
+	assert_string_equal(hit.said[0].text, "the condition x == 1 failed, so it does not stop: "
+					      "x == 1 has an __eq__.");
 	break_hit_clear(&hit);
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 0);
@@ -575,9 +559,8 @@ static void test_log(void **state)
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 1);
 	assert_int_equal(hit.said[0].id, 7);
-	assert_string_equal(hit.said[0].text,
-			    "a=value of a, {b} value of x[1:{}] "
-			    "<There is no name missing.>.");
+	assert_string_equal(hit.said[0].text, "a=value of a, {b} value of x[1:{}] "
+					      "<There is no name missing.>.");
 	break_hit_clear(&hit);
 	expect(world, 0, 7, 1, NULL);
 	/* A failing condition is said once, and does not stop a log point. */
@@ -613,9 +596,8 @@ static void test_much_to_log(void **state)
 	breaks_left_out(world->breaks, loop_now() + 1, &hit);
 	assert_int_equal(hit.said_count, 2);
 	assert_int_equal(hit.said[1].id, 8);
-	assert_string_equal(hit.said[1].text,
-			    "50 more (a log point speaks 100 times a second "
-			    "at most)");
+	assert_string_equal(hit.said[1].text, "50 more (a log point speaks 100 times a second "
+					      "at most)");
 	break_hit_clear(&hit);
 	breaks_left_out(world->breaks, loop_now() + 9, &hit);
 	assert_int_equal(hit.said_count, 0);
@@ -633,16 +615,13 @@ static void test_wrong_log(void **state)
 				     " 'line': 6}]");
 		struct debugger debugger;
 
-		json_object_set_new(json_array_get(list, 0), "log",
-				    json_string(texts[i][0]));
+		json_object_set_new(json_array_get(list, 0), "log", json_string(texts[i][0]));
 		assert_int_equal(breaks_set(world->breaks, list, NULL), 0);
 		json_decref(list);
 		describe(world, &debugger);
 		assert_int_equal(debugger.bindings[0].number, 0);
-		assert_memory_equal(debugger.bindings[0].message,
-				    "The text to log has a '", 23);
-		assert_memory_equal(debugger.bindings[0].message + 23,
-				    texts[i][1], 1);
+		assert_memory_equal(debugger.bindings[0].message, "The text to log has a '", 23);
+		assert_memory_equal(debugger.bindings[0].message + 23, texts[i][1], 1);
 		debugger_clear(&debugger);
 	}
 }
@@ -683,11 +662,8 @@ static void test_formats(void **state)
 		struct buffer out = BUFFER_INIT;
 		bool is_written = cases[i].written;
 
-		assert_int_equal(numberformat_read(&format, cases[i].format,
-						   &error),
-				 0);
-		assert_int_equal(numberformat_append(&out, &format,
-						     cases[i].value, &error),
+		assert_int_equal(numberformat_read(&format, cases[i].format, &error), 0);
+		assert_int_equal(numberformat_append(&out, &format, cases[i].value, &error),
 				 is_written ? 0 : -1);
 		if (is_written)
 			assert_string_equal(out.data, cases[i].written);
@@ -697,8 +673,7 @@ static void test_formats(void **state)
 		struct numberformat format;
 		struct error error = ERROR_INIT;
 
-		assert_int_equal(numberformat_read(&format, wrong[i], &error),
-				 -1);
+		assert_int_equal(numberformat_read(&format, wrong[i], &error), -1);
 		assert_non_null(strstr(error.message, "{loss:.3f}"));
 	}
 }
@@ -706,8 +681,7 @@ static void test_formats(void **state)
 static void expect_mark(const struct world *world, const char *mark)
 {
 	json_t *answer = breaks_to_json(world->breaks);
-	const json_t *first =
-		json_array_get(json_object_get(answer, "breakpoints"), 0);
+	const json_t *first = json_array_get(json_object_get(answer, "breakpoints"), 0);
 
 	assert_true(json_is_true(json_object_get(first, mark)));
 	json_decref(answer);
@@ -778,9 +752,8 @@ static void test_refused(void **state)
 /* Where the top of the file has run it may be in that, or not loaded yet. */
 static void test_absent(void **state)
 {
-	static const char message[] =
-		"pending: no code of line 2 of train.py is loaded; the next "
-		"that has is line 6";
+	static const char message[] = "pending: no code of line 2 of train.py is loaded; the next "
+				      "that has is line 6";
 	struct world *world = *state;
 
 	fakes[0].is_loaded = false;
@@ -819,8 +792,7 @@ static void test_pending(void **state)
 	assert_true(breaks_are_any(world->breaks));
 	answer = breaks_to_json(world->breaks);
 	assert_true(json_is_true(json_object_get(
-		json_array_get(json_object_get(answer, "breakpoints"), 0),
-		"pending")));
+		json_array_get(json_object_get(answer, "breakpoints"), 0), "pending")));
 	json_decref(answer);
 	/* Nothing is searched while nothing is loaded. */
 	searches = 0;
@@ -971,52 +943,30 @@ static void test_wrong_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_line, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_loop, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_function, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_counts, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_condition, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_wrong_condition, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_unknown_name, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_temporary, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_disabled, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_log, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_much_to_log, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_wrong_log, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(test_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_loop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_function, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_condition, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_wrong_condition, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unknown_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_temporary, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_disabled, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_log, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_much_to_log, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_wrong_log, set_up, tear_down),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test_setup_teardown(test_absent, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_starts_without_the_line,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_refused, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_refused_in_a_large_file,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_looked_for_everywhere,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_pending, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_starts, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_gone, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_files_of_one_name, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_short, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_wrong_list, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(test_starts_without_the_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_refused_in_a_large_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_looked_for_everywhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_pending, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_starts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_files_of_one_name, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_short, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_wrong_list, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

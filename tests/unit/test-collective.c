@@ -22,8 +22,7 @@ static void names_in_a_line(void **state)
 {
 	static const struct line lines[] = {
 		{ "    dist.all_reduce(p.grad)", "all_reduce" },
-		{ "work = all_gather_into_tensor(a, b)",
-		  "all_gather_into_tensor" },
+		{ "work = all_gather_into_tensor(a, b)", "all_gather_into_tensor" },
 		{ "dist.broadcast(t, 0)", "broadcast" },
 		{ "t = torch.distributed.reduce(t, 0)", "reduce" },
 		{ "accelerator.gather(x)", "gather" },
@@ -76,17 +75,13 @@ static void what_the_source_says(void **state)
 	(void)state;
 	start(&scene, "train train.py:2 < <module> train.py:7");
 	rank = session_find_rank(&scene.session, 0);
-	assert_false(collective_is_ahead(&found, &scene.session, rank, 0,
-					 false));
-	assert_true(
-		collective_is_ahead(&found, &scene.session, rank, 0, true));
+	assert_false(collective_is_ahead(&found, &scene.session, rank, 0, false));
+	assert_true(collective_is_ahead(&found, &scene.session, rank, 0, true));
 	assert_string_equal(found.name, "barrier");
 	assert_int_equal(found.line, 4);
-	assert_false(
-		collective_is_ahead(&found, &scene.session, rank, 1, true));
+	assert_false(collective_is_ahead(&found, &scene.session, rank, 1, true));
 	/* No such frame. */
-	assert_false(
-		collective_is_ahead(&found, &scene.session, rank, 7, true));
+	assert_false(collective_is_ahead(&found, &scene.session, rank, 7, true));
 	scene_clear(&scene);
 }
 
@@ -100,9 +95,8 @@ static void what_peers_do_there(void **state)
 	(void)state;
 	start(&scene, "train train.py:3 < <module> train.py:7");
 	scene_see(&scene, &waits);
-	assert_true(collective_is_ahead(
-		&found, &scene.session, session_find_rank(&scene.session, 0),
-		0, false));
+	assert_true(collective_is_ahead(&found, &scene.session,
+					session_find_rank(&scene.session, 0), 0, false));
 	assert_string_equal(found.name, "all_reduce");
 	assert_int_equal(found.line, 3);
 	scene_clear(&scene);

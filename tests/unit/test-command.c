@@ -19,8 +19,7 @@
 static char said[256];
 
 /* Says what it was called with. */
-static int say(struct command_context *context, int argc, char **argv,
-	       struct error *error)
+static int say(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct buffer words = BUFFER_INIT;
 
@@ -35,8 +34,7 @@ static int say(struct command_context *context, int argc, char **argv,
 	return 0;
 }
 
-static int refuse(struct command_context *context, int argc, char **argv,
-		  struct error *error)
+static int refuse(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -52,16 +50,14 @@ static const struct command first_rows[] = {
 static const struct command second_rows[] = {
 	{ "zoom", NULL, "", "d", COMMAND_SCREEN, say },
 	{ "refuse", NULL, "", "e", COMMAND_SHELL, refuse },
-	{ "step", NULL, "", "hidden by the first table's", COMMAND_SHELL,
-	  refuse },
+	{ "step", NULL, "", "hidden by the first table's", COMMAND_SHELL, refuse },
 };
 static const struct command_table tables[] = {
 	{ first_rows, ARRAY_LENGTH(first_rows) },
 	{ second_rows, ARRAY_LENGTH(second_rows) },
 };
 
-static const struct command *find(const char *name, int flags,
-				  struct error *error)
+static const struct command *find(const char *name, int flags, struct error *error)
 {
 	return command_find(tables, 2, name, flags, error);
 }
@@ -148,19 +144,16 @@ static void ranks_come_last_or_are_the_focus(void **state)
 	engine_init(&engine, &settings);
 	rankset_add_range(&engine.session.choice.focus, 4, 6);
 	engine.session.choice.is_focus_all = false;
-	assert_int_equal(command_run_line(&context, tables, 2,
-					  "stacks --x ranks 0-2", COMMAND_SHELL,
-					  &error),
+	assert_int_equal(command_run_line(&context, tables, 2, "stacks --x ranks 0-2",
+					  COMMAND_SHELL, &error),
 			 0);
 	assert_string_equal(said, "<stacks><--x>0-2");
 	command_run_line(&context, tables, 2, "stacks", COMMAND_SHELL, &error);
 	assert_string_equal(said, "<stacks>4-6");
-	command_run_line(&context, tables, 2, "verdict ranks 1", COMMAND_SHELL,
-			 &error);
+	command_run_line(&context, tables, 2, "verdict ranks 1", COMMAND_SHELL, &error);
 	assert_string_equal(said, "<verdict><ranks><1>");
-	assert_int_equal(command_run_line(&context, tables, 2, "stacks ranks x",
-					  COMMAND_SHELL, &error),
-			 -1);
+	assert_int_equal(
+		command_run_line(&context, tables, 2, "stacks ranks x", COMMAND_SHELL, &error), -1);
 	assert_int_equal(context.status, 2);
 	engine_clear(&engine);
 }
@@ -175,16 +168,13 @@ static void a_failure_keeps_its_status(void **state)
 	(void)state;
 	settings_init(&settings);
 	engine_init(&engine, &settings);
-	assert_int_equal(command_run_line(&context, tables, 2, "refuse",
-					  COMMAND_SHELL, &error),
+	assert_int_equal(command_run_line(&context, tables, 2, "refuse", COMMAND_SHELL, &error),
 			 -1);
 	assert_int_equal(context.status, 3);
-	assert_int_equal(command_run_line(&context, tables, 2, "nothing",
-					  COMMAND_SHELL, &error),
+	assert_int_equal(command_run_line(&context, tables, 2, "nothing", COMMAND_SHELL, &error),
 			 -1);
 	assert_int_equal(context.status, 2);
-	assert_int_equal(command_run_line(&context, tables, 2, "# nothing",
-					  COMMAND_SHELL, &error),
+	assert_int_equal(command_run_line(&context, tables, 2, "# nothing", COMMAND_SHELL, &error),
 			 0);
 	assert_int_equal(context.status, 0);
 	engine_clear(&engine);
@@ -220,29 +210,30 @@ static void near_names_are_offered(void **state)
 
 static void help_is_wrapped_and_never_cut(void **state)
 {
-	struct command row = { "watch", NULL,
+	struct command row = { "watch",
+			       NULL,
 			       "--one VALUE | --two [VALUE] | and a third way "
 			       "of saying this [ranks SET]",
 			       "what it does is said in so many words that "
 			       "they need a second line",
-			       COMMAND_SHELL, NULL };
-	const struct command hidden = { "click", NULL, "", "of the mouse",
-					COMMAND_SHELL | COMMAND_INTERNAL,
-					NULL };
+			       COMMAND_SHELL,
+			       NULL };
+	const struct command hidden = {
+		"click", NULL, "", "of the mouse", COMMAND_SHELL | COMMAND_INTERNAL, NULL
+	};
 	const struct command rows[] = { row, hidden };
 	const struct command_table table = { rows, 2 };
 	struct buffer out = BUFFER_INIT;
 
 	(void)state;
 	command_append_help(&out, &table, 1, COMMAND_SHELL);
-	assert_string_equal(
-		out.data,
-		"  watch --one VALUE | --two [VALUE] | and a third way of "
-		"saying this [ranks\n"
-		"        SET]\n"
-		"                              what it does is said in so many "
-		"words that they\n"
-		"                              need a second line\n");
+	assert_string_equal(out.data,
+			    "  watch --one VALUE | --two [VALUE] | and a third way of "
+			    "saying this [ranks\n"
+			    "        SET]\n"
+			    "                              what it does is said in so many "
+			    "words that they\n"
+			    "                              need a second line\n");
 	buffer_clear(&out);
 }
 
@@ -255,8 +246,7 @@ static void the_engines_table_is_whole(void **state)
 	for (size_t i = 0; i < engine_commands.count; i++) {
 		const struct command *row = &engine_commands.rows[i];
 
-		assert_ptr_equal(command_find(&engine_commands, 1, row->name,
-					      row->flags, &error),
+		assert_ptr_equal(command_find(&engine_commands, 1, row->name, row->flags, &error),
 				 row);
 		assert_true(strlen(row->help) > 0 && strlen(row->help) <= 110);
 		assert_non_null(row->arguments);

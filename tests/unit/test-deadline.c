@@ -47,11 +47,10 @@ static void lines_of_the_kernel(void **state)
 	assert_false(deadline_parse("202 0x7f01 0x80 0x0 0x7f55aa 0x0 0x0 "
 				    "0x7f56 0x7f57",
 				    &address, &is_realtime));
-	assert_false(deadline_parse("7 0x1 0x189 0x0 0x7f55aa 0x0 0x0 0x1 0x2",
-				    &address, &is_realtime));
+	assert_false(
+		deadline_parse("7 0x1 0x189 0x0 0x7f55aa 0x0 0x0 0x1 0x2", &address, &is_realtime));
 	assert_false(deadline_parse("running", &address, &is_realtime));
-	assert_false(deadline_parse("-1 0x7f56 0x7f57", &address,
-				    &is_realtime));
+	assert_false(deadline_parse("-1 0x7f56 0x7f57", &address, &is_realtime));
 	assert_false(deadline_parse("", &address, &is_realtime));
 }
 
@@ -83,10 +82,8 @@ static void a_thread_of_gloo(void **state)
 
 	(void)state;
 	is_over = false;
-	assert_int_equal(
-		pthread_create(&threads[0], NULL, wait_with_limit, other), 0);
-	assert_int_equal(
-		pthread_create(&threads[1], NULL, wait_with_limit, gloo), 0);
+	assert_int_equal(pthread_create(&threads[0], NULL, wait_with_limit, other), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, wait_with_limit, gloo), 0);
 	while (left < 0) {
 		deadlines_read(&deadlines, getpid());
 		left = deadlines_left(&deadlines, loop_now());
@@ -134,8 +131,7 @@ static void a_wait_for_the_gil_is_none(void **state)
 
 	(void)state;
 	is_over = false;
-	assert_int_equal(
-		pthread_create(&thread, NULL, wait_again_and_again, gloo), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_again_and_again, gloo), 0);
 	while (!deadlines.has_gloo)
 		deadlines_read(&deadlines, getpid());
 	for (int i = 0; i < LOOKS; i++) {

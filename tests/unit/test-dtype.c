@@ -49,12 +49,10 @@ static double value_of(const struct format *format, uint32_t bits)
 
 	if (format->has_infinity && exponent == (1 << exponents) - 1)
 		return mantissa ? NAN : sign * INFINITY;
-	if (!format->has_infinity &&
-	    (bits == format->nan || bits == format->other))
+	if (!format->has_infinity && (bits == format->nan || bits == format->other))
 		return NAN;
 	if (exponent == 0)
-		return sign *
-		       ldexp(mantissa, 1 - format->bias - format->mantissa);
+		return sign * ldexp(mantissa, 1 - format->bias - format->mantissa);
 	return sign * ldexp(mantissa + (1u << format->mantissa),
 			    exponent - format->bias - format->mantissa);
 }
@@ -93,11 +91,11 @@ static void parts_of_a_byte(void **state)
 		uint8_t byte;
 		int64_t value;
 	} rows[] = {
-		{ "ml_dtypes.int4", 0x07, 7 },	   { "ml_dtypes.int4", 0x08, -8 },
-		{ "ml_dtypes.int4", 0xff, -1 },	   { "ml_dtypes.int4", 0xf3, 3 },
-		{ "ml_dtypes.uint4", 0xfe, 14 },   { "ml_dtypes.int2", 0x02, -2 },
-		{ "ml_dtypes.int2", 0xfd, 1 },	   { "ml_dtypes.uint2", 0xff, 3 },
-		{ "ml_dtypes.int1", 0x01, -1 },	   { "ml_dtypes.int1", 0xfe, 0 },
+		{ "ml_dtypes.int4", 0x07, 7 },	 { "ml_dtypes.int4", 0x08, -8 },
+		{ "ml_dtypes.int4", 0xff, -1 },	 { "ml_dtypes.int4", 0xf3, 3 },
+		{ "ml_dtypes.uint4", 0xfe, 14 }, { "ml_dtypes.int2", 0x02, -2 },
+		{ "ml_dtypes.int2", 0xfd, 1 },	 { "ml_dtypes.uint2", 0xff, 3 },
+		{ "ml_dtypes.int1", 0x01, -1 },	 { "ml_dtypes.int1", 0xfe, 0 },
 		{ "ml_dtypes.uint1", 0xff, 1 },
 	};
 
@@ -147,15 +145,13 @@ static const struct example {
 	{ "float32", "\x00\x00\xc0\xbf", 4, -1.5, 0 },
 	{ "float64", "\x9a\x99\x99\x99\x99\x99\xb9\x3f", 8, 0.1, 0 },
 	{ "longdouble", "\0\0\0\0\0\0\0\xc0\xff\xbf\0\0\0\0\0\0", 16, -1.5, 0 },
-	{ "float128", "\0\0\0\0\0\0\0\x80\xff\x7f\1\2\3\4\5\6", 16, INFINITY,
-	  0 },
+	{ "float128", "\0\0\0\0\0\0\0\x80\xff\x7f\1\2\3\4\5\6", 16, INFINITY, 0 },
 	{ "longdouble", "\1\0\0\0\0\0\0\x80\xff\x7f\0\0\0\0\0\0", 16, NAN, 0 },
 	/* No leading bit: processors take it for no number. */
 	{ "longdouble", "\1\0\0\0\0\0\0\0\xff\x3f\0\0\0\0\0\0", 16, NAN, 0 },
 	{ "complex64", "\0\0\x80\x3f\0\0\0\xc0", 8, 1, -2 },
 	{ "complex32", "\x00\x3c\x00\xc0", 4, 1, -2 },
-	{ "complex128", "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f", 16, 1,
-	  INFINITY },
+	{ "complex128", "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f", 16, 1, INFINITY },
 };
 
 static void floats_and_complex_numbers(void **state)
@@ -167,13 +163,11 @@ static void floats_and_complex_numbers(void **state)
 		struct tensor_number number;
 
 		assert_int_equal(dtype->size, example->length);
-		dtype_number(dtype, (const uint8_t *)example->bytes,
-			     example->length, &number);
+		dtype_number(dtype, (const uint8_t *)example->bytes, example->length, &number);
 		assert_same(number.real, example->real);
 		assert_same(number.imaginary, example->imaginary);
-		assert_int_equal(number.kind, dtype->class == DTYPE_COMPLEX
-						      ? TENSOR_NUMBER_COMPLEX
-						      : TENSOR_NUMBER_REAL);
+		assert_int_equal(number.kind, dtype->class == DTYPE_COMPLEX ? TENSOR_NUMBER_COMPLEX
+									    : TENSOR_NUMBER_REAL);
 	}
 }
 
@@ -190,8 +184,7 @@ static const struct {
 	{ "int32", "\0\0\0\x80", TENSOR_NUMBER_INTEGER, INT32_MIN },
 	{ "uint32", "\0\0\0\x80", TENSOR_NUMBER_INTEGER, 0x80000000 },
 	{ "int64", "\1\0\0\0\0\0\0\x80", TENSOR_NUMBER_INTEGER, INT64_MIN + 1 },
-	{ "uint64", "\xff\xff\xff\xff\xff\xff\xff\xff", TENSOR_NUMBER_UNSIGNED,
-	  -1 },
+	{ "uint64", "\xff\xff\xff\xff\xff\xff\xff\xff", TENSOR_NUMBER_UNSIGNED, -1 },
 	{ "uint64", "\5\0\0\0\0\0\0\0", TENSOR_NUMBER_INTEGER, 5 },
 	{ "bool", "\2", TENSOR_NUMBER_BOOLEAN, 1 },
 	{ "bool", "\0", TENSOR_NUMBER_BOOLEAN, 0 },
@@ -206,8 +199,8 @@ static void integers_are_exact(void **state)
 		const struct dtype *dtype = dtype_find(integers[i].name);
 		struct tensor_number number;
 
-		dtype_number(dtype, (const uint8_t *)integers[i].bytes,
-			     (size_t)dtype->size, &number);
+		dtype_number(dtype, (const uint8_t *)integers[i].bytes, (size_t)dtype->size,
+			     &number);
 		assert_int_equal(number.kind, integers[i].kind);
 		assert_int_equal(number.integer, integers[i].value);
 	}
@@ -235,8 +228,7 @@ static void what_is_no_number_is_text(void **state)
 		struct tensor_number number;
 
 		assert_false(dtype_is_number(dtype));
-		dtype_number(dtype, (const uint8_t *)texts[i].bytes,
-			     texts[i].length, &number);
+		dtype_number(dtype, (const uint8_t *)texts[i].bytes, texts[i].length, &number);
 		if (texts[i].text)
 			assert_string_equal(number.text, texts[i].text);
 		else

@@ -31,24 +31,24 @@
 
 #define LIMIT_SECONDS 120.0
 
-#define RANK(NAME, NUMBER, PID, MORE)                                          \
-	"{\"seq\":1,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"       \
-	"{\"pid\":" PID ",\"rank\":" NUMBER ",\"world_size\":2,\"uid\":0,"     \
-	"\"start_time\":" PID ",\"job\":\"127.0.0.1:29500\","                  \
-	"\"launcher_pid\":9,\"script\":\"t.py\",\"script_path\":\"/w/t.py\","  \
+#define RANK(NAME, NUMBER, PID, MORE)                                                              \
+	"{\"seq\":1,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"                           \
+	"{\"pid\":" PID ",\"rank\":" NUMBER ",\"world_size\":2,\"uid\":0,"                         \
+	"\"start_time\":" PID ",\"job\":\"127.0.0.1:29500\","                                      \
+	"\"launcher_pid\":9,\"script\":\"t.py\",\"script_path\":\"/w/t.py\","                      \
 	"\"cwd\":\"/w\"" MORE "}}\n"
 #define LIVE ",\"state\":\"live\""
-#define DISCOVERED                                                             \
-	"{\"seq\":3,\"type\":\"response\",\"request_seq\":2,\"success\":true," \
-	"\"command\":\"discover\",\"body\":{\"looked_at\":2,\"uid\":0,"        \
+#define DISCOVERED                                                                                 \
+	"{\"seq\":3,\"type\":\"response\",\"request_seq\":2,\"success\":true,"                     \
+	"\"command\":\"discover\",\"body\":{\"looked_at\":2,\"uid\":0,"                            \
 	"\"bystanders\":[]}}\n"
-#define SAMPLED                                                                \
-	"{\"seq\":4,\"type\":\"event\",\"event\":\"sampled\",\"body\":"        \
-	"{\"pid\":10,\"epoch\":1,\"time\":1,\"stacks\":[{\"id\":1,"            \
-	"\"dropped\":0,\"codes\":[[1,\"f\",null,\"/w/t.py\",1,0],"             \
-	"[2,\"lib\",null,\"/usr/lib/python3.11/site-packages/l.py\",1,0]],"    \
-	"\"frames\":[[2,30],[1,17]]}],\"threads\":[{\"tid\":10,"               \
-	"\"is_main\":true,\"state\":\"blocked\",\"exact\":\"exact\","          \
+#define SAMPLED                                                                                    \
+	"{\"seq\":4,\"type\":\"event\",\"event\":\"sampled\",\"body\":"                            \
+	"{\"pid\":10,\"epoch\":1,\"time\":1,\"stacks\":[{\"id\":1,"                                \
+	"\"dropped\":0,\"codes\":[[1,\"f\",null,\"/w/t.py\",1,0],"                                 \
+	"[2,\"lib\",null,\"/usr/lib/python3.11/site-packages/l.py\",1,0]],"                        \
+	"\"frames\":[[2,30],[1,17]]}],\"threads\":[{\"tid\":10,"                                   \
+	"\"is_main\":true,\"state\":\"blocked\",\"exact\":\"exact\","                              \
 	"\"stack\":1}]}}\n"
 
 struct stage {
@@ -61,8 +61,7 @@ static char *path_of(const struct stage *stage, const char *name)
 	return xasprintf("%s/%s", stage->folder, name);
 }
 
-static void write_file(const struct stage *stage, const char *name,
-		       const char *content)
+static void write_file(const struct stage *stage, const char *name, const char *content)
 {
 	char *path = path_of(stage, name);
 	FILE *file = fopen(path, "w");
@@ -78,8 +77,7 @@ static void stage_init(struct stage *stage)
 {
 	struct settings settings;
 
-	snprintf(stage->folder, sizeof(stage->folder),
-		 "/tmp/test-engine-XXXXXX");
+	snprintf(stage->folder, sizeof(stage->folder), "/tmp/test-engine-XXXXXX");
 	assert_non_null(mkdtemp(stage->folder));
 	settings_init(&settings);
 	engine_init(&stage->engine, &settings);
@@ -87,8 +85,7 @@ static void stage_init(struct stage *stage)
 
 static void stage_clear(struct stage *stage)
 {
-	static const char *const names[] = { "node", "record", "first",
-					     "second" };
+	static const char *const names[] = { "node", "record", "first", "second" };
 
 	engine_clear(&stage->engine);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -125,8 +122,7 @@ static bool is_followed(const struct engine *engine, void *data)
 	const struct rank *rank = session_find_rank(&engine->session, 0);
 
 	(void)data;
-	return rank && rank->process.script &&
-	       strcmp(rank->process.script, "followed") == 0;
+	return rank && rank->process.script && strcmp(rank->process.script, "followed") == 0;
 }
 
 static bool is_lost(const struct engine *engine, void *data)
@@ -154,8 +150,8 @@ static void a_restarted_rank_is_sampled(void **state)
 	engine->settings.job = xstrdup("29500");
 	engine->session.choice.wanted_job = xstrdup("29500");
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED);
 	write_file(&stage, "second",
 		   RANK("rankRemoved", "0", "10", ",\"state\":\"exited\"")
 			   RANK("rankAdded", "0", "20", LIVE));
@@ -164,11 +160,9 @@ static void a_restarted_rank_is_sampled(void **state)
 		      "while read sample; do case $sample in *20*)\n"
 		      "sed -n 2p second | sed s/rankAdded/rankChanged/ |\n"
 		      "sed s/t.py/followed/;;\nesac; done\n");
-	assert_int_equal(
-		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
 	engine_sample_every(engine, 0.25);
-	assert_int_equal(engine_wait(engine, is_followed, NULL, LIMIT_SECONDS),
-			 0);
+	assert_int_equal(engine_wait(engine, is_followed, NULL, LIMIT_SECONDS), 0);
 	stage_clear(&stage);
 }
 
@@ -226,9 +220,7 @@ static void nothing_is_waited_for_in_vain(void **state)
 	(void)state;
 	stage_init(&stage);
 	start(&stage, "exit 0\n");
-	assert_int_equal(
-		engine_wait(&stage.engine, is_nothing, NULL, LIMIT_SECONDS),
-		-1);
+	assert_int_equal(engine_wait(&stage.engine, is_nothing, NULL, LIMIT_SECONDS), -1);
 	assert_true(loop_now() - begun < LIMIT_SECONDS);
 	stage_clear(&stage);
 }
@@ -244,17 +236,15 @@ static void a_recording_gets_the_sources(void **state)
 	stage_init(&stage);
 	engine->settings.record = path_of(&stage, "record");
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE)
-				   DISCOVERED SAMPLED);
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED SAMPLED);
 	write_file(&stage, "second",
 		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
 		   "\"success\":true,\"command\":\"source\",\"body\":{\"pid\":"
 		   "10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n");
 	start(&stage, "read hello; read discover; cat first\n"
 		      "read source; cat second\nread more; exit 0\n");
-	assert_int_equal(
-		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
 	engine_record_sources(engine);
 	source = session_find_source(&engine->session, 0, 10, "/w/t.py");
 	assert_non_null(source);
@@ -291,9 +281,7 @@ static void check_late_recording(const struct stage *stage, const char *path)
 	assert_int_equal(engine_start(&again, &error), 0);
 	rank = session_find_rank(&again.session, 0);
 	assert_non_null(rank);
-	assert_string_equal(
-		rank_main_thread(rank)->sample.stack->frames[0].code->func,
-		"lib");
+	assert_string_equal(rank_main_thread(rank)->sample.stack->frames[0].code->func, "lib");
 	source = session_find_source(&again.session, 0, 10, "/w/t.py");
 	assert_non_null(source);
 	assert_string_equal(source_line(source, 1), "a = 1");
@@ -311,14 +299,12 @@ static void a_recording_may_begin_late(void **state)
 	stage_init(&stage);
 	path = path_of(&stage, "record");
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE) DISCOVERED
 		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
 		   "\"success\":true,\"command\":\"source\",\"body\":{\"pid\":"
 		   "10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n" SAMPLED);
 	start(&stage, "read hello; read discover; cat first; read more\n");
-	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS),
-			 0);
+	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS), 0);
 	assert_null(engine_record_path(engine));
 	assert_int_equal(engine_record(engine, path, &error), 0);
 	assert_string_equal(engine_record_path(engine), path);
@@ -358,20 +344,20 @@ static void seeking_keeps_what_was_chosen(void **state)
 }
 
 #define AT(TIME, REST) "{\"time\":" TIME "," REST
-#define FOUND(NUMBER)                                                          \
-	AT("1", "\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","        \
-		"\"body\":{\"pid\":10,\"rank\":" NUMBER ",\"world_size\":2,"   \
-		"\"uid\":0,\"start_time\":10,\"job\":\"127.0.0.1:29500\","     \
+#define FOUND(NUMBER)                                                                              \
+	AT("1", "\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","                            \
+		"\"body\":{\"pid\":10,\"rank\":" NUMBER ",\"world_size\":2,"                       \
+		"\"uid\":0,\"start_time\":10,\"job\":\"127.0.0.1:29500\","                         \
 		"\"state\":\"live\"}}\n")
-#define ALL_FOUND                                                              \
-	AT("2", "\"seq\":3,\"type\":\"response\",\"request_seq\":2,"           \
-		"\"success\":true,\"command\":\"discover\",\"body\":{"         \
+#define ALL_FOUND                                                                                  \
+	AT("2", "\"seq\":3,\"type\":\"response\",\"request_seq\":2,"                               \
+		"\"success\":true,\"command\":\"discover\",\"body\":{"                             \
 		"\"looked_at\":2,\"uid\":0,\"bystanders\":[]}}\n")
-#define TOLD(MEMORY)                                                           \
-	AT("3", "\"seq\":4,\"type\":\"response\",\"request_seq\":3,"           \
-		"\"success\":true,\"command\":\"evidence\",\"body\":{"         \
-		"\"ranks\":[{\"pid\":10,\"memory\":" MEMORY "}],"              \
-		"\"cgroups\":[{\"path\":\"/job\",\"usage\":" MEMORY "}],"      \
+#define TOLD(MEMORY)                                                                               \
+	AT("3", "\"seq\":4,\"type\":\"response\",\"request_seq\":3,"                               \
+		"\"success\":true,\"command\":\"evidence\",\"body\":{"                             \
+		"\"ranks\":[{\"pid\":10,\"memory\":" MEMORY "}],"                                  \
+		"\"cgroups\":[{\"path\":\"/job\",\"usage\":" MEMORY "}],"                          \
 		"\"kernel\":[{\"ago\":1,\"text\":\"" MEMORY "\"}]}}\n")
 
 static int64_t memory_of(const struct engine *engine, int number)
@@ -379,8 +365,7 @@ static int64_t memory_of(const struct engine *engine, int number)
 	const struct rank *rank = session_find_rank(&engine->session, number);
 
 	assert_non_null(rank);
-	return json_get_integer(evidence_find(&engine->evidence, rank),
-				"memory", 0);
+	return json_get_integer(evidence_find(&engine->evidence, rank), "memory", 0);
 }
 
 static void seeking_keeps_the_job(void **state)
@@ -505,32 +490,28 @@ static void native_frames_are_given_back_after_a_mistake(void **state)
 
 	(void)state;
 	stage_init(&stage);
-	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE) DISCOVERED SAMPLED);
+	write_file(&stage, "first", RANK("rankAdded", "0", "10", LIVE) DISCOVERED SAMPLED);
 	start(&stage, "read hello; read discover; cat first\n"
 		      "while read more; do :; done\n");
-	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS),
-			 0);
+	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS), 0);
 	assert_int_equal(command_run_line(&context, &engine_commands, 1,
-					  "stacks --native ranks class=7",
-					  COMMAND_SHELL, &error),
+					  "stacks --native ranks class=7", COMMAND_SHELL, &error),
 			 -1);
-	assert_string_equal(error.message,
-			    "column 1: there is no class 7; the last one is 1");
+	assert_string_equal(error.message, "column 1: there is no class 7; the last one is 1");
 	assert_false(engine->session.choice.shows_native);
 	buffer_clear(&out);
 	stage_clear(&stage);
 }
 
 /* A node that answers all, and writes down what lets ranks run. */
-#define ANSWERS                                                                \
-	"read hello; read discover; cat first\n"                               \
-	"while read line; do\n"                                                \
-	"seq=$(echo \"$line\" | sed 's/.*\"seq\":\\([0-9]*\\).*/\\1/')\n"             \
-	"name=$(echo \"$line\" | sed 's/.*\"command\":\"\\([a-z]*\\)\".*/\\1/')\n"    \
-	"if [ $name = continue ]; then echo \"$line\" >>second; fi\n"          \
-	"printf '{\"seq\":9,\"type\":\"response\",\"request_seq\":%s,'\\\n"         \
-	"'\"success\":true,\"command\":\"%s\",\"body\":{}}\\n' $seq $name\n"       \
+#define ANSWERS                                                                                    \
+	"read hello; read discover; cat first\n"                                                   \
+	"while read line; do\n"                                                                    \
+	"seq=$(echo \"$line\" | sed 's/.*\"seq\":\\([0-9]*\\).*/\\1/')\n"                          \
+	"name=$(echo \"$line\" | sed 's/.*\"command\":\"\\([a-z]*\\)\".*/\\1/')\n"                 \
+	"if [ $name = continue ]; then echo \"$line\" >>second; fi\n"                              \
+	"printf '{\"seq\":9,\"type\":\"response\",\"request_seq\":%s,'\\\n"                        \
+	"'\"success\":true,\"command\":\"%s\",\"body\":{}}\\n' $seq $name\n"                       \
 	"done\n"
 
 static int run(struct engine *engine, const char *line, struct error *error)
@@ -542,8 +523,7 @@ static int run(struct engine *engine, const char *line, struct error *error)
 		.out = &out,
 		.notes = &notes,
 	};
-	int result = command_run_line(&context, &engine_commands, 1, line,
-				      COMMAND_SHELL, error);
+	int result = command_run_line(&context, &engine_commands, 1, line, COMMAND_SHELL, error);
 
 	buffer_clear(&notes);
 	buffer_clear(&out);
@@ -563,8 +543,8 @@ static void continue_withdraws_a_pause_that_has_not_come(void **state)
 	stage_init(&stage);
 	engine->settings.script = xstrdup("script");
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED);
 	start(&stage, ANSWERS);
 	assert_int_equal(run(engine, "pause ranks 1", &error), 0);
 	assert_int_equal(run(engine, "continue", &error), 0);
@@ -574,8 +554,7 @@ static void continue_withdraws_a_pause_that_has_not_come(void **state)
 	assert_non_null(strstr(text.data, "\"withdraw\":true"));
 	assert_non_null(strstr(text.data, "\"pid\":11"));
 	assert_null(strstr(text.data, "\"pid\":10"));
-	assert_ptr_equal(strchr(text.data, '\n'),
-			 text.data + text.length - 1);
+	assert_ptr_equal(strchr(text.data, '\n'), text.data + text.length - 1);
 	buffer_clear(&text);
 	free(path);
 	stage_clear(&stage);
@@ -587,13 +566,12 @@ static void start_many(struct stage *stage)
 	struct buffer lines = BUFFER_INIT;
 
 	for (int i = 0; i < 18; i++)
-		buffer_printf(
-			&lines,
-			"{\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","
-			"\"body\":{\"pid\":%d,\"rank\":%d,\"world_size\":18,"
-			"\"uid\":0,\"start_time\":1,\"job\":\"a:1\","
-			"\"launcher_pid\":9,\"state\":\"live\"}}\n",
-			10 + i, i);
+		buffer_printf(&lines,
+			      "{\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","
+			      "\"body\":{\"pid\":%d,\"rank\":%d,\"world_size\":18,"
+			      "\"uid\":0,\"start_time\":1,\"job\":\"a:1\","
+			      "\"launcher_pid\":9,\"state\":\"live\"}}\n",
+			      10 + i, i);
 	buffer_append_string(&lines, DISCOVERED);
 	write_file(stage, "first", lines.data);
 	buffer_clear(&lines);
@@ -615,8 +593,7 @@ static void the_kernels_log_is_asked_for_last(void **state)
 	(void)state;
 	stage_init(&stage);
 	start_many(&stage);
-	assert_int_equal(
-		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
 	evidence_await(engine, evidence_ask(engine), LIMIT_SECONDS);
 	path = path_of(&stage, "second");
 	assert_int_equal(file_read(path, "the log", &text, &error), 0);
@@ -629,18 +606,15 @@ static void the_kernels_log_is_asked_for_last(void **state)
 	stage_clear(&stage);
 }
 
-#define DEBUGGER(NAME, NUMBER, PID, MORE)                                      \
-	"{\"seq\":7,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"       \
-	"{\"pid\":" PID ",\"rank\":" NUMBER                                    \
-	",\"backend\":\"ptrace\"" MORE "}}\n"
-#define STOPPED(NUMBER, PID)                                                   \
-	DEBUGGER("stopped", NUMBER, PID,                                       \
-		 ",\"state\":\"stopped\",\"stops\":1,\"reason\":\"pause\"")
-#define SIGNALLED(NUMBER)                                                      \
-	"rank " NUMBER " was sent SIGTERM: resumed so that it can handle it"
-#define RESUMED(NUMBER, PID)                                                   \
-	DEBUGGER("continued", NUMBER, PID,                                     \
-		 ",\"state\":\"running\",\"reason\":\"signal\","             \
+#define DEBUGGER(NAME, NUMBER, PID, MORE)                                                          \
+	"{\"seq\":7,\"type\":\"event\",\"event\":\"" NAME "\",\"body\":"                           \
+	"{\"pid\":" PID ",\"rank\":" NUMBER ",\"backend\":\"ptrace\"" MORE "}}\n"
+#define STOPPED(NUMBER, PID)                                                                       \
+	DEBUGGER("stopped", NUMBER, PID, ",\"state\":\"stopped\",\"stops\":1,\"reason\":\"pause\"")
+#define SIGNALLED(NUMBER) "rank " NUMBER " was sent SIGTERM: resumed so that it can handle it"
+#define RESUMED(NUMBER, PID)                                                                       \
+	DEBUGGER("continued", NUMBER, PID,                                                         \
+		 ",\"state\":\"running\",\"reason\":\"signal\","                                   \
 		 "\"description\":\"" SIGNALLED(NUMBER) "\"")
 
 static bool is_anything_said(const struct engine *engine, void *data)
@@ -654,8 +628,7 @@ static void check_said(struct engine *engine, const char *sentence)
 	bool is_error = true;
 	char *said;
 
-	assert_int_equal(
-		engine_wait(engine, is_anything_said, NULL, LIMIT_SECONDS), 0);
+	assert_int_equal(engine_wait(engine, is_anything_said, NULL, LIMIT_SECONDS), 0);
 	said = engine_take_notice(engine, &is_error);
 	assert_string_equal(said, sentence);
 	assert_false(is_error);
@@ -692,9 +665,8 @@ static void a_resume_without_a_request_is_said(void **state)
 	(void)state;
 	stage_init(&stage);
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED
-				   STOPPED("1", "11") RESUMED("1", "11"));
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED STOPPED("1", "11") RESUMED("1", "11"));
 	start(&stage, "read hello; read discover; cat first; read more\n");
 	check_said(engine, SIGNALLED("1"));
 	check_told(engine, false, SIGNALLED("1") "\n");
@@ -713,28 +685,26 @@ static void resumes_at_once_share_a_line(void **state)
 	(void)state;
 	stage_init(&stage);
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED
-				   STOPPED("0", "10") STOPPED("1", "11")
-					   RESUMED("0", "10")
-						   RESUMED("1", "11"));
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED STOPPED("0", "10") STOPPED("1", "11") RESUMED("0", "10")
+				   RESUMED("1", "11"));
 	start(&stage, "read hello; read discover; cat first; read more\n");
 	check_said(&stage.engine, SIGNALLED("1") " (and 1 more: L)");
 	stage_clear(&stage);
 }
 
-#define AGENT_ANSWERS                                                          \
-	"{\"seq\":4,\"type\":\"response\",\"request_seq\":3,\"success\":true," \
-	"\"command\":\"diagnose\",\"body\":{\"ranks\":[{\"rank\":0,\"pid\":10," \
+#define AGENT_ANSWERS                                                                              \
+	"{\"seq\":4,\"type\":\"response\",\"request_seq\":3,\"success\":true,"                     \
+	"\"command\":\"diagnose\",\"body\":{\"ranks\":[{\"rank\":0,\"pid\":10,"                    \
 	"\"ways\":[{\"way\":\"agent\",\"ok\":true}]}]}}\n"
-#define SET                                                                    \
-	"{\"seq\":5,\"type\":\"event\",\"event\":\"debugger\",\"body\":{"        \
-	"\"pid\":10,\"rank\":0,\"backend\":\"http\",\"target\":\"agent:10\","      \
-	"\"dialect\":\"agent\",\"state\":\"running\",\"at\":\"unknown\","          \
+#define SET                                                                                        \
+	"{\"seq\":5,\"type\":\"event\",\"event\":\"debugger\",\"body\":{"                          \
+	"\"pid\":10,\"rank\":0,\"backend\":\"http\",\"target\":\"agent:10\","                      \
+	"\"dialect\":\"agent\",\"state\":\"running\",\"at\":\"unknown\","                          \
 	"\"breakpoints\":[{\"id\":1,\"number\":1,\"watch\":\"loss\"}]}}\n"
-#define READ                                                                   \
-	"{\"seq\":6,\"type\":\"response\",\"request_seq\":4,\"success\":true," \
-	"\"command\":\"tensor\",\"body\":{\"value\":{\"name\":\"loss\","        \
+#define READ                                                                                       \
+	"{\"seq\":6,\"type\":\"response\",\"request_seq\":4,\"success\":true,"                     \
+	"\"command\":\"tensor\",\"body\":{\"value\":{\"name\":\"loss\","                           \
 	"\"value\":\"nan\",\"type\":\"float\"}}}\n"
 
 static bool has_looked(const struct engine *engine, void *data)
@@ -755,20 +725,16 @@ static void a_nan_is_left_to_the_agent(void **state)
 	(void)state;
 	stage_init(&stage);
 	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE)
-			   RANK("rankAdded", "1", "11", LIVE) DISCOVERED);
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED);
 	write_file(&stage, "second", AGENT_ANSWERS SET READ);
 	start(&stage, "read hello; read discover; cat first\n"
 		      "read diagnose; read tensor; sed -n 1p second\n"
 		      "read breaks; sed 1d second; read more\n");
-	assert_int_equal(
-		engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
 	rankset_add(&ranks, 0);
-	assert_int_equal(watch_nan_begin(engine, "loss", false, false, &ranks,
-					 &error),
-			 0);
-	assert_int_equal(engine_wait(engine, has_looked, NULL, LIMIT_SECONDS),
-			 0);
+	assert_int_equal(watch_nan_begin(engine, "loss", false, false, &ranks, &error), 0);
+	assert_int_equal(engine_wait(engine, has_looked, NULL, LIMIT_SECONDS), 0);
 	assert_int_equal(engine->watch_nan.state, WATCH_NAN_LOOKING);
 	assert_true(rankset_contains(&engine->watch_nan.exact, 0));
 	rankset_clear(&ranks);

@@ -35,8 +35,7 @@ static void an_errno_has_its_words(void **state)
 
 	(void)state;
 	error_set_errno(&error, ENOENT, "cannot open %s", "x");
-	assert_string_equal(error.message,
-			    "cannot open x: No such file or directory");
+	assert_string_equal(error.message, "cannot open x: No such file or directory");
 }
 
 static void nobody_may_ask(void **state)
@@ -54,8 +53,7 @@ static void a_long_sentence_is_cut_between_characters(void **state)
 
 	(void)state;
 	for (int pad = 507; pad <= 512; pad++) {
-		error_set(&error, "%*s%s", pad, "",
-			  "\xf0\x9f\x90\x8d\xf0\x9f\x90\x8d");
+		error_set(&error, "%*s%s", pad, "", "\xf0\x9f\x90\x8d\xf0\x9f\x90\x8d");
 		assert_true(strlen(error.message) < sizeof(error.message));
 		assert_true(text_is_utf8(error.message, strlen(error.message)));
 	}

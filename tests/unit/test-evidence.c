@@ -33,18 +33,13 @@ static void values_of_secrets_are_masked(void **state)
 		{ "token: hf_abc\nnext", "token: <masked>\nnext" },
 		{ "X-Api-Key: 12 x", "X-Api-Key: <masked> x" },
 		{ "invalid key: loss", "invalid key: loss" },
-		{ "{\\\"password\\\": \\\"a\\\", 1}",
-		  "{\\\"password\\\": <masked>, 1}" },
+		{ "{\\\"password\\\": \\\"a\\\", 1}", "{\\\"password\\\": <masked>, 1}" },
 		{ "Authorization: Bearer abc x", "Authorization: <masked> x" },
-		{ "authorization: Basic dXNlcg==\nx",
-		  "authorization: <masked>\nx" },
-		{ "{'Authorization': 'Bearer a b'}",
-		  "{'Authorization': <masked>}" },
-		{ "sent Bearer abcdefgh, refused",
-		  "sent Bearer <masked>, refused" },
+		{ "authorization: Basic dXNlcg==\nx", "authorization: <masked>\nx" },
+		{ "{'Authorization': 'Bearer a b'}", "{'Authorization': <masked>}" },
+		{ "sent Bearer abcdefgh, refused", "sent Bearer <masked>, refused" },
 		{ "the bearer of news", "the bearer of news" },
-		{ "at https://bob:pw@host/x?y",
-		  "at https://<masked>@host/x?y" },
+		{ "at https://bob:pw@host/x?y", "at https://<masked>@host/x?y" },
 		{ "https://host/a@b c@d", "https://host/a@b c@d" },
 		{ "://@", "://@" },
 		{ "key=", "key=" },
@@ -57,8 +52,7 @@ static void values_of_secrets_are_masked(void **state)
 
 		secret_mask(&out, rows[i][0]);
 		assert_string_equal(out.data, rows[i][1]);
-		assert_int_equal(secret_is_in(rows[i][0]) ||
-					 strcmp(rows[i][0], rows[i][1]) == 0,
+		assert_int_equal(secret_is_in(rows[i][0]) || strcmp(rows[i][0], rows[i][1]) == 0,
 				 true);
 		buffer_clear(&out);
 	}
@@ -67,58 +61,45 @@ static void values_of_secrets_are_masked(void **state)
 static void literals_of_source_are_masked(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "password = 'hunter2'\nx = 'y'",
-		  "password = '<masked>'\nx = 'y'" },
+		{ "password = 'hunter2'\nx = 'y'", "password = '<masked>'\nx = 'y'" },
 		{ "db(host='a', password='hunter2', port=1)",
 		  "db(host='a', password='<masked>', port=1)" },
 		{ "{\"password\": \"hunter2\", \"name\": \"a\"}",
 		  "{\"password\": \"<masked>\", \"name\": \"a\"}" },
 		{ "token = f'{user}:hunter2' # x", "token = f'<masked>' # x" },
-		{ "key_text = rb\"a\\\"b\" 'c'",
-		  "key_text = rb\"<masked>\" '<masked>'" },
+		{ "key_text = rb\"a\\\"b\" 'c'", "key_text = rb\"<masked>\" '<masked>'" },
 		{ "KEY = \"\"\"a\n\"b\"\nc\"\"\"\nb = 'c'",
 		  "KEY = \"\"\"<masked>\n\n\"\"\"\nb = 'c'" },
 		{ "token = (\n  'a'\n  'b')\nc = 'd'",
 		  "token = (\n  '<masked>'\n  '<masked>')\nc = 'd'" },
-		{ "token = \\\n  'a'\nb = 'c'",
-		  "token = \\\n  '<masked>'\nb = 'c'" },
+		{ "token = \\\n  'a'\nb = 'c'", "token = \\\n  '<masked>'\nb = 'c'" },
 		{ "def f(password: str = 'a', b='c'): return 'd'",
 		  "def f(password: str = '<masked>', b='c'): return 'd'" },
 		{ "self.api_key: str = 'a'", "self.api_key: str = '<masked>'" },
-		{ "config['password'] = 'a'; b = 'c'",
-		  "config['password'] = '<masked>'; b = 'c'" },
+		{ "config['password'] = 'a'; b = 'c'", "config['password'] = '<masked>'; b = 'c'" },
 		{ "config[key] = 'a'", "config[key] = 'a'" },
 		{ "user, password = 'a', 'b'\nc = 'd'",
 		  "user, password = '<masked>', '<masked>'\nc = 'd'" },
-		{ "(user, password) = 'a', 'b'",
-		  "(user, password) = '<masked>', '<masked>'" },
+		{ "(user, password) = 'a', 'b'", "(user, password) = '<masked>', '<masked>'" },
 		{ "password = os.environ.get('PW') or 'a'",
 		  "password = os.environ.get('<masked>') or '<masked>'" },
 		{ "if password == 'a' and b == 'c': d('e')",
 		  "if password == '<masked>' and b == 'c': d('e')" },
 		{ "if key == 'lr': x = 'y'", "if key == 'lr': x = 'y'" },
 		{ "if token: print('a')", "if token: print('a')" },
-		{ "for token in 'a', 'b': c('d')",
-		  "for token in 'a', 'b': c('d')" },
-		{ "run(['--password', 'hunter2', 'a'])",
-		  "run(['--password', '<masked>', 'a'])" },
+		{ "for token in 'a', 'b': c('d')", "for token in 'a', 'b': c('d')" },
+		{ "run(['--password', 'hunter2', 'a'])", "run(['--password', '<masked>', 'a'])" },
 		{ "('token', 'password', b)", "('token', 'password', b)" },
-		{ "tokens.split('a'), token[1:'b']",
-		  "tokens.split('a'), token[1:'b']" },
+		{ "tokens.split('a'), token[1:'b']", "tokens.split('a'), token[1:'b']" },
 		{ "password = 1234; max_tokens = 4096; pin_pwd = -1.5e3",
 		  "password = <masked>; max_tokens = 4096; "
 		  "pin_pwd = -<masked>" },
 		{ "password = ''", "password = ''" },
-		{ "password = None if a else get(3)",
-		  "password = None if a else get(3)" },
-		{ "h = {'Authorization': 'Bearer ab'}",
-		  "h = {'Authorization': '<masked>'}" },
-		{ "h = 'Authorization: Bearer abc'",
-		  "h = 'Authorization: <masked>'" },
-		{ "get('https://me:hunter2@host/a')",
-		  "get('https://<masked>@host/a')" },
-		{ "a = 1  # password = hunter2\nb",
-		  "a = 1  # password = <masked>\nb" },
+		{ "password = None if a else get(3)", "password = None if a else get(3)" },
+		{ "h = {'Authorization': 'Bearer ab'}", "h = {'Authorization': '<masked>'}" },
+		{ "h = 'Authorization: Bearer abc'", "h = 'Authorization: <masked>'" },
+		{ "get('https://me:hunter2@host/a')", "get('https://<masked>@host/a')" },
+		{ "a = 1  # password = hunter2\nb", "a = 1  # password = <masked>\nb" },
 		{ "f\"token={a}\" 'b'", "f\"token=<masked>}\" 'b'" },
 		{ "token = 'open\nb = 'c'", "token = '<masked>\nb = 'c'" },
 		{ "token = '''open\nb", "token = '''<masked>\n" },
@@ -165,16 +146,14 @@ static void deep_source_is_masked(void **state)
 
 static void an_error_file_is_what_torch_writes(void **state)
 {
-	json_t *json = error_file_parse(
-		"/x/error.json",
-		"{\"message\": {\"message\": \"ValueError: key=1\", "
-		"\"extraInfo\": {\"py_callstack\": \"Traceback\\n"
-		"    d['token'] = 'a'\\nValueError: token='a'\", "
-		"\"timestamp\": \"1700000000\"}}}");
+	json_t *json = error_file_parse("/x/error.json",
+					"{\"message\": {\"message\": \"ValueError: key=1\", "
+					"\"extraInfo\": {\"py_callstack\": \"Traceback\\n"
+					"    d['token'] = 'a'\\nValueError: token='a'\", "
+					"\"timestamp\": \"1700000000\"}}}");
 
 	(void)state;
-	assert_string_equal(json_get_string(json, "message", ""),
-			    "ValueError: key=<masked>");
+	assert_string_equal(json_get_string(json, "message", ""), "ValueError: key=<masked>");
 	assert_string_equal(json_get_string(json, "callstack", ""),
 			    "Traceback\n    d['token'] = '<masked>'\n"
 			    "ValueError: token=<masked>");
@@ -239,8 +218,7 @@ static void the_kernels_kills_of_ours(void **state)
 		  "42 (x)",
 		  1 },
 		{ "6,1,90000000,-;oom_reaper: reaped process 42 (python)", 1 },
-		{ "6,1,90000000,-;oom-kill:constraint=NONE,task=py,pid=42,uid",
-		  1 },
+		{ "6,1,90000000,-;oom-kill:constraint=NONE,task=py,pid=42,uid", 1 },
 		{ "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=7,uid=0", 1 },
 		{ "3,1,90000000,-;Out of memory: Killed process 43 (x)", 0 },
 		{ "6,1,90000000,-;usb 42 Killed process 42", 0 },
@@ -290,13 +268,9 @@ static void pids_of_another_namespace_say_nothing(void **state)
 	const struct kernellog_calls calls = { is_42, take, &found };
 
 	(void)state;
-	kernellog_take(&calls,
-		       "3,1,90000000,-;Out of memory: Killed process 42 (x)",
-		       100, false);
+	kernellog_take(&calls, "3,1,90000000,-;Out of memory: Killed process 42 (x)", 100, false);
 	assert_int_equal(found.count, 0);
-	kernellog_take(&calls,
-		       "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=42,u",
-		       100, false);
+	kernellog_take(&calls, "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=42,u", 100, false);
 	assert_int_equal(found.count, 1);
 }
 

@@ -103,8 +103,7 @@ static void classes_stand_below_the_sentence(void **state)
 	struct buffer out = BUFFER_INIT;
 
 	format_text_verdict(&out, session);
-	assert_non_null(
-		strstr(out.data, "\n  1  0  all_reduce  train (t.py:17)\n"));
+	assert_non_null(strstr(out.data, "\n  1  0  all_reduce  train (t.py:17)\n"));
 	assert_null(strchr(out.data, '\033'));
 	assert_non_null(strstr(out.data, "l^[<202e>ad"));
 	buffer_clear(&out);
@@ -124,10 +123,8 @@ static void unknown_values_are_null(void **state)
 {
 	const struct session *session = *state;
 	json_t *json = format_json_rank(session, session_find_rank(session, 0));
-	const json_t *thread =
-		json_array_get(json_object_get(json, "threads"), 0);
-	const json_t *frame =
-		json_array_get(json_object_get(thread, "frames"), 1);
+	const json_t *thread = json_array_get(json_object_get(json, "threads"), 0);
+	const json_t *frame = json_array_get(json_object_get(thread, "frames"), 1);
 
 	assert_true(json_is_null(json_object_get(json, "host")));
 	assert_true(json_is_null(json_object_get(json, "error")));
@@ -213,10 +210,9 @@ static void failures_are_folded(void **state)
 	failures_add(&failures, 4, "Thread 9 of pid 16 cannot be held.");
 	failures_add(&failures, 5, "There is no line 31.");
 	failures_append(&out, &failures);
-	assert_string_equal(out.data,
-			    "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot "
-			    "be held; rank 2: there is no line 30; rank 5: "
-			    "there is no line 31.");
+	assert_string_equal(out.data, "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot "
+				      "be held; rank 2: there is no line 30; rank 5: "
+				      "there is no line 31.");
 	failures_clear(&failures);
 	buffer_clear(&out);
 }

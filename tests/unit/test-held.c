@@ -22,23 +22,21 @@
 
 #define STEPS "train train.py:14 < <module> train.py:19"
 #define LOSES "loss lib/torch.py:3 < train train.py:22 < <module> train.py:40"
-#define STOPPED(NUMBER, PID, MORE)                                             \
-	"{'pid':" PID ",'rank':" NUMBER ",'state':'stopped','backend':'pdb',"  \
-	"'target':'pdb:unix:/tmp/" NUMBER ".sock','stops':1,'tid':" PID        \
-	",'held':1.0" MORE "}"
-#define BREAKPOINT                                                             \
-	",'reason':'breakpoint','at':'line','hit':[1],"                        \
+#define STOPPED(NUMBER, PID, MORE)                                                                 \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'stopped','backend':'pdb',"                      \
+	"'target':'pdb:unix:/tmp/" NUMBER ".sock','stops':1,'tid':" PID ",'held':1.0" MORE "}"
+#define BREAKPOINT                                                                                 \
+	",'reason':'breakpoint','at':'line','hit':[1],"                                            \
 	"'description':'breakpoint 1'"
-#define RAISED                                                                 \
-	",'reason':'exception','post_mortem':true,"                            \
+#define RAISED                                                                                     \
+	",'reason':'exception','post_mortem':true,"                                                \
 	"'exception':'RuntimeError: boom','description':'raised'"
-#define WAITING(NUMBER, PID, MORE)                                             \
-	"{'pid':" PID ",'rank':" NUMBER ",'state':'waiting','backend':'pdb',"  \
+#define WAITING(NUMBER, PID, MORE)                                                                 \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'waiting','backend':'pdb',"                      \
 	"'target':'pdb:unix:/tmp/" NUMBER ".sock'" MORE "}"
 
 /* Those of held are at the stack, the others wait in all_reduce. */
-static void see(struct scene *scene, int count, const char *held,
-		const char *stack)
+static void see(struct scene *scene, int count, const char *held, const char *stack)
 {
 	for (int rank = 0; rank < count; rank++) {
 		struct seen waits = WAITS(100 + rank, 17);
@@ -51,8 +49,7 @@ static void see(struct scene *scene, int count, const char *held,
 	}
 }
 
-static void start(struct scene *scene, int count, const char *held,
-		  const char *stack)
+static void start(struct scene *scene, int count, const char *held, const char *stack)
 {
 	scene_init(scene);
 	scene_start(scene, count);
@@ -76,20 +73,15 @@ static void ranks_at_a_breakpoint(void **state)
 
 	(void)state;
 	start(&scene, 8, "03", STEPS);
-	assert_int_equal(
-		scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT)),
-		0);
-	assert_int_equal(
-		scene_text(&scene, "stopped", STOPPED("3", "103", BREAKPOINT)),
-		0);
+	assert_int_equal(scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT)), 0);
+	assert_int_equal(scene_text(&scene, "stopped", STOPPED("3", "103", BREAKPOINT)), 0);
 	scene_expect(&scene, VERDICT_STOPPED, "",
 		     "Ranks 0 and 3 stopped at breakpoint 1, train.py:14. 6 "
 		     "ranks run on; 6 wait for them in all_reduce "
 		     "(train.py:17).");
 	expect_word(&scene, 3, "bp 1");
 	expect_word(&scene, 1, "");
-	assert_int_equal(session_find_rank(&scene.session, 3)->state,
-			 RANK_STOPPED);
+	assert_int_equal(session_find_rank(&scene.session, 3)->state, RANK_STOPPED);
 	scene_clear(&scene);
 }
 
@@ -117,8 +109,7 @@ static void a_rank_that_raised(void **state)
 
 	(void)state;
 	start(&scene, 4, "1", LOSES);
-	assert_int_equal(
-		scene_text(&scene, "stopped", STOPPED("1", "101", RAISED)), 0);
+	assert_int_equal(scene_text(&scene, "stopped", STOPPED("1", "101", RAISED)), 0);
 	scene.session.now += 33;
 	scene_expect(&scene, VERDICT_STOPPED, "1",
 		     "Rank 1 raised RuntimeError: boom (train.py:22) and is "
@@ -142,8 +133,7 @@ static void a_rank_that_its_agent_holds(void **state)
 		     "others wait in all_reduce (train.py:17).");
 	scene_text(&scene, "stopped",
 		   "{'pid':101,'rank':1,'state':'stopped','backend':'http',"
-		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED
-		   "}");
+		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED "}");
 	scene_expect(&scene, VERDICT_STOPPED, "1",
 		     "Rank 1 raised RuntimeError: boom and is held by its "
 		     "agent, for 1 s; 3 of 4 ranks wait in all_reduce "
@@ -198,18 +188,14 @@ static void a_rank_that_was_let_go(void **state)
 	start(&scene, 2, "1", LOSES);
 	scene_text(&scene, "stopped",
 		   "{'pid':101,'rank':1,'state':'stopped','backend':'http',"
-		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED
-		   "}");
-	scene_text(&scene, "continued",
-		   "{'pid':101,'rank':1,'state':'running','backend':'http'}");
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
+		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED "}");
+	scene_text(&scene, "continued", "{'pid':101,'rank':1,'state':'running','backend':'http'}");
+	scene_text(&scene, "rankRemoved", "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
 	scene_expect(&scene, VERDICT_CRASHED, "1",
 		     "Rank 1 is gone: exited with code 1, raised RuntimeError: "
 		     "boom, last seen in train (train.py:22) in lock. The "
 		     "other one waits in all_reduce (train.py:17).");
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':100,'rank':0,'state':'exited','exit_code':0}");
+	scene_text(&scene, "rankRemoved", "{'pid':100,'rank':0,'state':'exited','exit_code':0}");
 	scene_expect(&scene, VERDICT_CRASHED, "1",
 		     "All ranks have ended: rank 0 exited with code 0, rank 1 "
 		     "exited with code 1. Rank 1 raised RuntimeError: boom, "
@@ -224,18 +210,15 @@ static void a_rank_that_waits_for_somebody(void **state)
 
 	(void)state;
 	start(&scene, 4, "1", LOSES);
-	assert_int_equal(
-		scene_text(&scene, "debugger", WAITING("1", "101", "")), 0);
+	assert_int_equal(scene_text(&scene, "debugger", WAITING("1", "101", "")), 0);
 	scene_expect(&scene, VERDICT_STOPPED, "1",
 		     "Rank 1 waits in a debugger (pdb:unix:/tmp/1.sock) for "
 		     "somebody to connect, for 33 s; 3 of 4 ranks wait in "
 		     "all_reduce (train.py:17).");
 	expect_word(&scene, 1, "pdb?");
-	assert_int_equal(
-		scene_text(&scene, "debugger",
-			   WAITING("1", "101",
-				   ",'exception':'RuntimeError: boom'")),
-		0);
+	assert_int_equal(scene_text(&scene, "debugger",
+				    WAITING("1", "101", ",'exception':'RuntimeError: boom'")),
+			 0);
 	scene_expect(&scene, VERDICT_STOPPED, "1",
 		     "Rank 1 raised RuntimeError: boom and waits in a debugger "
 		     "(pdb:unix:/tmp/1.sock) for somebody to connect, for "
@@ -258,12 +241,12 @@ static void two_that_wait_share_a_sentence(void **state)
 	scene_clear(&scene);
 }
 
-#define PROMPT                                                                 \
-	"cmdloop lib/python3/cmd.py:126 < _cmdloop lib/python3/pdb.py:324 < "  \
+#define PROMPT                                                                                     \
+	"cmdloop lib/python3/cmd.py:126 < _cmdloop lib/python3/pdb.py:324 < "                      \
 	"train train.py:14 < <module> train.py:19"
-#define TAKEN                                                                  \
-	"{'pid':101,'rank':1,'state':'refused','taken':true,"                  \
-	"'backend':'pdb','target':'pdb:unix:/tmp/1.sock',"                     \
+#define TAKEN                                                                                      \
+	"{'pid':101,'rank':1,'state':'refused','taken':true,"                                      \
+	"'backend':'pdb','target':'pdb:unix:/tmp/1.sock',"                                         \
 	"'why':'Somebody else is connected.'}"
 
 /* As soon as the program runs on, it is a rank as any other. */
@@ -313,12 +296,9 @@ static void those_that_wait_while_one_is_gone(void **state)
 
 	(void)state;
 	start(&scene, 4, "02", LOSES);
-	scene_text(&scene, "debugger",
-		   WAITING("0", "100", ",'exception':'E: lost'"));
-	scene_text(&scene, "debugger",
-		   WAITING("2", "102", ",'exception':'E: lost'"));
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':101,'reason':'exited','exit_code':1}");
+	scene_text(&scene, "debugger", WAITING("0", "100", ",'exception':'E: lost'"));
+	scene_text(&scene, "debugger", WAITING("2", "102", ",'exception':'E: lost'"));
+	scene_text(&scene, "rankRemoved", "{'pid':101,'reason':'exited','exit_code':1}");
 	scene_expect(&scene, VERDICT_CRASHED, "0-2",
 		     "Rank 1 was not found. Ranks 0 and 2 raised E: lost and "
 		     "wait in debuggers for somebody to connect, for 33 s. "
@@ -333,13 +313,10 @@ static void the_only_rank_after_a_step(void **state)
 	(void)state;
 	start(&scene, 1, "0", STEPS);
 	scene_text(&scene, "stopped",
-		   STOPPED("0", "100",
-			   ",'reason':'step','at':'return','value':'7'"));
-	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 0 stopped at a return, train.py:14.");
+		   STOPPED("0", "100", ",'reason':'step','at':'return','value':'7'"));
+	scene_expect(&scene, VERDICT_STOPPED, "", "Rank 0 stopped at a return, train.py:14.");
 	expect_word(&scene, 0, "return");
-	scene_text(&scene, "continued",
-		   "{'pid':100,'rank':0,'state':'running','backend':'pdb'}");
+	scene_text(&scene, "continued", "{'pid':100,'rank':0,'state':'running','backend':'pdb'}");
 	assert_int_not_equal(scene_judge(&scene)->state, VERDICT_STOPPED);
 	expect_word(&scene, 0, "");
 	scene_clear(&scene);
@@ -409,21 +386,19 @@ static void ranks_that_hold_for_the_stopped(void **state)
 	(void)state;
 	start(&scene, 2, "01", STEPS);
 	assert_int_equal(scene_see(&scene, &holds), 0);
-	scene_text(&scene, "stopped",
-		   STOPPED("0", "100", ",'reason':'entry','at':'line'"));
+	scene_text(&scene, "stopped", STOPPED("0", "100", ",'reason':'entry','at':'line'"));
 	scene_expect(&scene, VERDICT_STOPPED, "",
 		     "Rank 0 stopped in pdb, train.py:14. 1 rank runs on; 1 "
 		     "waits for it in probetui.breakpoint (train.py:13).");
 	scene_clear(&scene);
 }
 
-#define HOLDS(PID)                                                             \
-	{                                                                      \
-		.pid = (PID), .syscall = SYS_clock_nanosleep,                  \
-		.stack = "wait /w/agent/probetui/holds.py:65 < stop "          \
-			 "/w/agent/probetui/process.py:175 < train "           \
-			 "train.py:12 < <module> train.py:19"                  \
-	}
+#define HOLDS(PID)                                                                                 \
+	{ .pid = (PID),                                                                            \
+	  .syscall = SYS_clock_nanosleep,                                                          \
+	  .stack = "wait /w/agent/probetui/holds.py:65 < stop "                                    \
+		   "/w/agent/probetui/process.py:175 < train "                                     \
+		   "train.py:12 < <module> train.py:19" }
 
 /* Ranks 1 and 3 hold, and look about now and then; the others are at other. */
 static void see_holding(struct scene *scene, struct seen other, int turn)
@@ -519,8 +494,7 @@ static void each_stop_is_noted_once(void **state)
 	start(&scene, 2, "1", STEPS);
 	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
 	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
-	scene_text(&scene, "continued",
-		   "{'pid':101,'rank':1,'state':'running','backend':'pdb'}");
+	scene_text(&scene, "continued", "{'pid':101,'rank':1,'state':'running','backend':'pdb'}");
 	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
 	assert_int_equal(scene.session.stops.count, 1);
 	stop = stops_find(&scene.session.stops, 0);
@@ -552,8 +526,8 @@ static int add_breakpoint(struct scene *scene, const char *ranks)
 	return added->breakpoint.id;
 }
 
-#define BINDING(NUMBER, HITS)                                                  \
-	",'breakpoints':[{'id':1,'number':" NUMBER ",'path':'/job/train.py',"  \
+#define BINDING(NUMBER, HITS)                                                                      \
+	",'breakpoints':[{'id':1,'number':" NUMBER ",'path':'/job/train.py',"                      \
 	"'line':14,'hits':" HITS "}]"
 
 static void a_breakpoint_over_ranks(void **state)
@@ -565,19 +539,14 @@ static void a_breakpoint_over_ranks(void **state)
 	(void)state;
 	start(&scene, 3, "01", STEPS);
 	assert_int_equal(add_breakpoint(&scene, NULL), 1);
-	assert_true(breakpoint_summary_at(&summary, &scene.session,
-					  "/job/train.py", 14));
+	assert_true(breakpoint_summary_at(&summary, &scene.session, "/job/train.py", 14));
 	assert_int_equal(rankset_count(&summary.set), 0);
 	assert_int_equal(rankset_count(&summary.ranks), 3);
 	breakpoint_summary_clear(&summary);
-	scene_text(&scene, "stopped",
-		   STOPPED("0", "100", BREAKPOINT BINDING("4", "3")));
-	scene_text(&scene, "stopped",
-		   STOPPED("1", "101", BREAKPOINT BINDING("1", "1")));
-	assert_false(breakpoint_summary_at(&summary, &scene.session,
-					   "/job/train.py", 15));
-	assert_true(breakpoint_summary_at(&summary, &scene.session,
-					  "/job/train.py", 14));
+	scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT BINDING("4", "3")));
+	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT BINDING("1", "1")));
+	assert_false(breakpoint_summary_at(&summary, &scene.session, "/job/train.py", 15));
+	assert_true(breakpoint_summary_at(&summary, &scene.session, "/job/train.py", 14));
 	assert_int_equal(summary.id, 1);
 	assert_int_equal(summary.hits, 4);
 	assert_int_equal(rankset_count(&summary.set), 2);
@@ -588,9 +557,9 @@ static void a_breakpoint_over_ranks(void **state)
 	scene_clear(&scene);
 }
 
-#define AT_14(BACKEND, NUMBER, PID, MORE)                                      \
-	"{'pid':" PID ",'rank':" NUMBER                                        \
-	",'state':'running','backend':'" BACKEND "'" MORE BINDING("1", "0") "}"
+#define AT_14(BACKEND, NUMBER, PID, MORE)                                                          \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'running','backend':'" BACKEND                   \
+	"'" MORE BINDING("1", "0") "}"
 
 static void expect_backends(const struct scene *scene, const char *wanted)
 {
@@ -616,12 +585,10 @@ static void what_stops_ranks_at_a_breakpoint(void **state)
 	expect_backends(&scene, "by its agent");
 	scene_text(&scene, "continued", AT_14("http", "1", "101", ""));
 	expect_backends(&scene, "by their agents");
-	scene_text(&scene, "continued",
-		   AT_14("ptrace", "3", "103", ",'slots':4,'slots_free':3"));
+	scene_text(&scene, "continued", AT_14("ptrace", "3", "103", ",'slots':4,'slots_free':3"));
 	expect_backends(&scene, "ranks 0-1 by their agents, rank 3 by hardware "
 				"breakpoints");
-	scene_text(&scene, "continued",
-		   AT_14("ptrace", "2", "102", ",'slots':4,'slots_free':0"));
+	scene_text(&scene, "continued", AT_14("ptrace", "2", "102", ",'slots':4,'slots_free':0"));
 	scene_text(&scene, "continued", AT_14("pdb", "0", "100", ""));
 	expect_backends(&scene, "rank 1 by its agent, ranks 2-3 by hardware "
 				"breakpoints (none of 4 free), rank 0 by pdb");
@@ -676,8 +643,7 @@ static void a_step_is_looked_at_where_it_ends(void **state)
 	(void)state;
 	start(&scene, 1, "0", LOSES);
 	assert_int_equal(session_selected_depth(&scene.session), 1);
-	scene_text(&scene, "stopped",
-		   STOPPED("0", "100", ",'reason':'step','at':'line'"));
+	scene_text(&scene, "stopped", STOPPED("0", "100", ",'reason':'step','at':'line'"));
 	assert_int_equal(session_selected_depth(&scene.session), 0);
 	scene_text(&scene, "debugger", WAITING("0", "100", ""));
 	scene_text(&scene, "stopped", STOPPED("0", "100", RAISED));
@@ -729,10 +695,9 @@ static void a_stop_is_looked_at_in_its_own_frame(void **state)
 	scene_clear(&scene);
 }
 
-#define OUTSIDE(NUMBER, PID, MORE)                                             \
-	"{'pid':" PID ",'rank':" NUMBER ",'state':'stopped',"                  \
-	"'backend':'ptrace','target':'ptrace:" PID "','stops':1,'tid':" PID    \
-	",'held':1.0" MORE "}"
+#define OUTSIDE(NUMBER, PID, MORE)                                                                 \
+	"{'pid':" PID ",'rank':" NUMBER ",'state':'stopped',"                                      \
+	"'backend':'ptrace','target':'ptrace:" PID "','stops':1,'tid':" PID ",'held':1.0" MORE "}"
 #define PAUSED ",'reason':'pause'"
 
 /* They may be anywhere, so where is only said of all. */
@@ -794,8 +759,7 @@ static void who_can_be_stopped_from_outside(void **state)
 	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
 	assert_true(outside_is(rank));
 	assert_false(outside_is_free(rank));
-	scene_text(&scene, "debugger",
-		   "{'pid':101,'rank':1,'state':'none'}");
+	scene_text(&scene, "debugger", "{'pid':101,'rank':1,'state':'none'}");
 	assert_true(outside_is_free(rank));
 	scene_clear(&scene);
 }
@@ -817,12 +781,10 @@ static void how_long_peers_wait(void **state)
 	assert_int_equal(watchdog_seconds(&scene.session), 1800);
 	scene_see(&scene, &nccl);
 	assert_int_equal(watchdog_seconds(&scene.session), 600);
-	scene_text(&scene, "stopped",
-		   OUTSIDE("1", "101", PAUSED ",'watchdog':90.0"));
+	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED ",'watchdog':90.0"));
 	assert_int_equal(watchdog_seconds(&scene.session), 90);
 	/* The others' agents have raised theirs. */
-	scene_text(&scene, "debugger",
-		   OUTSIDE("1", "101", PAUSED ",'watchdog':86400.0"));
+	scene_text(&scene, "debugger", OUTSIDE("1", "101", PAUSED ",'watchdog':86400.0"));
 	assert_int_equal(watchdog_seconds(&scene.session), 86400);
 	scene_clear(&scene);
 }
@@ -840,8 +802,7 @@ static void who_becomes_ours_is_told_anew(void **state)
 	rank->is_attached_for_them = true;
 	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
 	assert_int_equal(rank->breakpoints_sent, 5);
-	scene_text(&scene, "debugger",
-		   "{'pid':100,'rank':0,'state':'none'}");
+	scene_text(&scene, "debugger", "{'pid':100,'rank':0,'state':'none'}");
 	assert_int_equal(rank->breakpoints_sent, 5);
 	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
 	assert_int_equal(rank->breakpoints_sent, 0);
@@ -868,22 +829,18 @@ static void what_a_log_point_said_has_its_place(void **state)
 	scene_text(&scene, "output",
 		   "{'pid':999,'category':'console','output':'x=5',"
 		   "'breakpoint':2}");
-	scene_text(&scene, "output",
-		   "{'pid':100,'category':'console','output':'x=5'}");
+	scene_text(&scene, "output", "{'pid':100,'category':'console','output':'x=5'}");
 	assert_int_equal(scene.session.stops.count, 2);
 	scene_clear(&scene);
 }
 
-#define RUNS(REASON)                                                           \
-	"{'pid':101,'rank':1,'state':'running','backend':'ptrace'" REASON "}"
-#define SIGNALLED                                                              \
-	"rank 1 was sent SIGTERM: resumed so that it can handle it"
+#define RUNS(REASON) "{'pid':101,'rank':1,'state':'running','backend':'ptrace'" REASON "}"
+#define SIGNALLED "rank 1 was sent SIGTERM: resumed so that it can handle it"
 
 /* `continued` is told again while the rank runs, with the same reason. */
 static void each_resume_without_a_request_is_noted_once(void **state)
 {
-	const char *sent =
-		RUNS(",'reason':'signal','description':'" SIGNALLED "'");
+	const char *sent = RUNS(",'reason':'signal','description':'" SIGNALLED "'");
 	const struct stop *stop;
 	struct scene scene;
 
@@ -903,11 +860,9 @@ static void each_resume_without_a_request_is_noted_once(void **state)
 	/* A node may have no sentence about it. */
 	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
 	scene_text(&scene, "continued", RUNS(",'reason':'time limit'"));
-	stop = stops_find(&scene.session.stops,
-			  scene.session.stops.count - 1);
+	stop = stops_find(&scene.session.stops, scene.session.stops.count - 1);
 	assert_int_equal(stop->resumed_for, RESUME_TIME_LIMIT);
-	assert_string_equal(stop->description,
-			    "rank 1 was resumed: time limit");
+	assert_string_equal(stop->description, "rank 1 was resumed: time limit");
 	scene_clear(&scene);
 }
 
@@ -933,9 +888,8 @@ static void a_requested_resume_is_not_noted(void **state)
 
 static void a_resume_comes_back_as_it_was_written(void **state)
 {
-	static const enum resume_reason reasons[] = {
-		RESUME_REQUEST, RESUME_SIGNAL, RESUME_TIME_LIMIT
-	};
+	static const enum resume_reason reasons[] = { RESUME_REQUEST, RESUME_SIGNAL,
+						      RESUME_TIME_LIMIT };
 	struct error error = ERROR_INIT;
 
 	(void)state;
@@ -952,8 +906,7 @@ static void a_resume_comes_back_as_it_was_written(void **state)
 		json = debugger_to_json(&debugger);
 		assert_string_equal(json_get_string(json, "reason", ""),
 				    resume_reason_name(reasons[i]));
-		assert_int_equal(debugger_from_json(&debugger, json, &error),
-				 0);
+		assert_int_equal(debugger_from_json(&debugger, json, &error), 0);
 		assert_int_equal(debugger.resumed_for, reasons[i]);
 		assert_string_equal(debugger.description, SIGNALLED);
 		json_decref(json);
@@ -965,10 +918,9 @@ static void a_resume_comes_back_as_it_was_written(void **state)
 static void the_answer_tells_what_no_event_has(void **state)
 {
 	struct debugger debugger;
-	json_t *answer = json_pack("[{s:i, s:i, s:i}, {s:i, s:s}, {s:s}]",
-				   "id", 1, "number", 4, "hits", 0, "id", 2,
-				   "message", "pending: not loaded yet", "id",
-				   "none");
+	json_t *answer =
+		json_pack("[{s:i, s:i, s:i}, {s:i, s:s}, {s:s}]", "id", 1, "number", 4, "hits", 0,
+			  "id", 2, "message", "pending: not loaded yet", "id", "none");
 
 	(void)state;
 	debugger_init(&debugger);
@@ -1005,8 +957,7 @@ int main(void)
 		cmocka_unit_test(what_raised_is_escaped_and_cut),
 		cmocka_unit_test(a_rank_that_is_gone_goes_first),
 		cmocka_unit_test(ranks_that_hold_for_the_stopped),
-		cmocka_unit_test(
-			nobody_moves_where_ranks_hold_for_those_that_wait),
+		cmocka_unit_test(nobody_moves_where_ranks_hold_for_those_that_wait),
 		cmocka_unit_test(ranks_hold_for_those_that_compute),
 		cmocka_unit_test(ranks_hold_for_nobody_here),
 		cmocka_unit_test(a_stop_is_looked_at_in_its_own_frame),

@@ -76,9 +76,8 @@ static void start(struct family *family)
 	close(answers[1]);
 	family->orders = orders[1];
 	family->answers = answers[0];
-	assert_int_equal(
-		read(family->answers, &family->child, sizeof(family->child)),
-		sizeof(family->child));
+	assert_int_equal(read(family->answers, &family->child, sizeof(family->child)),
+			 sizeof(family->child));
 }
 
 static void order_death(const struct family *family)
@@ -208,8 +207,7 @@ static void leaves_another_process_alone(void **state)
 
 	(void)state;
 	start(&family);
-	assert_int_equal(hold_begin(&hold, family.parent, family.child, &error),
-			 -1);
+	assert_int_equal(hold_begin(&hold, family.parent, family.child, &error), -1);
 	assert_int_equal(hold.tid, 0);
 	assert_non_null(strstr(error.message, "cannot be held"));
 	order_death(&family);

@@ -11,8 +11,7 @@
 
 #include "backends/holdclock.h"
 
-static void see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline,
-		double now)
+static void see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
 {
 	hold_clock_begin(clock);
 	hold_clock_see(clock, pid, tid, deadline, now);

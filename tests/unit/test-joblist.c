@@ -33,8 +33,7 @@ static void show_jobs(struct scene *scene)
 		}
 		snprintf(name, sizeof(name), "127.0.0.1:%d", 29500 + job);
 		json_object_set_new(process, "job", json_string(name));
-		json_object_set_new(process, "launcher_pid",
-				    json_integer(90 + job));
+		json_object_set_new(process, "launcher_pid", json_integer(90 + job));
 		json_object_set_new(process, "age", json_real(10 + i));
 		scene_event(scene, "rankAdded", process);
 	}
@@ -77,9 +76,7 @@ static void a_job_is_judged_as_if_it_were_chosen(void **state)
 		/* The others, seen from this one. */
 		joblist_judge(&scene.session);
 		for (int j = 0; j < JOBS; j++)
-			assert_string_equal(
-				scene.session.jobs[j].finding.sentence,
-				said[j]);
+			assert_string_equal(scene.session.jobs[j].finding.sentence, said[j]);
 	}
 	for (int i = 0; i < JOBS; i++)
 		free(said[i]);
@@ -144,11 +141,10 @@ static void stops_of_another_job_are_not_told(void **state)
 	show_jobs(&scene);
 	session_choose_job(&scene.session, 0);
 	for (int pid = 100; pid <= 104; pid += 4) {
-		char *text = xasprintf(
-			"{'pid':%d,'state':'stopped','backend':'http',"
-			"'target':'agent:%d','stops':1,'tid':%d,'held':1.0,"
-			"'reason':'step','at':'line'}",
-			pid, pid, pid);
+		char *text = xasprintf("{'pid':%d,'state':'stopped','backend':'http',"
+				       "'target':'agent:%d','stops':1,'tid':%d,'held':1.0,"
+				       "'reason':'step','at':'line'}",
+				       pid, pid, pid);
 
 		assert_int_equal(scene_text(&scene, "stopped", text), 0);
 		free(text);

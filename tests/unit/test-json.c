@@ -85,8 +85,7 @@ static void a_wrong_type_gives_the_fallback(void **state)
 	assert_true(json_get_boolean(object, "i", true));
 	assert_string_equal(json_get_string(object, "s", NULL), "x");
 	assert_null(json_get_string(object, "n", NULL));
-	assert_string_equal(
-		json_get_string(json_object_get(object, "a"), "s", "f"), "f");
+	assert_string_equal(json_get_string(json_object_get(object, "a"), "s", "f"), "f");
 	json_decref(object);
 }
 
@@ -100,8 +99,7 @@ static void addresses_travel_as_hex(void **state)
 	(void)state;
 	json_set_hex(object, "a", UINT64_MAX);
 	json_set_hex(object, "z", 0);
-	assert_string_equal(json_get_string(object, "a", ""),
-			    "0xffffffffffffffff");
+	assert_string_equal(json_get_string(object, "a", ""), "0xffffffffffffffff");
 	assert_true(json_get_hex(object, "a") == UINT64_MAX);
 	assert_true(json_get_hex(object, "z") == 0);
 	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {

@@ -74,8 +74,7 @@ static void survives_any_bytes(void **state)
 			bytes[j] = (uint8_t)(random >> 24);
 		}
 		for (int minor = 8; minor <= 14; minor++)
-			assert_true(find(minor, bytes, random >> 26,
-					 random >> 24) >= 0);
+			assert_true(find(minor, bytes, random >> 26, random >> 24) >= 0);
 	}
 }
 

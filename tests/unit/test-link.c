@@ -34,8 +34,7 @@ struct heard {
 	char why[256];
 };
 
-static void on_line(struct link *link, const char *line, size_t length,
-		    void *data)
+static void on_line(struct link *link, const char *line, size_t length, void *data)
 {
 	struct heard *heard = data;
 
@@ -86,8 +85,7 @@ static void hear(struct link *link, struct heard *heard)
 /* Until so many lines came, or the link is closed. */
 static void await(struct heard *heard, size_t line_count)
 {
-	struct loop_timer *limit =
-		loop_timer(heard->loop, LIMIT_SECONDS, 0, on_limit, NULL);
+	struct loop_timer *limit = loop_timer(heard->loop, LIMIT_SECONDS, 0, on_limit, NULL);
 
 	while (heard->line_count < line_count && heard->closed_count == 0)
 		loop_turn(heard->loop);
@@ -172,8 +170,7 @@ static int echo(int count, char **words)
 	ssize_t length;
 
 	prctl(PR_GET_NAME, name);
-	dprintf(STDOUT_FILENO, "%d %s %s %d\n", count, words[0], name,
-		getsid(0) == getpid());
+	dprintf(STDOUT_FILENO, "%d %s %s %d\n", count, words[0], name, getsid(0) == getpid());
 	while ((length = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0)
 		file_write(STDOUT_FILENO, bytes, (size_t)length);
 	return 7;
@@ -194,8 +191,7 @@ static void a_part_of_this_program_is_a_node(void **state)
 	link_send(link, "sent\n", 5);
 	hear(link, &heard);
 	await(&heard, 2);
-	assert_string_equal(heard.lines.data,
-			    "1 /a/node probetui-node 1|sent|");
+	assert_string_equal(heard.lines.data, "1 /a/node probetui-node 1|sent|");
 	end(link, &heard);
 	/* It saw the end of its input, so that nobody is left. */
 	while (waitpid(-1, NULL, 0) > 0)
@@ -223,8 +219,7 @@ static void a_program_that_is_not_there(void **state)
 	struct error error = ERROR_INIT;
 
 	(void)state;
-	assert_null(link_new("/nowhere/probetui-node", true, -1,
-				 &error));
+	assert_null(link_new("/nowhere/probetui-node", true, -1, &error));
 	assert_non_null(strstr(error.message, "/nowhere/probetui-node"));
 	setenv("PROBETUI_NODE", "/nowhere/probetui-node", 1);
 	assert_null(link_find_node(&error));

@@ -12,15 +12,12 @@
 #include "backends/pdb/socketfile.h"
 
 #define HEAD "Num       RefCount Protocol Flags    Type St Inode Path\n"
-#define LISTENS(inode, path)                                                   \
-	"0000000000000000: 00000002 00000000 00010000 0001 01 " inode " " path \
-	"\n"
-#define CONNECTED(inode, path)                                                 \
-	"0000000000000000: 00000003 00000000 00000000 0001 03 " inode " " path \
-	"\n"
+#define LISTENS(inode, path)                                                                       \
+	"0000000000000000: 00000002 00000000 00010000 0001 01 " inode " " path "\n"
+#define CONNECTED(inode, path)                                                                     \
+	"0000000000000000: 00000003 00000000 00000000 0001 03 " inode " " path "\n"
 
-static struct listeners parse_unix(const char *text,
-				   bool (*wants)(const char *path))
+static struct listeners parse_unix(const char *text, bool (*wants)(const char *path))
 {
 	struct listeners listeners = LISTENERS_INIT;
 	char bytes[2048];
@@ -32,12 +29,11 @@ static struct listeners parse_unix(const char *text,
 
 static void those_that_listen_are_found(void **state)
 {
-	struct listeners found = parse_unix(
-		HEAD CONNECTED("10", "/tmp/pdb.sock.0")
-			LISTENS(" 11", "/tmp/pdb.sock.0")
-				LISTENS("12", "/run/other") LISTENS("13", "")
-					CONNECTED("14", "/tmp/pdb.sock.0"),
-		socketfile_is_debugger);
+	struct listeners found =
+		parse_unix(HEAD CONNECTED("10", "/tmp/pdb.sock.0") LISTENS(" 11", "/tmp/pdb.sock.0")
+				   LISTENS("12", "/run/other") LISTENS("13", "")
+					   CONNECTED("14", "/tmp/pdb.sock.0"),
+			   socketfile_is_debugger);
 
 	(void)state;
 	assert_int_equal(found.count, 1);
@@ -49,10 +45,8 @@ static void those_that_listen_are_found(void **state)
 
 static void a_newline_is_part_of_a_path(void **state)
 {
-	struct listeners found =
-		parse_unix(HEAD LISTENS("11", "/tmp/pdb\n\nnot a line")
-				   LISTENS("12", "/tmp/pdb.2\n"),
-			   NULL);
+	struct listeners found = parse_unix(
+		HEAD LISTENS("11", "/tmp/pdb\n\nnot a line") LISTENS("12", "/tmp/pdb.2\n"), NULL);
 
 	(void)state;
 	assert_int_equal(found.count, 2);
@@ -84,18 +78,17 @@ static void rubbish_is_nothing(void **state)
 
 static void ports_are_found(void **state)
 {
-	char text[] =
-		"  sl  local_address rem_address   st tx_queue rx_queue tr tm\n"
-		"   0: 0100007F:115C 00000000:0000 0A 00000000:00000000 "
-		"00:00000000 00000000  1000        0 111 1 0 100 0 0 10 0\n"
-		"   1: 00000000:0016 00000000:0000 0A 00000000:00000000 "
-		"00:00000000 00000000     0        0 112 1 0 100 0 0 10 0\n"
-		"   2: 0100007F:115C 0100007F:D431 01 00000000:00000000 "
-		"00:00000000 00000000  1000        0 113 1 0 100 0 0 10 0\n"
-		"   3: 00000000000000000000000001000000:1F90 "
-		"00000000000000000000000000000000:0000 0A 00000000:00000000 "
-		"00:00000000 00000000     0        0 114 1 0 100 0 0 10 0\n"
-		"   4: rubbish\n";
+	char text[] = "  sl  local_address rem_address   st tx_queue rx_queue tr tm\n"
+		      "   0: 0100007F:115C 00000000:0000 0A 00000000:00000000 "
+		      "00:00000000 00000000  1000        0 111 1 0 100 0 0 10 0\n"
+		      "   1: 00000000:0016 00000000:0000 0A 00000000:00000000 "
+		      "00:00000000 00000000     0        0 112 1 0 100 0 0 10 0\n"
+		      "   2: 0100007F:115C 0100007F:D431 01 00000000:00000000 "
+		      "00:00000000 00000000  1000        0 113 1 0 100 0 0 10 0\n"
+		      "   3: 00000000000000000000000001000000:1F90 "
+		      "00000000000000000000000000000000:0000 0A 00000000:00000000 "
+		      "00:00000000 00000000     0        0 114 1 0 100 0 0 10 0\n"
+		      "   4: rubbish\n";
 	struct listeners found = LISTENERS_INIT;
 
 	(void)state;
@@ -149,11 +142,10 @@ static void names_have_numbers(void **state)
 		struct socket_name name;
 
 		socketfile_read_name(&name, example->path);
-		if (socketfile_is_debugger(example->path) !=
-			    example->is_debugger ||
+		if (socketfile_is_debugger(example->path) != example->is_debugger ||
 		    name.rank != example->rank || name.pid != example->pid)
-			fail_msg("%s: rank %d, process %d", example->path,
-				 name.rank, (int)name.pid);
+			fail_msg("%s: rank %d, process %d", example->path, name.rank,
+				 (int)name.pid);
 	}
 }
 

@@ -50,8 +50,7 @@ static void a_pipe_is_read_to_its_end(void **state)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "abc", 3), 3);
 	close(fds[1]);
-	seen.watch = loop_watch(seen.loop, fds[0], LOOP_READABLE, read_and_stop,
-				&seen);
+	seen.watch = loop_watch(seen.loop, fds[0], LOOP_READABLE, read_and_stop, &seen);
 	loop_run(seen.loop);
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.events, LOOP_READABLE);
@@ -70,8 +69,7 @@ static void a_file_is_always_ready(void **state)
 	assert_non_null(file);
 	fputs("abcd", file);
 	rewind(file);
-	seen.watch = loop_watch(seen.loop, fileno(file), LOOP_READABLE,
-				read_and_stop, &seen);
+	seen.watch = loop_watch(seen.loop, fileno(file), LOOP_READABLE, read_and_stop, &seen);
 	loop_run(seen.loop);
 	assert_int_equal(seen.count, 4);
 	loop_free(seen.loop);
@@ -84,8 +82,7 @@ static void the_null_device_is_at_its_end(void **state)
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	seen.watch =
-		loop_watch(seen.loop, fd, LOOP_READABLE, read_and_stop, &seen);
+	seen.watch = loop_watch(seen.loop, fd, LOOP_READABLE, read_and_stop, &seen);
 	loop_run(seen.loop);
 	assert_int_equal(seen.count, 0);
 	assert_null(seen.watch);
@@ -113,10 +110,8 @@ static void one_descriptor_has_two_watches(void **state)
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	reader.watch = loop_watch(loop, fds[0], LOOP_READABLE, count_and_stop,
-				  &reader);
-	writer.watch = loop_watch(loop, fds[0], LOOP_WRITABLE, count_and_stop,
-				  &writer);
+	reader.watch = loop_watch(loop, fds[0], LOOP_READABLE, count_and_stop, &reader);
+	writer.watch = loop_watch(loop, fds[0], LOOP_WRITABLE, count_and_stop, &writer);
 	loop_run(loop);
 	assert_int_equal(reader.count, 1);
 	assert_int_equal(reader.events, LOOP_READABLE);
@@ -138,8 +133,7 @@ static void a_broken_pipe_wakes_its_writer(void **state)
 	while (write(fds[1], block, sizeof(block)) > 0)
 		;
 	close(fds[0]);
-	seen.watch = loop_watch(seen.loop, fds[1], LOOP_WRITABLE,
-				count_and_stop, &seen);
+	seen.watch = loop_watch(seen.loop, fds[1], LOOP_WRITABLE, count_and_stop, &seen);
 	loop_run(seen.loop);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.events, LOOP_WRITABLE);
@@ -154,8 +148,7 @@ static void flags_of_a_descriptor_stay(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
-	seen.watch = loop_watch(seen.loop, fds[0], LOOP_READABLE, read_and_stop,
-				&seen);
+	seen.watch = loop_watch(seen.loop, fds[0], LOOP_READABLE, read_and_stop, &seen);
 	assert_int_equal(fcntl(fds[0], F_GETFL) & O_NONBLOCK, 0);
 	loop_free(seen.loop);
 	close(fds[0]);

@@ -77,8 +77,7 @@ static void a_long_line_is_one_mapping(void **state)
 	assert_true(maps.count > 0);
 	for (size_t i = 0; i < maps.count; i++)
 		assert_true(maps.mappings[i].start != 0x1000);
-	assert_non_null(maps_find(
-		&maps, (uint64_t)(uintptr_t)a_long_line_is_one_mapping));
+	assert_non_null(maps_find(&maps, (uint64_t)(uintptr_t)a_long_line_is_one_mapping));
 	maps_clear(&maps);
 	munmap(mapped, 4096);
 	assert_int_equal(unlink(name), 0);

@@ -24,8 +24,7 @@ static int follow(struct memory *memory)
 	uint64_t address = link_to_itself;
 	int count = 0;
 
-	while (count < READS_MOST &&
-	       memory_read_u64(memory, address, &address) == 0)
+	while (count < READS_MOST && memory_read_u64(memory, address, &address) == 0)
 		count++;
 	return count;
 }
@@ -54,10 +53,7 @@ static void counts_what_is_fetched_again(void **state)
 	(void)state;
 	memory_begin(memory, false);
 	memory_group(memory);
-	assert_int_equal(memory_read_u64(memory,
-					 (uint64_t)(uintptr_t)&link_to_itself,
-					 &word),
-			 0);
+	assert_int_equal(memory_read_u64(memory, (uint64_t)(uintptr_t)&link_to_itself, &word), 0);
 	calls = memory_calls(memory);
 	for (int i = 0; i < 200000; i++)
 		memory_again(memory);
@@ -77,13 +73,11 @@ static void a_short_one_is_short(void **state)
 	(void)state;
 	memory_begin(memory, false);
 	for (uint64_t i = 0; i < 32; i++)
-		assert_int_equal(
-			memory_read_u8(memory, first + i * 4096, &byte), 0);
+		assert_int_equal(memory_read_u8(memory, first + i * 4096, &byte), 0);
 	calls = memory_calls(memory);
 	memory_begin_short(memory);
 	for (uint64_t i = 0; i < 32; i++)
-		assert_int_equal(
-			memory_read_u8(memory, first + i * 4096, &byte), 0);
+		assert_int_equal(memory_read_u8(memory, first + i * 4096, &byte), 0);
 	assert_int_equal(memory_calls(memory) - calls, 1);
 	for (uint64_t i = 32; i < 64; i++)
 		memory_read_u8(memory, first + i * 4096, &byte);
@@ -99,8 +93,7 @@ static void read_each(struct memory *memory, uint64_t first, uint64_t count)
 	uint8_t byte;
 
 	for (uint64_t i = 0; i < count; i++)
-		assert_int_equal(
-			memory_read_u8(memory, first + i * 4096, &byte), 0);
+		assert_int_equal(memory_read_u8(memory, first + i * 4096, &byte), 0);
 }
 
 /* What a stand needed comes with the first call of the next one, as it is by
@@ -111,8 +104,7 @@ static void a_stand_reads_ahead(void **state)
 	struct memory *memory = memory_new(getpid());
 	uint64_t first = (uint64_t)(uintptr_t)far;
 	uint64_t word = 0;
-	struct memory_part part = { (uint64_t)(uintptr_t)&link_to_itself,
-				    &word, sizeof(word), 0 };
+	struct memory_part part = { (uint64_t)(uintptr_t)&link_to_itself, &word, sizeof(word), 0 };
 	uint64_t calls;
 	uint8_t byte;
 
@@ -160,8 +152,8 @@ static void a_stand_reads_ahead(void **state)
 /* Memory that was unmapped since costs one call more, once. */
 static void a_stand_forgets_what_is_gone(void **state)
 {
-	uint8_t *pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *pages =
+		mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct memory *memory = memory_new(getpid());
 	uint64_t first = (uint64_t)(uintptr_t)pages;
 	uint64_t calls;
@@ -187,18 +179,17 @@ static void a_stand_forgets_what_is_gone(void **state)
 
 static void a_run_ends_where_memory_does(void **state)
 {
-	char *pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages =
+		mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct memory *memory = memory_new(getpid());
 	uint8_t bytes[4 * 4096];
 
 	(void)state;
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(munmap(pages + 2 * 4096, 4096), 0);
-	assert_int_equal(memory_fetch_run(memory,
-					  (uint64_t)(uintptr_t)pages + 8, bytes,
-					  sizeof(bytes) - 8),
-			 2 * 4096 - 8);
+	assert_int_equal(
+		memory_fetch_run(memory, (uint64_t)(uintptr_t)pages + 8, bytes, sizeof(bytes) - 8),
+		2 * 4096 - 8);
 	assert_int_equal(memory_calls(memory), 1);
 	munmap(pages, 4 * 4096);
 	memory_free(memory);

@@ -76,25 +76,21 @@ static void add_python(struct scene *scene, const char *name, int in)
 	struct code code = { .func = xstrdup(name), .file = file };
 	size_t i = scene->capture.python_count++;
 
-	scene->capture.python[i].frame.code =
-		stack_table_code(scene->table, &code);
-	scene->capture.python[i].anchor =
-		in < 0 ? 0 : BASE + (uint64_t)in * 16 + 8;
+	scene->capture.python[i].frame.code = stack_table_code(scene->table, &code);
+	scene->capture.python[i].anchor = in < 0 ? 0 : BASE + (uint64_t)in * 16 + 8;
 	free(code.func);
 }
 
 /* The merged stack as words. */
 static void check(struct scene *scene, bool has_internals, const char *wanted)
 {
-	const struct stack *stack =
-		merge_stack(&scene->capture, scene->table, has_internals);
+	const struct stack *stack = merge_stack(&scene->capture, scene->table, has_internals);
 	struct buffer out = BUFFER_INIT;
 
 	assert_non_null(stack);
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct code *code = stack->frames[i].code;
-		buffer_printf(&out, "%s%s%s", i ? " " : "",
-			      code->type == FRAME_NATIVE ? "*" : "",
+		buffer_printf(&out, "%s%s%s", i ? " " : "", code->type == FRAME_NATIVE ? "*" : "",
 			      code->func);
 	}
 	assert_string_equal(out.data, wanted);
@@ -120,8 +116,8 @@ static void one_loop_runs_many_frames(void **state)
 	add_python(&scene, "c", 5);
 	check(&scene, false, "*futex_wait *time_sleep a b c");
 	check(&scene, true,
-	      "*futex_wait *time_sleep *cfunction_vectorcall_O a b *" EVAL
-	      " *slot_tp_call c *" EVAL " *Py_RunMain *__libc_start_main");
+	      "*futex_wait *time_sleep *cfunction_vectorcall_O a b *" EVAL " *slot_tp_call c *" EVAL
+	      " *Py_RunMain *__libc_start_main");
 	scene_close(&scene);
 }
 
@@ -137,8 +133,7 @@ static void what_waits_in_the_interpreter_is_shown(void **state)
 	add_native(&scene, ".PyEval_RestoreThread");
 	add_native(&scene, "." EVAL);
 	add_python(&scene, "a", 4);
-	check(&scene, false,
-	      "*sem_wait *PyThread_acquire_lock_timed *take_gil a");
+	check(&scene, false, "*sem_wait *PyThread_acquire_lock_timed *take_gil a");
 	scene_close(&scene);
 }
 
@@ -230,8 +225,7 @@ static void how_it_began_is_left_out(void **state)
 	add_python(&scene, "a", 1);
 	check(&scene, false, "*libc.so.6+0x10 a *run_a_callback");
 	scene.capture.end = NATIVE_BROKEN;
-	check(&scene, false,
-	      "*libc.so.6+0x10 a *run_a_callback *libc.so.6+0x20");
+	check(&scene, false, "*libc.so.6+0x10 a *run_a_callback *libc.so.6+0x20");
 	scene_close(&scene);
 }
 
@@ -250,8 +244,7 @@ static void nothing_native_is_no_stack(void **state)
 static void names_are_shortened(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "c10d::Work::wait(std::chrono::duration<long>)",
-		  "c10d::Work::wait" },
+		{ "c10d::Work::wait(std::chrono::duration<long>)", "c10d::Work::wait" },
 		{ "std::vector<int, std::allocator<int> >::at(unsigned long) "
 		  "const",
 		  "std::vector<…>::at" },
@@ -260,8 +253,7 @@ static void names_are_shortened(void **state)
 		  "foo<…>::{lambda#2}::operator()" },
 		{ "(anonymous namespace)::f(int)", "(anonymous namespace)::f" },
 		{ "operator<<(std::ostream&, A const&)", "operator<<" },
-		{ "bool a::operator< <int>(b<int> const&)",
-		  "a::operator< <…>" },
+		{ "bool a::operator< <int>(b<int> const&)", "a::operator< <…>" },
 		{ "A::operator bool() const", "A::operator bool" },
 		{ "f(int) [clone .cold]", "f" },
 		{ "pthread_cond_wait", "pthread_cond_wait" },
@@ -286,8 +278,7 @@ static void a_stack_that_is_cut_says_so(void **state)
 	(void)state;
 	scene_open(&scene);
 	scene.capture.frames = xrealloc(scene.capture.frames,
-					(STACK_FRAMES_MAXIMUM + 1) *
-						sizeof(struct native_frame));
+					(STACK_FRAMES_MAXIMUM + 1) * sizeof(struct native_frame));
 	add_native(&scene, "f");
 	for (size_t i = 1; i <= STACK_FRAMES_MAXIMUM; i++)
 		scene.capture.frames[i] = scene.capture.frames[0];

@@ -45,23 +45,20 @@ static void each_type_has_its_line(void **state)
 			      "\"sample\",\"arguments\":{\"pid\":7}}\n");
 	message_make_response(&message, &request, NULL, NULL);
 	message.seq = 9;
-	assert_line(&message,
-		    "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
-		    "\"success\":true,\"command\":\"sample\",\"body\":{}}\n");
+	assert_line(&message, "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
+			      "\"success\":true,\"command\":\"sample\",\"body\":{}}\n");
 	message_clear(&message);
 	message_make_response(&message, &request, NULL, "rank 3: \xff gone");
-	assert_line(&message,
-		    "{\"seq\":0,\"type\":\"response\",\"request_seq\":3,"
-		    "\"success\":false,\"command\":\"sample\",\"message\":"
-		    "\"rank 3: \xef\xbf\xbd gone\",\"body\":{}}\n");
+	assert_line(&message, "{\"seq\":0,\"type\":\"response\",\"request_seq\":3,"
+			      "\"success\":false,\"command\":\"sample\",\"message\":"
+			      "\"rank 3: \xef\xbf\xbd gone\",\"body\":{}}\n");
 	message_clear(&message);
 	message_make_event(&message, "sampled", NULL);
 	assert_line(&message, "{\"seq\":0,\"type\":\"event\",\"event\":"
 			      "\"sampled\",\"body\":{}}\n");
 	message.time = 12.0625;
-	assert_line(&message,
-		    "{\"time\":12.062500,\"seq\":0,\"type\":\"event\","
-		    "\"event\":\"sampled\",\"body\":{}}\n");
+	assert_line(&message, "{\"time\":12.062500,\"seq\":0,\"type\":\"event\","
+			      "\"event\":\"sampled\",\"body\":{}}\n");
 	message_clear(&message);
 	message_clear(&request);
 	message_clear(&request);
@@ -69,15 +66,13 @@ static void each_type_has_its_line(void **state)
 
 static void the_members_are_parsed(void **state)
 {
-	static const char line[] =
-		"{\"type\":\"response\",\"seq\":5,\"request_seq\":4,"
-		"\"success\":"
-		"false,\"command\":\"next\",\"message\":\"no\",\"time\":1.5}";
+	static const char line[] = "{\"type\":\"response\",\"seq\":5,\"request_seq\":4,"
+				   "\"success\":"
+				   "false,\"command\":\"next\",\"message\":\"no\",\"time\":1.5}";
 	struct message message;
 
 	(void)state;
-	assert_int_equal(message_parse(&message, line, sizeof(line) - 1, NULL),
-			 0);
+	assert_int_equal(message_parse(&message, line, sizeof(line) - 1, NULL), 0);
 	assert_int_equal(message.type, MESSAGE_RESPONSE);
 	assert_int_equal(message.seq, 5);
 	assert_int_equal(message.request_seq, 4);
@@ -121,9 +116,7 @@ static void hostile_lines_are_refused(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
 		struct error error = ERROR_INIT;
 
-		assert_int_equal(
-			message_parse(&message, bad[i], strlen(bad[i]), &error),
-			-1);
+		assert_int_equal(message_parse(&message, bad[i], strlen(bad[i]), &error), -1);
 		assert_true(error_is_set(&error));
 		assert_null(message.name);
 		assert_null(message.body);
@@ -136,10 +129,8 @@ static void a_long_name_is_refused(void **state)
 	struct message message;
 
 	(void)state;
-	buffer_printf(&line,
-		      "{\"seq\":1,\"type\":\"event\",\"event\":\"%0100d\"}", 0);
-	assert_int_equal(message_parse(&message, line.data, line.length, NULL),
-			 -1);
+	buffer_printf(&line, "{\"seq\":1,\"type\":\"event\",\"event\":\"%0100d\"}", 0);
+	assert_int_equal(message_parse(&message, line.data, line.length, NULL), -1);
 	buffer_clear(&line);
 }
 

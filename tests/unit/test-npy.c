@@ -20,8 +20,8 @@
 #include "protocol/tensor.h"
 #include "protocol/tensorslice.h"
 
-static void make(struct tensor *tensor, const char *dtype, int item_size,
-		 int count, const int64_t *shape)
+static void make(struct tensor *tensor, const char *dtype, int item_size, int count,
+		 const int64_t *shape)
 {
 	tensor_init(tensor);
 	tensor->dtype = xstrdup(dtype);
@@ -92,8 +92,7 @@ static void long_headers_are_aligned(void **state)
 	memcpy(tensor.shape, shape, sizeof(shape));
 	assert_int_equal(npy_append_header(&out, &tensor, NULL), 0);
 	assert_int_equal(out.length % 64, 0);
-	assert_int_equal((uint8_t)out.data[8] | (uint8_t)out.data[9] << 8,
-			 (int)out.length - 10);
+	assert_int_equal((uint8_t)out.data[8] | (uint8_t)out.data[9] << 8, (int)out.length - 10);
 	tensor_clear(&tensor);
 	buffer_clear(&out);
 }
@@ -146,12 +145,10 @@ static void check_slice(const char *text, const char *wanted)
 	if (slicetext_parse(&slice, text, &tensor, &error) < 0)
 		buffer_append_string(&out, error.message);
 	else
-		buffer_printf(&out, "%d:%d+%d %d:%d+%d %d,%d,%d",
-			      slice.row_dimension, (int)slice.row,
-			      (int)slice.row_count, slice.column_dimension,
-			      (int)slice.column, (int)slice.column_count,
-			      (int)slice.index[0], (int)slice.index[1],
-			      (int)slice.index[2]);
+		buffer_printf(&out, "%d:%d+%d %d:%d+%d %d,%d,%d", slice.row_dimension,
+			      (int)slice.row, (int)slice.row_count, slice.column_dimension,
+			      (int)slice.column, (int)slice.column_count, (int)slice.index[0],
+			      (int)slice.index[1], (int)slice.index[2]);
 	assert_string_equal(out.data, wanted);
 	buffer_clear(&out);
 	tensor_clear(&tensor);

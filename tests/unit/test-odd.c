@@ -21,8 +21,7 @@ static void start(struct scene *scene)
 	for (int rank = 0; rank < RANKS; rank++) {
 		json_t *child = scene_process(rank, 200 + rank, RANKS);
 
-		json_object_set_new(child, "parent_pid",
-				    json_integer(100 + rank));
+		json_object_set_new(child, "parent_pid", json_integer(100 + rank));
 		json_object_set_new(child, "role", json_string("dataloader"));
 		assert_int_equal(scene_event(scene, "rankAdded", child), 0);
 	}
@@ -40,9 +39,7 @@ static void see_children(struct scene *scene, const char *const *stacks)
 
 static bool is_odd(const struct scene *scene, int rank)
 {
-	return session_find_rank(&scene->session, rank)
-		->children[0]
-		->is_outlier;
+	return session_find_rank(&scene->session, rank)->children[0]->is_outlier;
 }
 
 static void one_of_many_is_odd_after_a_second(void **state)
@@ -103,8 +100,7 @@ static void a_child_is_looked_at(void **state)
 	(void)state;
 	start(&scene);
 	see_children(&scene, stacks);
-	session->choice.selection =
-		(struct selection){ .rank = 1, .depth = -1, .pid = 201 };
+	session->choice.selection = (struct selection){ .rank = 1, .depth = -1, .pid = 201 };
 	assert_int_equal(session_selected(session)->process.pid, 101);
 	assert_int_equal(session_looked_at(session)->process.pid, 201);
 	assert_int_equal(session_selected_thread(session)->sample.tid, 201);

@@ -28,15 +28,13 @@ static void make(struct buffer *out, const char *text, bool is_cut)
 }
 
 /* How far one member's bytes were used; fails the test when broken. */
-static size_t read_member(const char *bytes, size_t length, struct buffer *text,
-			  int wanted)
+static size_t read_member(const char *bytes, size_t length, struct buffer *text, int wanted)
 {
 	struct unpack *unpack = unpack_new();
 	struct error error = ERROR_INIT;
 	size_t used = 0;
 
-	assert_int_equal(unpack_add(unpack, bytes, length, &used, text, &error),
-			 wanted);
+	assert_int_equal(unpack_add(unpack, bytes, length, &used, text, &error), wanted);
 	assert_string_equal(error.message, "");
 	unpack_free(unpack);
 	return used;
@@ -53,12 +51,9 @@ static void members_are_read_one_by_one(void **state)
 	first = packed.length;
 	make(&packed, "two\n", false);
 	assert_true(pack_is_packed(packed.data, packed.length));
-	assert_int_equal(
-		read_member(packed.data, packed.length, &text, UNPACK_END),
-		first);
+	assert_int_equal(read_member(packed.data, packed.length, &text, UNPACK_END), first);
 	assert_string_equal(text.data, "one\n");
-	read_member(packed.data + first, packed.length - first, &text,
-		    UNPACK_END);
+	read_member(packed.data + first, packed.length - first, &text, UNPACK_END);
 	assert_string_equal(text.data, "one\ntwo\n");
 	buffer_clear(&text);
 	buffer_clear(&packed);
@@ -71,9 +66,8 @@ static void what_was_flushed_can_be_read(void **state)
 
 	(void)state;
 	make(&packed, "not ended\n", true);
-	assert_int_equal(
-		read_member(packed.data, packed.length, &text, UNPACK_MORE),
-		packed.length);
+	assert_int_equal(read_member(packed.data, packed.length, &text, UNPACK_MORE),
+			 packed.length);
 	assert_string_equal(text.data, "not ended\n");
 	buffer_clear(&text);
 	buffer_clear(&packed);
@@ -96,21 +90,17 @@ static void a_note_can_be_written_over(void **state)
 	assert_string_equal(text.data, "text\n");
 	/* Of another length, or cut, it is not ours. */
 	assert_null(pack_find_note(packed.data, packed.length, 3));
-	assert_null(pack_find_note(packed.data, PACK_NOTE_OFFSET + 2,
-				   sizeof(note)));
-	assert_null(pack_find_note("plain text, long enough for it", 30,
-				   sizeof(note)));
+	assert_null(pack_find_note(packed.data, PACK_NOTE_OFFSET + 2, sizeof(note)));
+	assert_null(pack_find_note("plain text, long enough for it", 30, sizeof(note)));
 	buffer_clear(&text);
 	buffer_clear(&packed);
 }
 
-static int unpack_error(const struct buffer *packed, struct buffer *text,
-			struct error *error)
+static int unpack_error(const struct buffer *packed, struct buffer *text, struct error *error)
 {
 	struct unpack *unpack = unpack_new();
 	size_t used;
-	int result = unpack_add(unpack, packed->data, packed->length, &used,
-				text, error);
+	int result = unpack_add(unpack, packed->data, packed->length, &used, text, error);
 
 	unpack_free(unpack);
 	return result;

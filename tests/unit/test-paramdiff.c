@@ -18,8 +18,7 @@
 #include "model/parampath.h"
 
 /* float32 [size] with this hash; 0: it was not read. */
-static void add(struct tensor_parameters *page, const char *name, int64_t size,
-		uint32_t hash)
+static void add(struct tensor_parameters *page, const char *name, int64_t size, uint32_t hash)
 {
 	struct tensor_parameter *parameter = tensor_parameters_add(page);
 	struct tensor *tensor = &parameter->tensor;
@@ -51,8 +50,7 @@ static void begin(struct paramdiff *diff, int ranks)
 }
 
 /* All there is of a rank, in one page. */
-static void take(struct paramdiff *diff, size_t rank,
-		 struct tensor_parameters *page)
+static void take(struct paramdiff *diff, size_t rank, struct tensor_parameters *page)
 {
 	page->total = (int64_t)page->count;
 	paramdiff_take(diff, rank, page);
@@ -99,12 +97,11 @@ static void replicas_are_the_same(void **state)
 	begin(&diff, 3);
 	for (size_t i = 0; i < 3; i++)
 		take_usual(&diff, i);
-	check(&diff, 0,
-	      "2 parameters and buffers of model are the same on ranks 0-2");
+	check(&diff, 0, "2 parameters and buffers of model are the same on ranks 0-2");
 }
 
-static void take_nan(struct paramdiff *diff, size_t rank, int64_t nan,
-		     int64_t infinite, uint32_t hash)
+static void take_nan(struct paramdiff *diff, size_t rank, int64_t nan, int64_t infinite,
+		     uint32_t hash)
 {
 	struct tensor_parameters page = { .total = -1 };
 
@@ -151,8 +148,9 @@ static void the_first_that_differs_is_named(void **state)
 	take(&diff, 1, &page);
 	take_usual(&diff, 0);
 	take_usual(&diff, 2);
-	check(&diff, 2, "rank 1's fc.weight differs from the others'; it is "
-			"the first of 2 that differ");
+	check(&diff, 2,
+	      "rank 1's fc.weight differs from the others'; it is "
+	      "the first of 2 that differ");
 }
 
 static void a_missing_one_differs(void **state)
@@ -166,8 +164,9 @@ static void a_missing_one_differs(void **state)
 	take_usual(&diff, 1);
 	add(&page, "fc.weight", 8, 0x11);
 	take(&diff, 2, &page);
-	check(&diff, 1, "rank 2's fc.bias is missing, the others' a tensor, "
-			"float32 [4]");
+	check(&diff, 1,
+	      "rank 2's fc.bias is missing, the others' a tensor, "
+	      "float32 [4]");
 }
 
 static void another_shape_differs(void **state)
@@ -200,8 +199,7 @@ static void pages_come_in_any_order(void **state)
 	page.total = 2;
 	paramdiff_take(&diff, 0, &page);
 	assert_true(diff.ranks[0].is_done);
-	check(&diff, 0,
-	      "2 parameters and buffers of model are the same on ranks 0-1");
+	check(&diff, 0, "2 parameters and buffers of model are the same on ranks 0-1");
 }
 
 static void another_order_is_told(void **state)
@@ -230,8 +228,7 @@ static void shards_differ_by_right(void **state)
 		struct tensor_parameters page = { .total = -1 };
 
 		add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
-		page.items[0].tensor.placement =
-			xstrdup("Shard(0) of [16]");
+		page.items[0].tensor.placement = xstrdup("Shard(0) of [16]");
 		add(&page, "fc.bias", 4, 0x22);
 		take(&diff, i, &page);
 	}
@@ -242,8 +239,7 @@ static void shards_differ_by_right(void **state)
 
 /* All that a rank has: one shard of a mesh of 2 by 2, replicated along the
  * first dimension. */
-static void take_shard(struct paramdiff *diff, size_t rank, uint32_t hash,
-		       const char *placement)
+static void take_shard(struct paramdiff *diff, size_t rank, uint32_t hash, const char *placement)
 {
 	struct tensor_parameters page = { .total = -1 };
 
@@ -269,18 +265,21 @@ static void replicas_of_a_shard_are_compared(void **state)
 	begin(&diff, 4);
 	for (size_t i = 0; i < 4; i++)
 		take_shard(&diff, i, i == 3 ? 0x99 : 0x10 + i % 2, placement);
-	check(&diff, 1, "replicas of one shard of fc.weight differ: rank 3 "
-			"from ranks 0-2");
+	check(&diff, 1,
+	      "replicas of one shard of fc.weight differ: rank 3 "
+	      "from ranks 0-2");
 	begin(&diff, 2);
 	for (size_t i = 0; i < 2; i++)
 		take_shard(&diff, i, 0x10 + i, placement);
-	check(&diff, 0, "1 parameter or buffer of model is a shard, placed "
-			"alike on ranks 0-1");
+	check(&diff, 0,
+	      "1 parameter or buffer of model is a shard, placed "
+	      "alike on ranks 0-1");
 	begin(&diff, 2);
 	take_shard(&diff, 0, 0x11, placement);
 	take_shard(&diff, 1, 0x11, other);
-	check(&diff, 1, "fc.weight is Replicate, Shard(0) of [16] on rank 0, "
-			"Replicate, Shard(1) of [16] on rank 1");
+	check(&diff, 1,
+	      "fc.weight is Replicate, Shard(0) of [16] on rank 0, "
+	      "Replicate, Shard(1) of [16] on rank 1");
 }
 
 static void what_was_not_read_is_not_the_same(void **state)
@@ -316,8 +315,9 @@ static void a_gradient_beside_none_differs(void **state)
 			add(&page, "fc.weight", 8, 0x11);
 		take(&diff, i, &page);
 	}
-	check(&diff, 1, "rank 1's fc.weight.grad is None, the others' a "
-			"tensor, float32 [8]; 1 have none");
+	check(&diff, 1,
+	      "rank 1's fc.weight.grad is None, the others' a "
+	      "tensor, float32 [8]; 1 have none");
 }
 
 /* As they are before they are reduced. */
@@ -337,8 +337,9 @@ static void each_gradient_differs_and_one_is_none(void **state)
 			add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
 		take(&diff, i, &page);
 	}
-	check(&diff, 1, "rank 2 has no gradient of fc.weight, and those of "
-			"ranks 0-1,3 differ");
+	check(&diff, 1,
+	      "rank 2 has no gradient of fc.weight, and those of "
+	      "ranks 0-1,3 differ");
 }
 
 static void one_differs_on_every_rank(void **state)
@@ -389,18 +390,14 @@ static void names_become_no_code(void **state)
 		const char *item;   /* way 1 */
 	} rows[] = {
 		{ "fc.weight", "m.fc.weight", "m[\"fc.weight\"]" },
-		{ "layers.0.bias", "m.layers._modules[\"0\"].bias",
-		  "m[\"layers.0.bias\"]" },
+		{ "layers.0.bias", "m.layers._modules[\"0\"].bias", "m[\"layers.0.bias\"]" },
 		{ "3", "m[3]", "m[\"3\"]" },
 		{ "['a.b'].w", "m['a.b'].w", "m[\"['a.b'].w\"]" },
 		{ "[0][1].w", "m[0][1].w", "m[\"[0][1].w\"]" },
 		{ "a\"b", "m._parameters[\"a\\\"b\"]", "m[\"a\\\"b\"]" },
-		{ "a\\\n", "m._parameters[\"a\\\\\\x0a\"]",
-		  "m[\"a\\\\\\x0a\"]" },
-		{ "[exit()]", "m._parameters[\"[exit()]\"]",
-		  "m[\"[exit()]\"]" },
-		{ "['a'+exit()]", "m._parameters[\"['a'+exit()]\"]",
-		  "m[\"['a'+exit()]\"]" },
+		{ "a\\\n", "m._parameters[\"a\\\\\\x0a\"]", "m[\"a\\\\\\x0a\"]" },
+		{ "[exit()]", "m._parameters[\"[exit()]\"]", "m[\"[exit()]\"]" },
+		{ "['a'+exit()]", "m._parameters[\"['a'+exit()]\"]", "m[\"['a'+exit()]\"]" },
 	};
 
 	(void)state;

@@ -171,12 +171,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(what_looks_like_a_prompt),
-		TEST(a_prompt_is_learned),
-		TEST(half_of_it_may_have_been_told),
-		TEST(text_is_without_escapes),
-		TEST(escapes_end_somewhere),
-		TEST(a_prompt_that_was_printed_behind),
+		TEST(what_looks_like_a_prompt),	     TEST(a_prompt_is_learned),
+		TEST(half_of_it_may_have_been_told), TEST(text_is_without_escapes),
+		TEST(escapes_end_somewhere),	     TEST(a_prompt_that_was_printed_behind),
 		TEST(a_line_without_end_is_bounded),
 	};
 

@@ -99,10 +99,9 @@ static void the_agent_is_not_where_one_is(void **state)
 				{ .func = func, .file = at },
 				{ .func = func, .file = user },
 				{ .func = func, .file = threading } };
-	struct frame frames[] = { { &codes[0], 151 },
-				  { &codes[1], 136 },
-				  { &codes[2], 17 },
-				  { &codes[3], 9 } };
+	struct frame frames[] = {
+		{ &codes[0], 151 }, { &codes[1], 136 }, { &codes[2], 17 }, { &codes[3], 9 }
+	};
 	struct stack stack = { .frames = frames, .frame_count = 4 };
 
 	(void)state;
@@ -125,9 +124,7 @@ static void a_library_that_the_agent_called_is_no_place(void **state)
 	struct code codes[] = { { .func = func, .file = at },
 				{ .func = func, .file = library },
 				{ .func = func, .file = at } };
-	struct frame frames[] = { { &codes[0], 151 },
-				  { &codes[1], 457 },
-				  { &codes[2], 17 } };
+	struct frame frames[] = { { &codes[0], 151 }, { &codes[1], 457 }, { &codes[2], 17 } };
 	struct stack stack = { .frames = frames, .frame_count = 3 };
 
 	(void)state;
@@ -155,9 +152,7 @@ static void the_top_user_frame_is_the_innermost(void **state)
 	struct code codes[] = { { .func = func, .file = library },
 				{ .func = func, .file = elsewhere },
 				{ .func = func, .file = user } };
-	struct frame frames[] = { { &codes[0], 1 },
-				  { &codes[1], 1 },
-				  { &codes[2], 1 } };
+	struct frame frames[] = { { &codes[0], 1 }, { &codes[1], 1 }, { &codes[2], 1 } };
 	struct stack stack = { .frames = frames, .frame_count = 3 };
 
 	(void)state;
@@ -179,9 +174,7 @@ static void a_spawned_process_is_in_its_file(void **state)
 	struct code codes[] = { { .func = func, .file = file },
 				{ .func = func, .file = library },
 				{ .func = func, .file = command } };
-	struct frame frames[] = { { &codes[0], 1 },
-				  { &codes[1], 1 },
-				  { &codes[2], 1 } };
+	struct frame frames[] = { { &codes[0], 1 }, { &codes[1], 1 }, { &codes[2], 1 } };
 	struct stack stack = { .frames = frames, .frame_count = 3 };
 	struct stack typed = { .frames = frames + 1, .frame_count = 2 };
 

@@ -189,8 +189,7 @@ int main(void)
 		cmocka_unit_test(what_is_sent_arrives),
 		cmocka_unit_test(a_copy_is_deep),
 		cmocka_unit_test(hostile_values_are_refused),
-		cmocka_unit_test(
-			long_text_is_cut_when_sent_and_refused_when_read),
+		cmocka_unit_test(long_text_is_cut_when_sent_and_refused_when_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,7 @@
 #include "scene.h"
 
 /* Two samples of one rank; lends its main thread. */
-static const struct thread *compare(struct scene *scene,
-				    const struct seen *first,
+static const struct thread *compare(struct scene *scene, const struct seen *first,
 				    const struct seen *second, double seconds)
 {
 	scene_init(scene);
@@ -54,8 +53,7 @@ static void a_waiting_thread_moves_when_it_is_woken(void **state)
 		thread = compare(&scene, &first, &second, rows[i].seconds);
 		assert_int_equal(thread->has_moved, rows[i].has_moved);
 		assert_int_equal(thread->has_changed, rows[i].has_moved);
-		assert_true(thread->since ==
-			    (rows[i].has_moved ? rows[i].seconds : 0));
+		assert_true(thread->since == (rows[i].has_moved ? rows[i].seconds : 0));
 		scene_clear(&scene);
 	}
 }
@@ -84,9 +82,7 @@ static void a_wait_goes_on_over_a_stop(void **state)
 static void a_computing_thread_moves_by_processor_time(void **state)
 {
 	struct scene scene;
-	struct seen first = { .pid = 100,
-			      .state = "running",
-			      .stack = "f train.py:1" };
+	struct seen first = { .pid = 100, .state = "running", .stack = "f train.py:1" };
 	struct seen second = first;
 	const struct thread *thread;
 
@@ -111,9 +107,7 @@ static void a_computing_thread_moves_by_processor_time(void **state)
 static void another_line_is_a_move(void **state)
 {
 	struct scene scene;
-	struct seen first = { .pid = 100,
-			      .syscall = SYS_clock_nanosleep,
-			      .stack = "f train.py:1" };
+	struct seen first = { .pid = 100, .syscall = SYS_clock_nanosleep, .stack = "f train.py:1" };
 	struct seen second = first;
 	const struct thread *thread;
 
@@ -135,8 +129,7 @@ static void a_stack_unread_once_is_no_move(void **state)
 
 	(void)state;
 	assert_false(thread->has_changed);
-	assert_int_equal(session_find_rank(&scene.session, 0)->state,
-			 RANK_UNREADABLE);
+	assert_int_equal(session_find_rank(&scene.session, 0)->state, RANK_UNREADABLE);
 	scene_clear(&scene);
 }
 
@@ -217,14 +210,11 @@ static void an_end_has_a_reason(void **state)
 		scene_start(&scene, 1);
 		json_object_set_new(process, "state", json_string("exited"));
 		if (rows[i].code >= 0)
-			json_object_set_new(process, "exit_code",
-					    json_integer(rows[i].code));
+			json_object_set_new(process, "exit_code", json_integer(rows[i].code));
 		if (rows[i].signal > 0)
-			json_object_set_new(process, "exit_signal",
-					    json_integer(rows[i].signal));
+			json_object_set_new(process, "exit_signal", json_integer(rows[i].signal));
 		scene_event(&scene, "rankRemoved", process);
-		assert_string_equal(session_find_rank(&scene.session, 0)->error,
-				    rows[i].error);
+		assert_string_equal(session_find_rank(&scene.session, 0)->error, rows[i].error);
 		scene_clear(&scene);
 	}
 }
@@ -232,8 +222,7 @@ static void an_end_has_a_reason(void **state)
 static void what_has_ended_keeps_what_was_last_seen(void **state)
 {
 	const struct seen works = { .pid = 100, .stack = "f train.py:5" };
-	const struct seen leaves = { .pid = 100,
-				     .stack = "_shutdown lib/threading.py:1" };
+	const struct seen leaves = { .pid = 100, .stack = "_shutdown lib/threading.py:1" };
 	const struct seen nothing = { .pid = 100 };
 	const struct rank *rank;
 	struct scene scene;
@@ -247,11 +236,9 @@ static void what_has_ended_keeps_what_was_last_seen(void **state)
 	rank = session_find_rank(&scene.session, 0);
 	assert_null(rank_main_thread(rank)->sample.stack);
 	scene_text(&scene, "stacksDropped", "{}");
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':100,'rank':0,'state':'exited','exit_code':1}");
+	scene_text(&scene, "rankRemoved", "{'pid':100,'rank':0,'state':'exited','exit_code':1}");
 	assert_string_equal(rank_last_stack(rank)->frames[0].code->func, "f");
-	assert_ptr_equal(rank_main_thread(rank)->sample.stack,
-			 rank_last_stack(rank));
+	assert_ptr_equal(rank_main_thread(rank)->sample.stack, rank_last_stack(rank));
 	scene_clear(&scene);
 }
 

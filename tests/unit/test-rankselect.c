@@ -41,8 +41,7 @@ static void show_nodes(struct scene *scene)
 	scene_judge(scene);
 }
 
-static void assert_meant(const struct session *session, const char *text,
-			 const char *folded)
+static void assert_meant(const struct session *session, const char *text, const char *folded)
 {
 	struct rankselect select = RANKSELECT_INIT;
 	struct rankset set = RANKSET_INIT;
@@ -113,8 +112,7 @@ static void a_text_means_ranks(void **state)
 	(void)state;
 	show_nodes(&scene);
 	rankset_parse(&evens, "0-4/2", NULL);
-	assert_int_equal(rankname_set(&scene.session, "evens", &evens, NULL),
-			 0);
+	assert_int_equal(rankname_set(&scene.session, "evens", &evens, NULL), 0);
 	rankset_clear(&scene.session.choice.focus);
 	rankset_add_range(&scene.session.choice.focus, 1, 2);
 	scene.session.choice.is_focus_all = false;
@@ -146,8 +144,7 @@ static void the_wrong_part_is_named_with_its_column(void **state)
 			     "is 1048575" },
 		{ "0-4294967295", "column 3: 4294967295 is no rank" },
 		{ "5,18446744073709551616", "column 3: 18446744073709551616" },
-		{ "99999999999999999999999999",
-		  "column 1: 99999999999999999999\u2026 is no rank" },
+		{ "99999999999999999999999999", "column 1: 99999999999999999999\u2026 is no rank" },
 		{ "0-1048575/2", "column 1: 0-1048575/2 names more than" },
 		{ "state=late", "column 7: there is no state 'late'" },
 		{ "state=", "column 7: there is no state ''" },
@@ -170,8 +167,7 @@ static void the_wrong_part_is_named_with_its_column(void **state)
 		struct rankselect select = RANKSELECT_INIT;
 		struct error error = ERROR_INIT;
 
-		assert_int_equal(rankselect_parse(&select, rows[i][0], &error),
-				 -1);
+		assert_int_equal(rankselect_parse(&select, rows[i][0], &error), -1);
 		if (!strstr(error.message, rows[i][1]))
 			fail_msg("%s: %s", rows[i][0], error.message);
 		assert_int_equal(select.count, 0);
@@ -194,9 +190,7 @@ static void what_is_not_there_is_said(void **state)
 		struct rankset set = RANKSET_INIT;
 		struct error error = ERROR_INIT;
 
-		assert_int_equal(rankselect_find(rows[i][0], &scene.session,
-						 &set, &error),
-				 -1);
+		assert_int_equal(rankselect_find(rows[i][0], &scene.session, &set, &error), -1);
 		if (!strstr(error.message, rows[i][1]))
 			fail_msg("%s: %s", rows[i][0], error.message);
 		rankset_clear(&set);
@@ -329,8 +323,7 @@ static void ranks_that_are_named_have_all_to_come(void **state)
 	for (int rank = 0; rank < 2; rank++) {
 		json_t *process = scene_process(rank, 100 + rank, 2);
 
-		json_object_set_new(process, "job",
-				    json_string("gpu01:29500"));
+		json_object_set_new(process, "job", json_string("gpu01:29500"));
 		scene_event(&scene, "rankAdded", process);
 		scene_discovered(&scene);
 		assert_true(has_come(&scene, "0"));
@@ -378,8 +371,7 @@ static void add_ranks(struct scene *scene)
 	for (int rank = 0; rank < 16; rank++) {
 		json_t *process = scene_process(rank, 100 + rank, 16);
 
-		json_object_set_new(process, "host",
-				    json_string(rank < 8 ? "a" : "b"));
+		json_object_set_new(process, "host", json_string(rank < 8 ? "a" : "b"));
 		scene_event(scene, "rankAdded", process);
 	}
 	scene_discovered(scene);
@@ -403,8 +395,7 @@ static void what_is_wanted_narrows_the_job(void **state)
 		struct scene scene;
 
 		scene_init(&scene);
-		assert_int_equal(wanted_set(&scene.session, rows[i][0], NULL),
-				 0);
+		assert_int_equal(wanted_set(&scene.session, rows[i][0], NULL), 0);
 		add_ranks(&scene);
 		session_add_ranks(&scene.session, &seen);
 		rankset_append(&out, &seen);

@@ -92,8 +92,7 @@ static void members_are_walked(void **state)
 	rankset_add_range(&set, 0, 1);
 	rankset_add(&set, 4);
 	rankset_add(&set, RANKSET_MAXIMUM);
-	for (int rank = rankset_next(&set, -1); rank >= 0;
-	     rank = rankset_next(&set, rank))
+	for (int rank = rankset_next(&set, -1); rank >= 0; rank = rankset_next(&set, rank))
 		seen[count++] = rank;
 	assert_int_equal(count, 4);
 	assert_int_equal(seen[0], 0);
@@ -207,9 +206,8 @@ static void a_count_follows(void **state)
 static void what_two_sets_share(void **state)
 {
 	static const char *const rows[][3] = {
-		{ "0-7", "2-3", "2-3" }, { "0-3,6", "3-6", "3,6" },
-		{ "1", "2", "" },	 { "", "0-9", "" },
-		{ "0-9", "0-9", "0-9" },
+		{ "0-7", "2-3", "2-3" }, { "0-3,6", "3-6", "3,6" }, { "1", "2", "" },
+		{ "", "0-9", "" },	 { "0-9", "0-9", "0-9" },
 	};
 
 	(void)state;

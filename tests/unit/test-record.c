@@ -37,14 +37,13 @@
 static char path[64];
 static char other[64];
 
-static void write_line(const struct scene *scene, const struct message *message,
-		       void *data)
+static void write_line(const struct scene *scene, const struct message *message, void *data)
 {
 	struct buffer line = BUFFER_INIT;
 
 	message_append(&line, message);
-	assert_int_equal(record_line(data, &scene->session, message, line.data,
-				     line.length - 1, scene->now, NULL),
+	assert_int_equal(record_line(data, &scene->session, message, line.data, line.length - 1,
+				     scene->now, NULL),
 			 0);
 	buffer_clear(&line);
 }
@@ -77,23 +76,21 @@ static void look(struct scene *scene, int n)
 		if (is_hung && rank == 2)
 			assert_int_equal(scene_see(scene, &loads), 0);
 		else
-			assert_int_equal(
-				scene_see(scene, is_hung ? &waits : &moves), 0);
+			assert_int_equal(scene_see(scene, is_hung ? &waits : &moves), 0);
 	}
 }
 
 /* Rank 3 stands in a debugger from then on. */
 static void hold(struct scene *scene)
 {
-	assert_int_equal(
-		scene_text(scene, "stopped",
-			   "{'pid':103,'state':'stopped','backend':'pdb',"
-			   "'target':'pdb:unix:/tmp/pdb.sock.3','stops':2,"
-			   "'post_mortem':true,'tid':103,'held':1.5,"
-			   "'exception':'ValueError: nan','value':'7',"
-			   "'breakpoints':[{'id':1,'number':2,'line':9,"
-			   "'path':'/job/train.py'}]}"),
-		0);
+	assert_int_equal(scene_text(scene, "stopped",
+				    "{'pid':103,'state':'stopped','backend':'pdb',"
+				    "'target':'pdb:unix:/tmp/pdb.sock.3','stops':2,"
+				    "'post_mortem':true,'tid':103,'held':1.5,"
+				    "'exception':'ValueError: nan','value':'7',"
+				    "'breakpoints':[{'id':1,'number':2,'line':9,"
+				    "'path':'/job/train.py'}]}"),
+			 0);
 }
 
 /* A job of four that trains, drops its stacks, hangs, and loses rank 1. */
@@ -109,15 +106,14 @@ static void live(struct scene *scene, struct record *record)
 				    "'state':'live','job':'127.0.0.1:29500'}"),
 			 0);
 	/* It is looked at once, so each snapshot has to tell of it. */
-	assert_int_equal(
-		scene_text(scene, "sampled",
-			   "{'pid':500,'epoch':1,'time':1,'stacks':[{'id':9001,"
-			   "'codes':[[9001,'poll',null,'libc.so.6',0,1]],"
-			   "'frames':[[9001,0]]},{'id':9002,'codes':[[9002,"
-			   "'get',null,'q.py',3,0]],'frames':[[9002,7]]}],"
-			   "'threads':[{'tid':500,'is_main':true,"
-			   "'state':'blocked','stack':9002,'native':9001}]}"),
-		0);
+	assert_int_equal(scene_text(scene, "sampled",
+				    "{'pid':500,'epoch':1,'time':1,'stacks':[{'id':9001,"
+				    "'codes':[[9001,'poll',null,'libc.so.6',0,1]],"
+				    "'frames':[[9001,0]]},{'id':9002,'codes':[[9002,"
+				    "'get',null,'q.py',3,0]],'frames':[[9002,7]]}],"
+				    "'threads':[{'tid':500,'is_main':true,"
+				    "'state':'blocked','stack':9002,'native':9001}]}"),
+			 0);
 	for (int n = 0; scene->now < END; n++) {
 		look(scene, n);
 		if (n == 90)
@@ -125,13 +121,12 @@ static void live(struct scene *scene, struct record *record)
 		if (n == 95)
 			hold(scene);
 		if (scene->now == HANG_AT + 20)
-			assert_int_equal(
-				scene_text(scene, "rankRemoved",
-					   "{'pid':101,'rank':1,'start_time':"
-					   "101,'state':'exited',"
-					   "'exit_code':1,"
-					   "'job':'127.0.0.1:29500'}"),
-				0);
+			assert_int_equal(scene_text(scene, "rankRemoved",
+						    "{'pid':101,'rank':1,'start_time':"
+						    "101,'state':'exited',"
+						    "'exit_code':1,"
+						    "'job':'127.0.0.1:29500'}"),
+					 0);
 		scene_wait(scene, STEP_SECONDS);
 	}
 }
@@ -142,8 +137,7 @@ static void follow(struct replay *replay, struct session *session, double until)
 	struct replay_line line;
 
 	while (replay_next(replay, until, &line, &error) > 0) {
-		session_apply(session, line.node, &line.message, line.time,
-			      &error);
+		session_apply(session, line.node, &line.message, line.time, &error);
 		assert_string_equal(error.message, "");
 		message_clear(&line.message);
 	}
@@ -167,8 +161,7 @@ static void check_stacks(const struct stack *a, const struct stack *b)
 	}
 	assert_int_equal(a->frame_count, b->frame_count);
 	for (size_t i = 0; i < a->frame_count; i++) {
-		assert_string_equal(a->frames[i].code->func,
-				    b->frames[i].code->func);
+		assert_string_equal(a->frames[i].code->func, b->frames[i].code->func);
 		assert_int_equal(a->frames[i].lineno, b->frames[i].lineno);
 	}
 }
@@ -205,22 +198,16 @@ static void check_ranks(const struct rank *a, const struct rank *b, double now)
 	assert_int_equal(a->memory, b->memory);
 	assert_int_equal(rank_is_moving(a), rank_is_moving(b));
 	for (size_t i = 0; i < a->thread_count; i++) {
-		assert_float_equal(a->threads[i].since, b->threads[i].since,
-				   1e-6);
-		assert_float_equal(a->threads[i].usual_share,
-				   b->threads[i].usual_share, 1e-6);
-		assert_int_equal(a->threads[i].sample_count,
-				 b->threads[i].sample_count);
-		check_stacks(a->threads[i].sample.stack,
-			     b->threads[i].sample.stack);
-		check_stacks(a->threads[i].sample.native,
-			     b->threads[i].sample.native);
+		assert_float_equal(a->threads[i].since, b->threads[i].since, 1e-6);
+		assert_float_equal(a->threads[i].usual_share, b->threads[i].usual_share, 1e-6);
+		assert_int_equal(a->threads[i].sample_count, b->threads[i].sample_count);
+		check_stacks(a->threads[i].sample.stack, b->threads[i].sample.stack);
+		check_stacks(a->threads[i].sample.native, b->threads[i].sample.native);
 	}
 	for (size_t i = 0; i < a->child_count; i++)
 		check_ranks(a->children[i], b->children[i], now);
 	for (double ago = 0; ago < 60; ago += 7)
-		check_stacks(rank_stack_at(a, now - ago),
-			     rank_stack_at(b, now - ago));
+		check_stacks(rank_stack_at(a, now - ago), rank_stack_at(b, now - ago));
 }
 
 static void check_sessions(const struct session *a, const struct session *b)
@@ -376,9 +363,8 @@ static void a_snapshot_is_the_smaller_part(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 4);
 	scene_response(&scene, "discover",
-		       json_pack("{s:i,s:i,s:[{s:i,s:s}]}", "looked_at", 41,
-				 "uid", 1000, "bystanders", "pid", 7, "why",
-				 text));
+		       json_pack("{s:i,s:i,s:[{s:i,s:s}]}", "looked_at", 41, "uid", 1000,
+				 "bystanders", "pid", 7, "why", text));
 	free(text);
 	scene.sent = write_line;
 	scene.sent_data = record;
@@ -404,9 +390,9 @@ static void many_lines_are_one_chapter(void **state)
 	scene.sent = write_line;
 	scene.sent_data = record;
 	for (unsigned int n = 0; n < CHAPTER_LINES; n++)
-		scene_event(&scene, "progress",
-			    json_pack("{s:s,s:i,s:i}", "title", "symbols",
-				      "done", (int)n, "total", 9));
+		scene_event(
+			&scene, "progress",
+			json_pack("{s:s,s:i,s:i}", "title", "symbols", "done", (int)n, "total", 9));
 	scene_wait(&scene, CHAPTER_SECONDS_MINIMUM / 2);
 	look(&scene, 0);
 	record_free(record);
@@ -428,14 +414,12 @@ static void a_snapshot_leaves_out_what_is_old(void **state)
 		char stack[80];
 		struct seen seen = { .pid = 100 + n % 64, .stack = stack };
 
-		snprintf(stack, sizeof(stack),
-			 "a t.py:%d < b t.py:%d < c t.py:%d < d t.py:9", n,
+		snprintf(stack, sizeof(stack), "a t.py:%d < b t.py:%d < c t.py:%d < d t.py:9", n,
 			 n + 1, n + 2);
 		assert_int_equal(scene_see(&scene, &seen), 0);
 	}
 	body = snapshot_to_json(&scene.session, 0, table);
-	assert_in_range(json_array_size(json_object_get(body, "stacks")), 64,
-			3000);
+	assert_in_range(json_array_size(json_object_get(body, "stacks")), 64, 3000);
 	json_decref(body);
 	stack_table_free(table);
 	scene_clear(&scene);
@@ -475,15 +459,13 @@ static void a_killed_recorder_leaves_the_rest(void **state)
 	replay_seek(replay, END);
 	follow(replay, &session, LAST);
 	session_judge(&scene.session);
-	assert_string_equal(session.verdict.sentence,
-			    scene.session.verdict.sentence);
+	assert_string_equal(session.verdict.sentence, scene.session.verdict.sentence);
 	session_clear(&session);
 	replay_free(replay);
 	/* What is cut anywhere is read as far as it goes, or named. */
 	for (size_t cut = 1; cut < bytes.length; cut += bytes.length / 40) {
 		error = (struct error)ERROR_INIT;
-		replay = replay_new_bytes("cut", bytes.data, bytes.length - cut,
-					  &error);
+		replay = replay_new_bytes("cut", bytes.data, bytes.length - cut, &error);
 		assert_true(replay || error_is_set(&error));
 		assert_true(!replay || replay_cut_path(replay));
 		replay_free(replay);
@@ -526,21 +508,18 @@ static void tapes_share_a_budget(void **state)
 	static const char lines[] = "{\"time\":1,\n{\"time\":1,\n";
 	struct tape_budget budget = { .length = 50, .line_count = 3 };
 	struct error error = ERROR_INIT;
-	struct tape *tape =
-		tape_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
+	struct tape *tape = tape_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
 
 	(void)state;
 	assert_string_equal(error.message, "");
 	tape_free(tape);
 	assert_int_equal(budget.length, 50 - (sizeof(lines) - 1));
 	assert_int_equal(budget.line_count, 1);
-	assert_null(
-		tape_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
+	assert_null(tape_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
 	assert_non_null(strstr(error.message, "b has more than"));
 	error = (struct error)ERROR_INIT;
 	budget.length = 10;
-	assert_null(
-		tape_new_bytes("c", lines, sizeof(lines) - 1, &budget, &error));
+	assert_null(tape_new_bytes("c", lines, sizeof(lines) - 1, &budget, &error));
 	assert_non_null(strstr(error.message, "longer than"));
 }
 
@@ -561,10 +540,8 @@ static void damage_is_named(void **state)
 		struct replay *replay;
 
 		bytes.data[at] ^= 0x55;
-		replay = replay_new_bytes("bad", bytes.data, bytes.length,
-					  &error);
-		while (replay &&
-		       replay_next(replay, INFINITY, &line, &error) > 0)
+		replay = replay_new_bytes("bad", bytes.data, bytes.length, &error);
+		while (replay && replay_next(replay, INFINITY, &line, &error) > 0)
 			message_clear(&line.message);
 		named += error_is_set(&error);
 		if (error_is_set(&error))
@@ -606,8 +583,7 @@ static void plain_text_is_read_as_well(void **state)
 		buffer_append_char(&text, '\n');
 	}
 	tape_cursor_clear(&cursor);
-	plain = tape_new_bytes("plain", text.data, text.length, &budget,
-			       &error);
+	plain = tape_new_bytes("plain", text.data, text.length, &budget, &error);
 	assert_string_equal(error.message, "");
 	assert_false(plain->is_packed);
 	assert_int_equal(plain->chapter_count, tape->chapter_count);
@@ -619,8 +595,7 @@ static void plain_text_is_read_as_well(void **state)
 }
 
 /* A rank that waits on one machine, recorded from that clock on. */
-static void write_machine(const char *name, double wall, const char *host,
-			  int rank)
+static void write_machine(const char *name, double wall, const char *host, int rank)
 {
 	FILE *file = fopen(name, "w");
 
@@ -636,10 +611,9 @@ static void write_machine(const char *name, double wall, const char *host,
 		"\"job\":\"node0:29500\",\"launcher_pid\":%d,"
 		"\"script\":\"t.py\",\"state\":\"live\"}}\n",
 		rank, 50 + rank);
-	fprintf(file,
-		"{\"time\":2,\"seq\":1,\"type\":\"response\","
-		"\"request_seq\":1,\"success\":true,\"command\":\"discover\","
-		"\"body\":{\"looked_at\":1,\"uid\":0}}\n");
+	fprintf(file, "{\"time\":2,\"seq\":1,\"type\":\"response\","
+		      "\"request_seq\":1,\"success\":true,\"command\":\"discover\","
+		      "\"body\":{\"looked_at\":1,\"uid\":0}}\n");
 	fclose(file);
 }
 

@@ -15,8 +15,8 @@
 #include "engine/recordline.h"
 #include "protocol/message.h"
 
-#define RESPONSE                                                               \
-	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true," \
+#define RESPONSE                                                                                   \
+	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true,"                     \
 	"\"command\":\"evaluate\",\"body\":"
 #define REQUEST "{\"seq\":7,\"type\":\"request\",\"command\":"
 #define EVENT "{\"seq\":1,\"type\":\"event\",\"event\":"
@@ -39,8 +39,7 @@ static void check(const struct sent *sent, size_t count)
 		struct message message;
 		enum recordline result;
 
-		message_parse(&message, sent[i].line, strlen(sent[i].line),
-			      &error);
+		message_parse(&message, sent[i].line, strlen(sent[i].line), &error);
 		assert_string_equal(error.message, "");
 		rules.extras = sent[i].extras;
 		result = recordline_make(&out, &message, &rules, NULL, NULL);
@@ -64,8 +63,7 @@ static void what_was_typed_is_never_written(void **state)
 	static const struct sent sent[] = {
 		{ REQUEST "\"terminalInput\",\"arguments\":{\"pid\":5,"
 			  "\"data\":\"hush\"}}",
-		  RECORDLINE_VARIABLES | RECORDLINE_OUTPUT,
-		  "\"arguments\":{\"pid\":5}" },
+		  RECORDLINE_VARIABLES | RECORDLINE_OUTPUT, "\"arguments\":{\"pid\":5}" },
 	};
 
 	(void)state;
@@ -75,22 +73,20 @@ static void what_was_typed_is_never_written(void **state)
 static void what_is_evaluated_is_a_value(void **state)
 {
 	static const struct sent sent[] = {
-		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":\"a\"}}",
-		  0, "" },
+		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":\"a\"}}", 0, "" },
 		{ RESPONSE "{\"result\":\"1\"}}", 0, NULL },
 		{ RESPONSE "{\"result\":\"1\"}}", RECORDLINE_OUTPUT, NULL },
-		{ RESPONSE "{\"result\":\"1\"}}", RECORDLINE_VARIABLES,
-		  "\"result\":\"1\"" },
-		{ RESPONSE "{\"result\":\"{'token': 1}\"}}",
-		  RECORDLINE_VARIABLES, "\"result\":\"<masked>\"" },
+		{ RESPONSE "{\"result\":\"1\"}}", RECORDLINE_VARIABLES, "\"result\":\"1\"" },
+		{ RESPONSE "{\"result\":\"{'token': 1}\"}}", RECORDLINE_VARIABLES,
+		  "\"result\":\"<masked>\"" },
 	};
 
 	(void)state;
 	CHECK(sent);
 }
 
-#define SOURCE                                                                 \
-	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true," \
+#define SOURCE                                                                                     \
+	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true,"                     \
 	"\"command\":\"source\",\"body\":"
 
 /* Whether variables are in it or not. */
@@ -100,8 +96,7 @@ static void literals_of_source_are_masked(void **state)
 		{ SOURCE "{\"pid\":5,\"path\":\"/a.py\",\"content\":"
 			 "\"f(password='hunter2')\\nx = 'y'\\n\"}}",
 		  0, "\"content\":\"f(password='<masked>')\\nx = 'y'\\n\"" },
-		{ SOURCE "{\"content\":\"token = 'a'\"}}",
-		  RECORDLINE_VARIABLES | RECORDLINE_OUTPUT,
+		{ SOURCE "{\"content\":\"token = 'a'\"}}", RECORDLINE_VARIABLES | RECORDLINE_OUTPUT,
 		  "\"content\":\"token = '<masked>'\"" },
 		{ SOURCE "{\"content\":\"x = 'y'\"}}", 0, "" },
 		{ SOURCE "{\"content\":\"\"}}", 0, "" },
@@ -112,8 +107,8 @@ static void literals_of_source_are_masked(void **state)
 	CHECK(sent);
 }
 
-#define TENSOR                                                                 \
-	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true," \
+#define TENSOR                                                                                     \
+	"{\"seq\":9,\"type\":\"response\",\"request_seq\":7,\"success\":true,"                     \
 	"\"command\":\"tensor\",\"body\":"
 
 /* With what was asked, and never with the elements themselves. */
@@ -123,8 +118,7 @@ static void tensors_are_values(void **state)
 		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
 			  "\"expression\":\"w\"}}",
 		  0, "" },
-		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"}}}", 0,
-		  NULL },
+		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"}}}", 0, NULL },
 		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
 			  "\"expression\":\"w\"}}",
 		  RECORDLINE_VARIABLES, "" },
@@ -154,11 +148,9 @@ static void an_answer_about_a_secret_is_masked(void **state)
 		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":"
 			  "\"api_key\"}}",
 		  RECORDLINE_VARIABLES, "" },
-		{ RESPONSE "{\"result\":\"'hush'\",\"output\":\"sk-1\"}}",
-		  RECORDLINE_VARIABLES,
+		{ RESPONSE "{\"result\":\"'hush'\",\"output\":\"sk-1\"}}", RECORDLINE_VARIABLES,
 		  "{\"result\":\"<masked>\",\"output\":\"<masked>\"}" },
-		{ RESPONSE "{\"result\":\"2\"}}", RECORDLINE_VARIABLES,
-		  "\"result\":\"2\"" },
+		{ RESPONSE "{\"result\":\"2\"}}", RECORDLINE_VARIABLES, "\"result\":\"2\"" },
 		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":"
 			  "\"password='hush'\"}}",
 		  0, "password=<masked>" },
@@ -171,10 +163,8 @@ static void an_answer_about_a_secret_is_masked(void **state)
 static void what_a_stop_returns_is_a_value(void **state)
 {
 	static const struct sent sent[] = {
-		{ EVENT "\"stopped\",\"body\":{\"value\":\"3\"}}", 0,
-		  "\"value\":null" },
-		{ EVENT "\"stopped\",\"body\":{\"value\":\"3\"}}",
-		  RECORDLINE_VARIABLES, "" },
+		{ EVENT "\"stopped\",\"body\":{\"value\":\"3\"}}", 0, "\"value\":null" },
+		{ EVENT "\"stopped\",\"body\":{\"value\":\"3\"}}", RECORDLINE_VARIABLES, "" },
 		{ EVENT "\"debugger\",\"body\":{\"exception\":"
 			"\"E: token=abc\",\"value\":null}}",
 		  0, "E: token=<masked>" },
@@ -191,9 +181,8 @@ static void what_a_stop_returns_is_a_value(void **state)
 /* It is output that has values in it. */
 static void a_terminal_is_asked_for_twice(void **state)
 {
-	static const char terminal[] =
-		EVENT "\"output\",\"body\":{\"pid\":5,\"category\":"
-		      "\"terminal\",\"output\":\"(Pdb) \"}}";
+	static const char terminal[] = EVENT "\"output\",\"body\":{\"pid\":5,\"category\":"
+					     "\"terminal\",\"output\":\"(Pdb) \"}}";
 	const struct sent sent[] = {
 		{ terminal, 0, NULL },
 		{ terminal, RECORDLINE_OUTPUT, NULL },
@@ -207,8 +196,7 @@ static void a_terminal_is_asked_for_twice(void **state)
 
 static void a_snapshot_is_masked(void **state)
 {
-	static const char text[] =
-		"{\"ranks\":[{},{\"debugger\":{\"value\":\"3\"}}]}";
+	static const char text[] = "{\"ranks\":[{},{\"debugger\":{\"value\":\"3\"}}]}";
 	struct recordline_rules rules;
 	struct error error = ERROR_INIT;
 	json_t *json = json_parse(text, strlen(text), &error);
@@ -217,8 +205,7 @@ static void a_snapshot_is_masked(void **state)
 	(void)state;
 	recordline_rules_init(&rules);
 	recordline_mask_snapshot(json, &rules);
-	debugger = json_object_get(
-		json_array_get(json_object_get(json, "ranks"), 1), "debugger");
+	debugger = json_object_get(json_array_get(json_object_get(json, "ranks"), 1), "debugger");
 	assert_true(json_is_null(json_object_get(debugger, "value")));
 	recordline_rules_clear(&rules);
 	json_decref(json);
@@ -227,8 +214,7 @@ static void a_snapshot_is_masked(void **state)
 static void what_is_run_or_set_is_a_value_too(void **state)
 {
 	static const struct sent sent[] = {
-		{ REQUEST "\"execute\",\"arguments\":{\"code\":\"f(1)\"}}", 0,
-		  "" },
+		{ REQUEST "\"execute\",\"arguments\":{\"code\":\"f(1)\"}}", 0, "" },
 		{ REQUEST "\"execute\",\"arguments\":{\"code\":"
 			  "\"login(token='abcdef0123')\"}}",
 		  RECORDLINE_VARIABLES, "login(token=" },

@@ -22,8 +22,8 @@
 #include "protocol/message.h"
 #include "scene.h"
 
-#define EVENT(time)                                                            \
-	"{\"time\":" time ",\"seq\":1,\"type\":\"event\",\"event\":\"x\","     \
+#define EVENT(time)                                                                                \
+	"{\"time\":" time ",\"seq\":1,\"type\":\"event\",\"event\":\"x\","                         \
 	"\"body\":{}}"
 
 static char path[64];
@@ -81,8 +81,7 @@ static double next(struct replay *replay, double until)
 
 static void lines_come_at_their_time(void **state)
 {
-	static const char text[] =
-		EVENT("0.5") "\n" EVENT("2") "\n" EVENT("2") "\n" EVENT("9");
+	static const char text[] = EVENT("0.5") "\n" EVENT("2") "\n" EVENT("2") "\n" EVENT("9");
 	struct error error = ERROR_INIT;
 	struct replay *replay = load(text, strlen(text), &error);
 
@@ -113,10 +112,8 @@ static void broken_files_are_named(void **state)
 		{ "hello\n", "is not a recording of probetui: line 1" },
 		{ "\n", "is not a recording of probetui: line 1" },
 		{ "[]\n", "line 1" },
-		{ "{\"seq\":1,\"type\":\"event\",\"event\":\"x\"}\n",
-		  "it has no time" },
-		{ EVENT("1") "\n" EVENT("0.5") "\n",
-		  "broken at line 2: its time is before" },
+		{ "{\"seq\":1,\"type\":\"event\",\"event\":\"x\"}\n", "it has no time" },
+		{ EVENT("1") "\n" EVENT("0.5") "\n", "broken at line 2: its time is before" },
 		{ EVENT("1") "\n" EVENT("-1") "\n", "broken at line 2" },
 		{ EVENT("1") "\n" EVENT("inf") "\n", "broken at line 2" },
 		{ EVENT("1") "\n" EVENT("\"1\"") "\n", "broken at line 2" },
@@ -129,10 +126,8 @@ static void broken_files_are_named(void **state)
 		struct error error = ERROR_INIT;
 
 		assert_null(load(cases[i].text, strlen(cases[i].text), &error));
-		if (!strstr(error.message, cases[i].part) ||
-		    !strstr(error.message, path))
-			fail_msg("'%s' lacks '%s'", error.message,
-				 cases[i].part);
+		if (!strstr(error.message, cases[i].part) || !strstr(error.message, path))
+			fail_msg("'%s' lacks '%s'", error.message, cases[i].part);
 	}
 }
 
@@ -214,8 +209,8 @@ static void record(struct record *record, struct message *message, double time)
 	struct buffer line = BUFFER_INIT;
 
 	message_append(&line, message);
-	assert_int_equal(record_line(record, &scene.session, message, line.data,
-				     line.length - 1, time, NULL),
+	assert_int_equal(record_line(record, &scene.session, message, line.data, line.length - 1,
+				     time, NULL),
 			 0);
 	buffer_clear(&line);
 }
@@ -269,12 +264,11 @@ static void what_is_recorded_replays(void **state)
 
 static void secrets_are_masked(void **state)
 {
-	static const char text[] =
-		"{\"variables\":[{\"name\":\"api_key\",\"value\":\"'hush'\"},"
-		"{\"name\":\"step\",\"value\":\"3\"},"
-		"{\"name\":\"config\",\"value\":\"{'api_key': 'sk-1'}\"},"
-		"{\"name\":\"headers\",\"value\":\"{'Authorization': "
-		"'x'}\"}]}";
+	static const char text[] = "{\"variables\":[{\"name\":\"api_key\",\"value\":\"'hush'\"},"
+				   "{\"name\":\"step\",\"value\":\"3\"},"
+				   "{\"name\":\"config\",\"value\":\"{'api_key': 'sk-1'}\"},"
+				   "{\"name\":\"headers\",\"value\":\"{'Authorization': "
+				   "'x'}\"}]}";
 	struct error error = ERROR_INIT;
 	struct message request;
 	struct message answer;
@@ -288,23 +282,18 @@ static void secrets_are_masked(void **state)
 	file = record_new(path, &error);
 	record_want_variables(file);
 	message_make_request(&request, "variables", NULL);
-	message_make_response(&answer, &request,
-			      json_parse(text, strlen(text), &error), NULL);
+	message_make_response(&answer, &request, json_parse(text, strlen(text), &error), NULL);
 	record(file, &answer, 1);
 	record_free(file);
 	replay = open_path(&error);
 	assert_true(next(replay, INFINITY) == 1); /* the snapshot */
 	take(replay, &read);
 	list = json_object_get(read.message.body, "variables");
-	assert_string_equal(
-		json_get_string(json_array_get(list, 0), "value", ""),
-		"<masked>");
-	assert_string_equal(
-		json_get_string(json_array_get(list, 1), "value", ""), "3");
+	assert_string_equal(json_get_string(json_array_get(list, 0), "value", ""), "<masked>");
+	assert_string_equal(json_get_string(json_array_get(list, 1), "value", ""), "3");
 	for (size_t i = 2; i < 4; i++)
-		assert_string_equal(
-			json_get_string(json_array_get(list, i), "value", ""),
-			"<masked>");
+		assert_string_equal(json_get_string(json_array_get(list, i), "value", ""),
+				    "<masked>");
 	message_clear(&read.message);
 	replay_free(replay);
 	message_clear(&answer);
@@ -318,8 +307,7 @@ static void record_variables(struct record *file, const char *text)
 	struct message answer;
 
 	message_make_request(&request, "variables", NULL);
-	message_make_response(&answer, &request,
-			      json_parse(text, strlen(text), &error), NULL);
+	message_make_response(&answer, &request, json_parse(text, strlen(text), &error), NULL);
 	record(file, &answer, 1);
 	message_clear(&answer);
 	message_clear(&request);
@@ -360,10 +348,7 @@ static void what_is_in_a_secret_is_masked(void **state)
 		take(replay, &read);
 		assert_string_equal(
 			json_get_string(
-				json_array_get(
-					json_object_get(read.message.body,
-							"variables"),
-					0),
+				json_array_get(json_object_get(read.message.body, "variables"), 0),
 				"value", ""),
 			i < 3 ? "<masked>" : "shown");
 		message_clear(&read.message);
@@ -376,8 +361,7 @@ static void record_output(struct record *file, const char *text, double time)
 	struct error error = ERROR_INIT;
 	struct message message;
 
-	message_make_event(&message, "output",
-			   json_parse(text, strlen(text), &error));
+	message_make_event(&message, "output", json_parse(text, strlen(text), &error));
 	record(file, &message, time);
 	message_clear(&message);
 }
@@ -385,10 +369,8 @@ static void record_output(struct record *file, const char *text, double time)
 /* It may hold secrets that nothing tells of. */
 static void what_ranks_print_is_asked_for(void **state)
 {
-	static const char printed[] =
-		"{\"pid\":7,\"category\":\"stdout\",\"output\":\"hush\"}";
-	static const char sentence[] =
-		"{\"category\":\"console\",\"output\":\"A sentence.\"}";
+	static const char printed[] = "{\"pid\":7,\"category\":\"stdout\",\"output\":\"hush\"}";
+	static const char sentence[] = "{\"category\":\"console\",\"output\":\"A sentence.\"}";
 	struct error error = ERROR_INIT;
 	struct record *file;
 	struct replay *replay;
@@ -409,9 +391,8 @@ static void what_ranks_print_is_asked_for(void **state)
 	for (int i = 2; i <= 3; i++) {
 		take(replay, &read);
 		assert_true(read.time == i);
-		assert_string_equal(
-			json_get_string(read.message.body, "output", ""),
-			i == 2 ? "A sentence." : "hush");
+		assert_string_equal(json_get_string(read.message.body, "output", ""),
+				    i == 2 ? "A sentence." : "hush");
 		message_clear(&read.message);
 	}
 	replay_free(replay);
@@ -452,18 +433,12 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(lines_come_at_their_time),
-		TEST(broken_files_are_named),
-		TEST(a_nul_byte_is_no_end),
-		TEST(files_that_are_none),
-		TEST(what_is_recorded_replays),
-		TEST(secrets_are_masked),
-		TEST(what_is_in_a_secret_is_masked),
-		TEST(what_is_recorded_replays),
-		TEST(what_ranks_print_is_asked_for),
-		TEST(nothing_is_overwritten),
-		TEST(a_pipe_is_read_to_its_end),
-		TEST(a_cut_recording_is_known),
+		TEST(lines_come_at_their_time),	     TEST(broken_files_are_named),
+		TEST(a_nul_byte_is_no_end),	     TEST(files_that_are_none),
+		TEST(what_is_recorded_replays),	     TEST(secrets_are_masked),
+		TEST(what_is_in_a_secret_is_masked), TEST(what_is_recorded_replays),
+		TEST(what_ranks_print_is_asked_for), TEST(nothing_is_overwritten),
+		TEST(a_pipe_is_read_to_its_end),     TEST(a_cut_recording_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

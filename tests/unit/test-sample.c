@@ -112,17 +112,16 @@ static void a_quiet_rank_costs_few_bytes(void **state)
 	json_decref(process_sample_to_json(&sample, table));
 	json = process_sample_to_json(&sample, table);
 	json_append(&out, json);
-	assert_string_equal(
-		out.data,
-		"{\"pid\":4711,\"epoch\":2,\"time\":12.5,\"memory\":8589934592,"
-		"\"threads\":[{\"tid\":4711,\"name\":\"MainThread\","
-		"\"is_main\":true,\"state\":\"blocked\",\"exact\":"
-		"\"consistent\",\"syscall\":202,"
-		"\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_"
-		"queue\","
-		"\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,"
-		"\"stack\":1},{\"tid\":4712,\"stack\":1},{\"tid\":4713,"
-		"\"error\":\"it ended\"}]}");
+	assert_string_equal(out.data,
+			    "{\"pid\":4711,\"epoch\":2,\"time\":12.5,\"memory\":8589934592,"
+			    "\"threads\":[{\"tid\":4711,\"name\":\"MainThread\","
+			    "\"is_main\":true,\"state\":\"blocked\",\"exact\":"
+			    "\"consistent\",\"syscall\":202,"
+			    "\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_"
+			    "queue\","
+			    "\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,"
+			    "\"stack\":1},{\"tid\":4712,\"stack\":1},{\"tid\":4713,"
+			    "\"error\":\"it ended\"}]}");
 	json_decref(json);
 	buffer_clear(&out);
 	process_sample_clear(&sample);
@@ -142,11 +141,9 @@ static void too_many_threads_are_left_out_and_refused(void **state)
 	json = process_sample_to_json(&sample, table);
 	threads = json_object_get(json, "threads");
 	assert_int_equal(json_array_size(threads), SAMPLE_THREADS_MAXIMUM);
-	assert_int_equal(process_sample_from_json(&sample, table, json, NULL),
-			 0);
+	assert_int_equal(process_sample_from_json(&sample, table, json, NULL), 0);
 	json_array_append(threads, json_array_get(threads, 0));
-	assert_int_equal(process_sample_from_json(&sample, table, json, NULL),
-			 -1);
+	assert_int_equal(process_sample_from_json(&sample, table, json, NULL), -1);
 	json_decref(json);
 	process_sample_clear(&sample);
 	stack_table_free(table);

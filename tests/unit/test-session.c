@@ -30,8 +30,7 @@ static void start_two_jobs(struct scene *scene)
 		json_t *other = scene_process(rank, 200 + rank, 2);
 
 		set_job(other, "127.0.0.1:29501", 91);
-		scene_event(scene, "rankAdded",
-			    scene_process(rank, 100 + rank, 2));
+		scene_event(scene, "rankAdded", scene_process(rank, 100 + rank, 2));
 		scene_event(scene, "rankAdded", other);
 	}
 	scene_discovered(scene);
@@ -40,9 +39,7 @@ static void start_two_jobs(struct scene *scene)
 
 static int first_pid(const struct scene *scene)
 {
-	return scene->session.rank_count > 0
-		       ? (int)scene->session.ranks[0]->process.pid
-		       : 0;
+	return scene->session.rank_count > 0 ? (int)scene->session.ranks[0]->process.pid : 0;
 }
 
 static void one_job_is_chosen(void **state)
@@ -90,10 +87,7 @@ static void a_wanted_job_is_chosen(void **state)
 	static const struct {
 		const char *job;
 		int pid;
-	} rows[] = { { "29501", 200 },
-		     { "91", 200 },
-		     { "127.0.0.1:29500", 100 },
-		     { "2950", 0 } };
+	} rows[] = { { "29501", 200 }, { "91", 200 }, { "127.0.0.1:29500", 100 }, { "2950", 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -141,21 +135,19 @@ static void processes_named_by_pid_are_one_job(void **state)
 }
 
 /* Adds ranks with local rank = rank - base, and says which are missing. */
-static void expect_missing(const char *job, int world_size, int base,
-			   const int *ranks, size_t count, const char *wanted)
+static void expect_missing(const char *job, int world_size, int base, const int *ranks,
+			   size_t count, const char *wanted)
 {
 	struct scene scene;
 	struct buffer missing = BUFFER_INIT;
 
 	scene_init(&scene);
 	for (size_t i = 0; i < count; i++) {
-		json_t *process =
-			scene_process(ranks[i], 100 + ranks[i], world_size);
+		json_t *process = scene_process(ranks[i], 100 + ranks[i], world_size);
 
 		set_job(process, job, 90);
 		json_object_set_new(process, "local_rank",
-				    base < 0 ? json_null()
-					     : json_integer(ranks[i] - base));
+				    base < 0 ? json_null() : json_integer(ranks[i] - base));
 		scene_event(&scene, "rankAdded", process);
 	}
 	scene_discovered(&scene);
@@ -198,12 +190,10 @@ static void a_huge_world_makes_few_entries(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	scene_event(&scene, "rankAdded",
-		    scene_process(one[0], 100, RANKSET_MAXIMUM));
+	scene_event(&scene, "rankAdded", scene_process(one[0], 100, RANKSET_MAXIMUM));
 	scene_discovered(&scene);
 	session_judge(&scene.session);
-	assert_true(scene.session.rank_count >= 2 &&
-		    scene.session.rank_count <= 5000);
+	assert_true(scene.session.rank_count >= 2 && scene.session.rank_count <= 5000);
 	scene_clear(&scene);
 }
 
@@ -223,8 +213,7 @@ static void wanted_ranks_that_are_not_there(void **state)
 	scene_discovered(&scene);
 	session_judge(&scene.session);
 	assert_int_equal(scene.session.rank_count, 8);
-	assert_int_equal(session_find_rank(&scene.session, 6)->state,
-			 RANK_NOT_FOUND);
+	assert_int_equal(session_find_rank(&scene.session, 6)->state, RANK_NOT_FOUND);
 	/* They may run on another machine: nothing has crashed. */
 	assert_int_equal(scene.session.verdict.state, VERDICT_UNKNOWN);
 	scene_clear(&scene);
@@ -246,13 +235,11 @@ static void a_restart_replaces_the_rank(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 2);
 	scene_event(&scene, "rankRemoved", exited(1, 101, 2));
-	assert_int_equal(session_find_rank(&scene.session, 1)->state,
-			 RANK_EXITED);
+	assert_int_equal(session_find_rank(&scene.session, 1)->state, RANK_EXITED);
 	assert_null(session_find_pid(&scene.session, 0, 101));
 	scene_event(&scene, "rankAdded", scene_process(1, 301, 2));
 	assert_int_equal(scene.session.rank_count, 2);
-	assert_int_equal(session_find_rank(&scene.session, 1)->process.pid,
-			 301);
+	assert_int_equal(session_find_rank(&scene.session, 1)->process.pid, 301);
 	assert_int_equal(rankset_count(&scene.session.choice.focus), 2);
 	scene_clear(&scene);
 }
@@ -339,8 +326,7 @@ static void a_new_run_of_the_same_script_is_followed(void **state)
 	assert_int_equal(first_pid(&scene), 300);
 	assert_int_equal(scene.session.job_count, 1);
 	/* Nobody has asked to stop this run. */
-	assert_true(scene.session.choice.breakpoints.items[0]
-			    .breakpoint.is_disabled);
+	assert_true(scene.session.choice.breakpoints.items[0].breakpoint.is_disabled);
 	scene_clear(&scene);
 }
 
@@ -370,13 +356,11 @@ static void a_rank_that_comes_later_fills_its_place(void **state)
 	scene_event(&scene, "rankAdded", scene_process(0, 100, 2));
 	scene_discovered(&scene);
 	session_judge(&scene.session);
-	assert_int_equal(session_find_rank(&scene.session, 1)->state,
-			 RANK_NOT_FOUND);
+	assert_int_equal(session_find_rank(&scene.session, 1)->state, RANK_NOT_FOUND);
 	scene_event(&scene, "rankAdded", scene_process(1, 101, 2));
 	session_judge(&scene.session);
 	assert_int_equal(scene.session.rank_count, 2);
-	assert_int_equal(session_find_rank(&scene.session, 1)->state,
-			 RANK_UNKNOWN);
+	assert_int_equal(session_find_rank(&scene.session, 1)->state, RANK_UNKNOWN);
 	scene_clear(&scene);
 }
 
@@ -422,8 +406,7 @@ static void a_lost_node_makes_ranks_unreadable(void **state)
 	scene_start(&scene, 2);
 	session_lose_node(&scene.session, 0, "the node ended");
 	session_judge(&scene.session);
-	assert_int_equal(session_find_rank(&scene.session, 1)->state,
-			 RANK_UNREADABLE);
+	assert_int_equal(session_find_rank(&scene.session, 1)->state, RANK_UNREADABLE);
 	assert_string_equal(scene.session.verdict.sentence,
 			    "None of 2 ranks can be read: the node ended.");
 	scene_clear(&scene);
@@ -518,8 +501,7 @@ static void jobs_are_found_by_what_a_person_says(void **state)
 	scene_init(&scene);
 	start_two_jobs(&scene);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		assert_int_equal(job_find(&scene.session, rows[i].text),
-				 rows[i].index);
+		assert_int_equal(job_find(&scene.session, rows[i].text), rows[i].index);
 	scene_clear(&scene);
 }
 
@@ -547,11 +529,10 @@ static void ranks_and_jobs_are_bounded(void **state)
 
 static json_t *make_variables(int pid, int depth, const char *value)
 {
-	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:s,s:[{s:s,s:s,s:s,s:s}],s:i}",
-			 "pid", pid, "tid", pid, "depth", depth, "epoch", 4,
-			 "start", 0, "exactness", "exact", "variables", "name",
-			 "step", "kind", "local", "type", "int", "value", value,
-			 "total", 1);
+	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:s,s:[{s:s,s:s,s:s,s:s}],s:i}", "pid", pid, "tid",
+			 pid, "depth", depth, "epoch", 4, "start", 0, "exactness", "exact",
+			 "variables", "name", "step", "kind", "local", "type", "int", "value",
+			 value, "total", 1);
 }
 
 static void the_newest_variables_are_found(void **state)
@@ -573,10 +554,8 @@ static void the_newest_variables_are_found(void **state)
 	assert_int_equal(found->epoch, 4);
 	assert_null(session_find_variables(&scene.session, 0, 100, 100, 2, 0, 0));
 	for (int depth = 0; depth < 1000; depth++)
-		scene_response(&scene, "variables",
-			       make_variables(100, depth, "6"));
-	assert_true(scene.session.variables_count >= 1 &&
-		    scene.session.variables_count <= 256);
+		scene_response(&scene, "variables", make_variables(100, depth, "6"));
+	assert_true(scene.session.variables_count >= 1 && scene.session.variables_count <= 256);
 	scene_clear(&scene);
 }
 
@@ -601,8 +580,7 @@ static void variables_are_those_of_their_function(void **state)
 	scene_see(&scene, &f);
 	assert_non_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_see(&scene, &g);
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':100,'rank':0,'state':'exited'}");
+	scene_text(&scene, "rankRemoved", "{'pid':100,'rank':0,'state':'exited'}");
 	assert_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	scene_clear(&scene);
 }
@@ -614,13 +592,12 @@ static void a_recorded_source_serves_its_machine(void **state)
 	(void)state;
 	scene_init(&scene);
 	scene_start(&scene, 2);
-	scene_response(&scene, "source",
-		       json_pack("{s:i,s:s,s:s}", "pid", 100, "path",
-				 "/job/train.py", "content", "a"));
+	scene_response(
+		&scene, "source",
+		json_pack("{s:i,s:s,s:s}", "pid", 100, "path", "/job/train.py", "content", "a"));
 	assert_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene.session.is_replay = true;
-	assert_non_null(
-		session_find_source(&scene.session, 0, 101, "/job/train.py"));
+	assert_non_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_clear(&scene);
 }
 
@@ -631,16 +608,14 @@ static void a_dead_rank_has_the_source_of_another(void **state)
 	(void)state;
 	scene_init(&scene);
 	scene_start(&scene, 2);
-	scene_response(&scene, "source",
-		       json_pack("{s:i,s:s,s:s}", "pid", 100, "path",
-				 "/job/train.py", "content", "a"));
+	scene_response(
+		&scene, "source",
+		json_pack("{s:i,s:s,s:s}", "pid", 100, "path", "/job/train.py", "content", "a"));
 	assert_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':101,'rank':1,'state':'exited','exit_signal':9}");
+	scene_text(&scene, "rankRemoved", "{'pid':101,'rank':1,'state':'exited','exit_signal':9}");
 	assert_int_equal(session_source_pid(&scene.session, 0, 101), 100);
 	assert_int_equal(session_source_pid(&scene.session, 0, 100), 100);
-	assert_non_null(
-		session_find_source(&scene.session, 0, 101, "/job/train.py"));
+	assert_non_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_clear(&scene);
 }
 
@@ -652,17 +627,16 @@ static void sources_are_kept(void **state)
 	(void)state;
 	scene_init(&scene);
 	scene_response(&scene, "source",
-		       json_pack("{s:i,s:s,s:s,s:b}", "pid", 100, "path",
-				 "/job/train.py", "content", "a\nb\n",
-				 "changed", 1));
+		       json_pack("{s:i,s:s,s:s,s:b}", "pid", 100, "path", "/job/train.py",
+				 "content", "a\nb\n", "changed", 1));
 	source = session_find_source(&scene.session, 0, 100, "/job/train.py");
 	assert_non_null(source);
 	assert_string_equal(source_line(source, 2), "b");
 	assert_true(source->is_changed);
 	assert_null(session_find_source(&scene.session, 0, 101, "/job/train.py"));
 	scene_response(&scene, "source",
-		       json_pack("{s:i,s:s,s:n,s:s}", "pid", 100, "path",
-				 "/x.py", "content", "error", "it is gone"));
+		       json_pack("{s:i,s:s,s:n,s:s}", "pid", 100, "path", "/x.py", "content",
+				 "error", "it is gone"));
 	source = session_find_source(&scene.session, 0, 100, "/x.py");
 	assert_string_equal(source->error, "it is gone");
 	scene_clear(&scene);
@@ -704,9 +678,7 @@ static void dropped_stacks_change_nothing(void **state)
 	scene_response(&scene, "variables", make_variables(100, 0, "3"));
 	for (int i = 0; i < 3; i++) {
 		scene_drop_stacks(&scene);
-		assert_int_equal(
-			session->verdict.classes[0].stack->frames[0].lineno,
-			3252);
+		assert_int_equal(session->verdict.classes[0].stack->frames[0].lineno, 3252);
 		scene_wait(&scene, 1);
 		scene_see(&scene, &again);
 		scene_see(&scene, &other);
@@ -714,12 +686,9 @@ static void dropped_stacks_change_nothing(void **state)
 		assert_false(thread->has_changed);
 		assert_true(thread->since == 1);
 		assert_int_equal(session->ranks[0]->history_count, 2);
-		assert_string_equal(rank_stack_at(session->ranks[0], 0)
-					    ->frames[0]
-					    .code->func,
+		assert_string_equal(rank_stack_at(session->ranks[0], 0)->frames[0].code->func,
 				    "load_batch");
-		assert_non_null(
-			session_find_variables(session, 0, 100, 100, 0, 0, 0));
+		assert_non_null(session_find_variables(session, 0, 100, 100, 0, 0, 0));
 	}
 	scene_wait(&scene, 1);
 	scene_see(&scene, &before);
@@ -812,8 +781,8 @@ static void hostile_messages_change_nothing(void **state)
 
 static void hostile_answers_change_nothing(void **state)
 {
-	static const char *const names[] = { "initialize", "discover",
-					     "variables", "source", "strange" };
+	static const char *const names[] = { "initialize", "discover", "variables", "source",
+					     "strange" };
 	struct scene scene;
 
 	(void)state;
@@ -822,12 +791,10 @@ static void hostile_answers_change_nothing(void **state)
 		assert_int_equal(scene_response(&scene, names[i], NULL), -1);
 	assert_int_equal(
 		scene_response(&scene, "source",
-			       json_pack("{s:I,s:s}", "pid",
-					 (json_int_t)1 << 40, "path", "/x")),
+			       json_pack("{s:I,s:s}", "pid", (json_int_t)1 << 40, "path", "/x")),
 		-1);
 	assert_int_equal(scene_response(&scene, "variables",
-					json_pack("{s:i,s:i}", "pid", 5,
-						  "variables", 6)),
+					json_pack("{s:i,s:i}", "pid", 5, "variables", 6)),
 			 -1);
 	assert_int_equal(scene.session.revision, 0);
 	assert_int_equal(scene.session.variables_count, 0);

@@ -38,8 +38,7 @@ static struct parsed parse(char **words)
 		argc++;
 	}
 	settings_init(&parsed.settings);
-	parsed.result =
-		settings_parse(&parsed.settings, argc, argv, &parsed.error);
+	parsed.result = settings_parse(&parsed.settings, argc, argv, &parsed.error);
 	return parsed;
 }
 
@@ -67,8 +66,8 @@ static void defaults_are_there(void **state)
 
 static void options_may_stand_behind_the_command(void **state)
 {
-	struct parsed parsed = PARSE("--ranks", "0-2,5", "verdict", "--json",
-				     "--for", "3", "--timeout=2.5");
+	struct parsed parsed =
+		PARSE("--ranks", "0-2,5", "verdict", "--json", "--for", "3", "--timeout=2.5");
 
 	(void)state;
 	assert_string_equal(parsed.error.message, "");
@@ -86,10 +85,8 @@ static void options_may_stand_behind_the_command(void **state)
 static void json_is_known_of_a_line_that_is_wrong(void **state)
 {
 	static char *const lines[][4] = {
-		{ "--json", "--nonsense", NULL },
-		{ "--nonsense", "--json", NULL },
-		{ "--json", "--pid", NULL },
-		{ "--json", "--timeout", "0", NULL },
+		{ "--json", "--nonsense", NULL }, { "--nonsense", "--json", NULL },
+		{ "--json", "--pid", NULL },	  { "--json", "--timeout", "0", NULL },
 		{ "--json", "--", NULL },
 	};
 	struct parsed parsed;
@@ -109,8 +106,7 @@ static void json_is_known_of_a_line_that_is_wrong(void **state)
 
 static void pids_are_a_list(void **state)
 {
-	struct parsed parsed =
-		PARSE("--pid", "12,13", "--connect", "ptrace:14");
+	struct parsed parsed = PARSE("--pid", "12,13", "--connect", "ptrace:14");
 
 	(void)state;
 	assert_int_equal(parsed.result, 0);
@@ -175,8 +171,7 @@ static void wrong_words_give_a_sentence(void **state)
 		parsed = parse(words);
 		assert_int_equal(parsed.result, -1);
 		if (!strstr(parsed.error.message, cases[i].part))
-			fail_msg("'%s' lacks '%s'", parsed.error.message,
-				 cases[i].part);
+			fail_msg("'%s' lacks '%s'", parsed.error.message, cases[i].part);
 		settings_clear(&parsed.settings);
 	}
 }
@@ -307,14 +302,11 @@ static void a_mistake_in_a_config_is_a_sentence(void **state)
 		const char *text;
 		const char *part;
 	} cases[] = {
-		{ "theme light\nset mouse\n",
-		  "line 2: set mouse needs a value" },
-		{ "mouse\nset mouse maybe\n",
-		  "line 2: mouse: 'maybe' is neither on nor off" },
+		{ "theme light\nset mouse\n", "line 2: set mouse needs a value" },
+		{ "mouse\nset mouse maybe\n", "line 2: mouse: 'maybe' is neither on nor off" },
 		{ "set period 0\n", "line 1: period: '0' is not a number" },
-		{ "\n\nset tiemout 3\n",
-		  "line 3: there is no setting 'tiemout'; did you mean "
-		  "timeout?" },
+		{ "\n\nset tiemout 3\n", "line 3: there is no setting 'tiemout'; did you mean "
+					 "timeout?" },
 		{ "set xyzzyxyzzy 3\n", "there are theme, mouse, ascii" },
 		{ "set\n", "set needs a name and a value" },
 		{ "record f\n", "'record' is none of set NAME VALUE" },
@@ -334,8 +326,7 @@ static void a_mistake_in_a_config_is_a_sentence(void **state)
 
 		assert_int_equal(parsed.result, -1);
 		if (!strstr(parsed.error.message, cases[i].part))
-			fail_msg("'%s' lacks '%s'", parsed.error.message,
-				 cases[i].part);
+			fail_msg("'%s' lacks '%s'", parsed.error.message, cases[i].part);
 		settings_clear(&parsed.settings);
 	}
 }
@@ -360,9 +351,7 @@ static void settings_are_shown_as_they_are_set(void **state)
 
 		buffer_reset(&out);
 		setting_rows[i].show(&parsed.settings, &out);
-		assert_int_equal(
-			setting_rows[i].set(&parsed.settings, out.data, &error),
-			0);
+		assert_int_equal(setting_rows[i].set(&parsed.settings, out.data, &error), 0);
 	}
 	buffer_clear(&out);
 	settings_clear(&parsed.settings);

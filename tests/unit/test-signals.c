@@ -78,8 +78,7 @@ static void those_that_are_handled_or_end_it_count(void **state)
 			.ignored = rows[i].is_ignored ? bit : 0,
 		};
 
-		assert_int_equal(signals_that_count(&signals, bit),
-				 rows[i].counts ? bit : 0);
+		assert_int_equal(signals_that_count(&signals, bit), rows[i].counts ? bit : 0);
 		assert_int_equal(signals_that_count(&signals, 0), 0);
 	}
 }

@@ -11,8 +11,7 @@
 
 static void lines_are_split(void **state)
 {
-	struct source *source =
-		source_new("/a.py", "one\r\n\nthree", true, NULL);
+	struct source *source = source_new("/a.py", "one\r\n\nthree", true, NULL);
 
 	(void)state;
 	assert_int_equal(source->line_count, 3);
@@ -40,8 +39,8 @@ static void a_newline_at_the_end_begins_no_line(void **state)
 
 static void tabs_and_controls_are_shown(void **state)
 {
-	struct source *source = source_new(
-		"/a.py", "\tx\ty\n\xe4\xbd\xa0\tz\n\033[2J", false, NULL);
+	struct source *source =
+		source_new("/a.py", "\tx\ty\n\xe4\xbd\xa0\tz\n\033[2J", false, NULL);
 
 	(void)state;
 	assert_string_equal(source_line(source, 1), "        x       y");
@@ -52,8 +51,7 @@ static void tabs_and_controls_are_shown(void **state)
 
 static void no_source_has_a_reason(void **state)
 {
-	struct source *source =
-		source_new("/a.py", NULL, false, "the file is gone");
+	struct source *source = source_new("/a.py", NULL, false, "the file is gone");
 
 	(void)state;
 	assert_null(source->content);
@@ -63,20 +61,20 @@ static void no_source_has_a_reason(void **state)
 	source_free(NULL);
 }
 
-static const char functions[] = "import a\n"		/* 1 */
-				"@decorated\n"		/* 2 */
-				"def one(x,\n"		/* 3 */
-				"        y=[\n"		/* 4 */
-				"]):\n"			/* 5 */
-				"    for i in x:\n"	/* 6 */
-				"        use(\n"	/* 7 */
-				")\n"			/* 8 */
-				"# not its end\n"	/* 9 */
-				"\n"			/* 10 */
-				"        use(i)\n"	/* 11 */
-				"\n"			/* 12 */
-				"def two(): pass\n"	/* 13 */
-				"one([2])\n";		/* 14 */
+static const char functions[] = "import a\n"	    /* 1 */
+				"@decorated\n"	    /* 2 */
+				"def one(x,\n"	    /* 3 */
+				"        y=[\n"	    /* 4 */
+				"]):\n"		    /* 5 */
+				"    for i in x:\n" /* 6 */
+				"        use(\n"    /* 7 */
+				")\n"		    /* 8 */
+				"# not its end\n"   /* 9 */
+				"\n"		    /* 10 */
+				"        use(i)\n"  /* 11 */
+				"\n"		    /* 12 */
+				"def two(): pass\n" /* 13 */
+				"one([2])\n";	    /* 14 */
 
 static void a_function_ends_where_less_is_indented(void **state)
 {

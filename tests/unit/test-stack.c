@@ -15,8 +15,7 @@
 #include "base/json.h"
 #include "protocol/stack.h"
 
-static const struct code *add_code(struct stack_table *table, char *func,
-				   int line)
+static const struct code *add_code(struct stack_table *table, char *func, int line)
 {
 	struct code code = {
 		.func = func,
@@ -110,11 +109,10 @@ static void a_stack_travels_once(void **state)
 	(void)state;
 	json = stack_table_send(node, first);
 	json_append(&out, json);
-	assert_string_equal(
-		out.data,
-		"{\"id\":1,\"codes\":[[1,\"all_reduce\",null,\"/job/train.py\","
-		"10,0],[2,\"main\",null,\"/job/train.py\",1,0]],"
-		"\"frames\":[[1,13],[2,3]]}");
+	assert_string_equal(out.data,
+			    "{\"id\":1,\"codes\":[[1,\"all_reduce\",null,\"/job/train.py\","
+			    "10,0],[2,\"main\",null,\"/job/train.py\",1,0]],"
+			    "\"frames\":[[1,13],[2,3]]}");
 	assert_null(stack_table_send(node, first));
 	assert_int_equal(stack_table_receive(screen, json, NULL), 0);
 	/* The same again does no harm. */
@@ -130,15 +128,13 @@ static void a_stack_travels_once(void **state)
 	assert_int_equal(got->frames[0].lineno, 14);
 	assert_string_equal(got->frames[0].code->func, "all_reduce");
 	assert_null(got->frames[0].code->qualname);
-	assert_ptr_equal(got->frames[0].code,
-			 stack_table_find(screen, 1)->frames[0].code);
+	assert_ptr_equal(got->frames[0].code, stack_table_find(screen, 1)->frames[0].code);
 	buffer_clear(&out);
 	stack_table_free(node);
 	stack_table_free(screen);
 }
 
-static int receive(struct stack_table *table, const char *text,
-		   struct error *error)
+static int receive(struct stack_table *table, const char *text, struct error *error)
 {
 	json_t *json = json_parse(text, strlen(text), NULL);
 	int result = stack_table_receive(table, json, error);
@@ -164,8 +160,7 @@ static void two_ids_of_one_stack_lead_to_it(void **state)
 				 NULL),
 			 0);
 	assert_non_null(stack_table_find(table, 7));
-	assert_ptr_equal(stack_table_find(table, 7),
-			 stack_table_find(table, 9));
+	assert_ptr_equal(stack_table_find(table, 7), stack_table_find(table, 9));
 	/* Ids of our own do not meet those received. */
 	assert_true(add_stack(table, 1)->id > 7);
 	assert_int_equal(stack_table_find(table, 9)->frames[0].lineno, 2);
@@ -215,11 +210,9 @@ static void hostile_stacks_are_refused(void **state)
 		assert_true(error_is_set(&error));
 		assert_null(stack_table_find(table, 1));
 	}
-	assert_int_equal(receive(table, "{\"id\":1,\"frames\":[[60,1]]}", NULL),
-			 0);
+	assert_int_equal(receive(table, "{\"id\":1,\"frames\":[[60,1]]}", NULL), 0);
 	/* An id does not change its meaning. */
-	assert_int_equal(receive(table, "{\"id\":1,\"frames\":[[60,2]]}", NULL),
-			 -1);
+	assert_int_equal(receive(table, "{\"id\":1,\"frames\":[[60,2]]}", NULL), -1);
 	stack_table_free(table);
 }
 
@@ -293,8 +286,7 @@ static void a_carried_stack_is_the_one_that_comes_again(void **state)
 	add_stack(old, 12);
 	carried = stack_table_carry(screen, add_stack(old, 13));
 	assert_ptr_equal(carried->frames[0].code,
-			 stack_table_carry_code(
-				 screen, add_stack(old, 13)->frames[0].code));
+			 stack_table_carry_code(screen, add_stack(old, 13)->frames[0].code));
 	stack_table_free(old);
 	assert_string_equal(carried->frames[0].code->func, "all_reduce");
 	assert_null(stack_table_find(screen, 1));

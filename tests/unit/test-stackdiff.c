@@ -50,8 +50,7 @@ static void expect(const char *a, const char *b, const char *wanted, int fork)
 		const struct stackdiff_row *row = &diff.rows[i];
 		const struct frame *frame = row->a ? row->a : row->b;
 
-		buffer_printf(&seen, "%s%c%s", i ? " " : "", row->op,
-			      frame->code->func);
+		buffer_printf(&seen, "%s%c%s", i ? " " : "", row->op, frame->code->func);
 	}
 	assert_string_equal(seen.data, wanted);
 	assert_int_equal(diff.fork, fork);
@@ -71,8 +70,8 @@ static void the_picture(void **state)
 static void what_is_common_inside_is_found(void **state)
 {
 	(void)state;
-	expect("sleep:1 poll:2 a:3 main:4", "sleep:1 poll:2 b:3 main:4",
-	       "=main -a +b =poll =sleep", 0);
+	expect("sleep:1 poll:2 a:3 main:4", "sleep:1 poll:2 b:3 main:4", "=main -a +b =poll =sleep",
+	       0);
 	expect("x:1 c:1 y:1 main:1", "c:2 z:1 main:1", "=main -y +z ~c -x", 0);
 }
 
@@ -91,8 +90,7 @@ static void rows_know_their_depth(void **state)
 	struct stackdiff diff;
 
 	(void)state;
-	stackdiff_make(&diff, make(table, "b:1 main:1"),
-		       make(table, "d:1 c:1 main:1"));
+	stackdiff_make(&diff, make(table, "b:1 main:1"), make(table, "d:1 c:1 main:1"));
 	assert_int_equal(diff.row_count, 4);
 	assert_int_equal(diff.rows[0].a_depth, 1);
 	assert_int_equal(diff.rows[0].b_depth, 2);
@@ -121,8 +119,7 @@ static void deep_stacks_that_differ_cost_little(void **state)
 		a[i].code = stack_table_code(table, &first);
 		b[i].code = stack_table_code(table, &second);
 	}
-	stackdiff_make(&diff,
-		       stack_table_stack(table, a, STACK_FRAMES_MAXIMUM, 0),
+	stackdiff_make(&diff, stack_table_stack(table, a, STACK_FRAMES_MAXIMUM, 0),
 		       stack_table_stack(table, b, STACK_FRAMES_MAXIMUM, 0));
 	assert_int_equal(diff.row_count, 2 * STACK_FRAMES_MAXIMUM);
 	stackdiff_clear(&diff);

@@ -21,8 +21,8 @@ static void append_row(struct buffer *out, const struct stacktree_row *row)
 
 	buffer_printf(out, "%zu ", node->rank_count);
 	rankset_append(out, &node->ranks);
-	buffer_printf(out, "%s%s%s", node->is_outlier ? " ! " : " ",
-		      row->prefix, node->frame.code->func);
+	buffer_printf(out, "%s%s%s", node->is_outlier ? " ! " : " ", row->prefix,
+		      node->frame.code->func);
 	if (node->frame.lineno > 0) {
 		buffer_append_char(out, ' ');
 		place_append(out, &node->frame);
@@ -30,8 +30,7 @@ static void append_row(struct buffer *out, const struct stacktree_row *row)
 	buffer_append_char(out, '\n');
 }
 
-static void expect(struct scene *scene, enum stacktree_granularity granularity,
-		   const char *wanted)
+static void expect(struct scene *scene, enum stacktree_granularity granularity, const char *wanted)
 {
 	struct buffer seen = BUFFER_INIT;
 	struct stacktree_node *root;
@@ -108,8 +107,7 @@ static void our_agent_is_one_frame(void **state)
 {
 	struct seen held = {
 		.pid = 100,
-		.stack = "_next " AGENT "stop.py:151 < park " AGENT
-			 "engine.py:166 < line " AGENT
+		.stack = "_next " AGENT "stop.py:151 < park " AGENT "engine.py:166 < line " AGENT
 			 "tracing.py:88 < train /w/train.py:17",
 	};
 	struct scene scene;
@@ -163,8 +161,7 @@ static void a_chain_stays_at_its_depth(void **state)
 
 static void larger_branches_come_first(void **state)
 {
-	static const char *const stacks[] = { "x a.py:1", "y a.py:2",
-					      "y a.py:2", "z a.py:3" };
+	static const char *const stacks[] = { "x a.py:1", "y a.py:2", "y a.py:2", "z a.py:3" };
 	struct scene scene;
 
 	(void)state;
@@ -242,8 +239,7 @@ static void a_thousand_different_stacks(void **state)
 	root = stacktree_new(&scene.session, STACKTREE_LINE);
 	rows = stacktree_rows(root, &count);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-	seconds = (double)(end.tv_sec - start.tv_sec) +
-		  (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	print_message("# 1,024 stacks merged in %.2f ms\n", seconds * 1e3);
 	assert_int_equal(count, 20 + 1 + 1024);
 	assert_true(seconds < 0.5);
@@ -264,8 +260,7 @@ static void the_deepest_stack(void **state)
 
 	(void)state;
 	for (int depth = 0; depth < STACK_FRAMES_MAXIMUM; depth++)
-		buffer_printf(&stack, "%sf a.py:%d", depth ? " < " : "",
-			      depth % 2 + 1);
+		buffer_printf(&stack, "%sf a.py:%d", depth ? " < " : "", depth % 2 + 1);
 	scene_init(&scene);
 	scene_start(&scene, 1);
 	seen.stack = stack.data;

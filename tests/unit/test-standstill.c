@@ -66,8 +66,7 @@ static double stand(const struct part *others, const struct part *odd)
 
 static void a_rank_that_hangs(void **state)
 {
-	const struct part hangs = { .stack = LOADS,
-				    .syscall = SYS_clock_nanosleep };
+	const struct part hangs = { .stack = LOADS, .syscall = SYS_clock_nanosleep };
 
 	(void)state;
 	assert_true(stand(&waits, &hangs) >= SECONDS - 0.1);
@@ -94,12 +93,10 @@ static void peers_of_an_endless_loop(void **state)
 
 static void peers_of_a_checkpoint(void **state)
 {
-	const struct part saves = {
-		.stack = "save torch/serialization.py:850 < train "
-			 "train.py:30 < <module> train.py:19",
-		.state = "running",
-		.share = 0.5
-	};
+	const struct part saves = { .stack = "save torch/serialization.py:850 < train "
+					     "train.py:30 < <module> train.py:19",
+				    .state = "running",
+				    .share = 0.5 };
 	const struct part slow = {
 		.stack = saves.stack,
 		.syscall = SYS_write,
@@ -118,12 +115,10 @@ static void peers_of_a_checkpoint(void **state)
 
 static void all_compute_at_one_line(void **state)
 {
-	const struct part computes = {
-		.stack = "forward train.py:8 < train train.py:14 < <module> "
-			 "train.py:19",
-		.state = "running",
-		.share = 0.9
-	};
+	const struct part computes = { .stack = "forward train.py:8 < train train.py:14 < <module> "
+						"train.py:19",
+				       .state = "running",
+				       .share = 0.9 };
 
 	(void)state;
 	assert_true(stand(&computes, &computes) < 3);
@@ -133,9 +128,7 @@ static void all_compute_at_one_line(void **state)
 static void steps_that_are_long(void **state)
 {
 	const struct part steps = { .stack = NULL, .burst = 0.2 };
-	const struct part late = { .stack = LOADS,
-				   .state = "running",
-				   .share = 1 };
+	const struct part late = { .stack = LOADS, .state = "running", .share = 1 };
 
 	(void)state;
 	assert_true(stand(&steps, &late) < 8);
@@ -154,10 +147,8 @@ static void a_rank_that_has_ended_well_and_left_the_others(void **state)
 			see(&scene, rank, &waits, i);
 		if (i == 0) {
 			process = scene_process(3, 103, COUNT);
-			json_object_set_new(process, "state",
-					    json_string("exited"));
-			json_object_set_new(process, "exit_code",
-					    json_integer(0));
+			json_object_set_new(process, "state", json_string("exited"));
+			json_object_set_new(process, "exit_code", json_integer(0));
 			scene_event(&scene, "rankRemoved", process);
 		}
 		scene_wait(&scene, 1);
@@ -198,8 +189,7 @@ int main(void)
 		cmocka_unit_test(peers_of_a_checkpoint),
 		cmocka_unit_test(all_compute_at_one_line),
 		cmocka_unit_test(steps_that_are_long),
-		cmocka_unit_test(
-			a_rank_that_has_ended_well_and_left_the_others),
+		cmocka_unit_test(a_rank_that_has_ended_well_and_left_the_others),
 		cmocka_unit_test(a_job_that_was_stopped),
 		cmocka_unit_test(nothing_is_known_yet),
 	};

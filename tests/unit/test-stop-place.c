@@ -63,8 +63,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_comes_first_or_is_the_newest),
-		cmocka_unit_test(
-			it_is_all_there_is_of_a_stack_that_was_not_read),
+		cmocka_unit_test(it_is_all_there_is_of_a_stack_that_was_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

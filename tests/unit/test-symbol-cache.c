@@ -46,8 +46,8 @@ static void free_name(void *value)
 	free(name);
 }
 
-static void add_name(struct map *names, uint64_t address, const char *func,
-		     const char *file, int lineno)
+static void add_name(struct map *names, uint64_t address, const char *func, const char *file,
+		     int lineno)
 {
 	struct place_name *name = xcalloc(1, sizeof(*name));
 
@@ -92,8 +92,7 @@ static char *find_file(const struct scene *scene)
 	char *name = NULL;
 
 	while ((entry = readdir(folder))) {
-		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0)
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		assert_null(name);
 		name = xstrdup(entry->d_name);
@@ -108,8 +107,7 @@ static void empty(const char *path)
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
@@ -133,8 +131,7 @@ static int close_scene(void **state)
 	return 0;
 }
 
-static size_t count_kept(const struct scene *scene,
-			 const struct symbol_key *key)
+static size_t count_kept(const struct scene *scene, const struct symbol_key *key)
 {
 	struct map *names = map_new(free_name);
 	size_t count = symbol_cache_load(scene->cache, key, names);
@@ -157,8 +154,7 @@ static void what_was_kept_is_there(void **state)
 
 	assert_int_equal(count_kept(scene, &scene->key), 0);
 	save(scene);
-	assert_int_equal(symbol_cache_load(scene->cache, &scene->key, names),
-			 3);
+	assert_int_equal(symbol_cache_load(scene->cache, &scene->key, names), 3);
 	name = map_find(names, 0x1000);
 	assert_string_equal(name->func, "read");
 	assert_true(name->has_symbol);
@@ -229,8 +225,7 @@ static void a_file_is_believed_only_of_its_key(void **state)
 	other.image.inode++;
 	symbol_cache_save(scene->cache, &other, scene->names);
 	name = find_file(scene);
-	assert_int_equal(renameat(scene->folder, name, scene->folder, wanted),
-			 0);
+	assert_int_equal(renameat(scene->folder, name, scene->folder, wanted), 0);
 	assert_int_equal(count_kept(scene, &scene->key), 0);
 	free(name);
 	free(wanted);
@@ -292,8 +287,7 @@ static void a_link_is_not_followed(void **state)
 
 	save(scene);
 	name = find_file(scene);
-	assert_int_equal(renameat(scene->folder, name, scene->folder, "aside"),
-			 0);
+	assert_int_equal(renameat(scene->folder, name, scene->folder, "aside"), 0);
 	assert_int_equal(symlinkat("aside", scene->folder, name), 0);
 	assert_int_equal(count_kept(scene, &scene->key), 0);
 	/* It is replaced; where it led to is as it was. */
@@ -325,8 +319,7 @@ static void too_many_names_begin_anew(void **state)
 }
 
 /* How many of the keys that were saved are still there, from the first on. */
-static uint64_t count_files(const struct scene *scene, uint64_t count,
-			    bool *has_first)
+static uint64_t count_files(const struct scene *scene, uint64_t count, bool *has_first)
 {
 	struct symbol_key key = scene->key;
 	uint64_t found = 0;
@@ -368,8 +361,7 @@ static void the_oldest_are_dropped(void **state)
 		if (!count_kept(scene, &scene->key))
 			break;
 	}
-	assert_in_range(count_files(scene, count, &has_first), count / 2,
-			count - 2);
+	assert_in_range(count_files(scene, count, &has_first), count / 2, count - 2);
 	assert_false(has_first);
 	/* The newest is no such. */
 	assert_true(count_kept(scene, &key) > 0);
@@ -384,8 +376,8 @@ static int find_small(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static int copy_library(const struct scene *scene, const char *name,
-			const char *from, const char *to)
+static int copy_library(const struct scene *scene, const char *name, const char *from,
+			const char *to)
 {
 	char *path = NULL;
 	struct stat about;

@@ -13,8 +13,7 @@
 #include "engine/synopsis.h"
 
 /* What may stand behind previous, with blanks between. */
-static void check(const char *arguments, const char *previous,
-		  const char *wanted)
+static void check(const char *arguments, const char *previous, const char *wanted)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
 	size_t count = synopsis_split(arguments, parts);
@@ -37,8 +36,7 @@ static void a_choice_is_words(void **state)
 
 static void a_value_stands_behind_its_word(void **state)
 {
-	static const char wait[] =
-		"verdict TEXT | exited [ranks SET] [timeout S]";
+	static const char wait[] = "verdict TEXT | exited [ranks SET] [timeout S]";
 
 	(void)state;
 	check(wait, NULL, "verdict exited ranks timeout ");

@@ -20,15 +20,11 @@ static void good_ones_are_taken_apart(void **state)
 		struct target target;
 		const char *backend;
 	} rows[] = {
-		{ "ptrace:4183",
-		  { .kind = TARGET_PTRACE, .pid = 4183 },
-		  "ptrace" },
+		{ "ptrace:4183", { .kind = TARGET_PTRACE, .pid = 4183 }, "ptrace" },
 		{ "pdb:unix:/tmp/pdb sock.1",
 		  { .kind = TARGET_PDB_UNIX, .path = "/tmp/pdb sock.1" },
 		  "pdb" },
-		{ "pdb:unix:@pdb",
-		  { .kind = TARGET_PDB_UNIX, .path = "@pdb" },
-		  "pdb" },
+		{ "pdb:unix:@pdb", { .kind = TARGET_PDB_UNIX, .path = "@pdb" }, "pdb" },
 		{ "pdb:tcp:gpu01:4444",
 		  { .kind = TARGET_PDB_TCP, .host = "gpu01", .port = 4444 },
 		  "pdb" },
@@ -52,10 +48,8 @@ static void good_ones_are_taken_apart(void **state)
 		assert_int_equal(copy.pid, wanted->pid);
 		assert_int_equal(copy.port, wanted->port);
 		assert_string_equal(copy.text, rows[i].text);
-		assert_string_equal(copy.path ? copy.path : "",
-				    wanted->path ? wanted->path : "");
-		assert_string_equal(copy.host ? copy.host : "",
-				    wanted->host ? wanted->host : "");
+		assert_string_equal(copy.path ? copy.path : "", wanted->path ? wanted->path : "");
+		assert_string_equal(copy.host ? copy.host : "", wanted->host ? wanted->host : "");
 		assert_string_equal(target_backend(&copy), rows[i].backend);
 		target_clear(&copy);
 	}

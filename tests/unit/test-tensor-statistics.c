@@ -96,9 +96,8 @@ static double zeros(size_t i)
 }
 
 static double (*const patterns[])(size_t) = {
-	near_zero, far_and_narrow, very_far, jump,
-	jump_to_far, alternate, grow, constant,
-	nearly_constant, outlier, zeros,
+	near_zero, far_and_narrow, very_far,	    jump,    jump_to_far, alternate,
+	grow,	   constant,	   nearly_constant, outlier, zeros,
 };
 
 static void put(const struct dtype *dtype, size_t i, double value)
@@ -129,16 +128,15 @@ static void put_bits(const struct dtype *dtype, unsigned exponents)
 	}
 }
 
-static void assert_near(long double value, long double truth,
-			long double noise_level, const char *what)
+static void assert_near(long double value, long double truth, long double noise_level,
+			const char *what)
 {
 	if (fabsl(value - truth) > 1e-11L * fabsl(truth) + noise_level)
 		fail_msg("%s is %.17Lg and not %.17Lg", what, value, truth);
 }
 
 /* Two passes, over what dtype_decode() gives; by distances to one of them. */
-static void assert_true_statistics(const struct dtype *dtype,
-				   const struct tensor_statistics *told)
+static void assert_true_statistics(const struct dtype *dtype, const struct tensor_statistics *told)
 {
 	long double base = 0;
 	long double sum = 0;
@@ -161,8 +159,8 @@ static void assert_true_statistics(const struct dtype *dtype,
 	}
 	for (size_t i = 0; i < COUNT; i++)
 		if (isfinite(doubles[i]))
-			squares += (doubles[i] - base - sum / size) *
-				   (doubles[i] - base - sum / size);
+			squares +=
+				(doubles[i] - base - sum / size) * (doubles[i] - base - sum / size);
 	assert_int_equal(told->zero_count, zero_count);
 	assert_near(told->mean, base + sum / size, 1e-17L * magnitude / size, "mean");
 	assert_near(told->deviation, sqrtl(squares / size), 0, "deviation");
@@ -181,14 +179,12 @@ static void count_all(const struct kernel *kernel, const struct dtype *dtype,
 	statistics_init(&first, kernel);
 	statistics_init(&second, kernel);
 	statistics_add(&first, dtype, bytes, half);
-	statistics_add(&second, dtype, bytes + half * dtype->size,
-		       COUNT - half);
+	statistics_add(&second, dtype, bytes + half * dtype->size, COUNT - half);
 	statistics_merge(&first, &second);
 	statistics_tell(&first, dtype, told);
 }
 
-static bool is_same_number(const struct tensor_number *one,
-			   const struct tensor_number *other)
+static bool is_same_number(const struct tensor_number *one, const struct tensor_number *other)
 {
 	return one->kind == other->kind && one->integer == other->integer &&
 	       one->real == other->real;
@@ -254,8 +250,7 @@ static void some_are_not_finite(void **state)
 		struct tensor_statistics told;
 
 		for (size_t j = 0; j < COUNT; j++)
-			put(dtype, j,
-			    j / KERNEL_PART == 3 ? NAN : far_and_narrow(j));
+			put(dtype, j, j / KERNEL_PART == 3 ? NAN : far_and_narrow(j));
 		put(dtype, 0, NAN);
 		put(dtype, 5000, INFINITY);
 		put(dtype, 5001, -INFINITY);
@@ -295,8 +290,7 @@ static void whole_numbers_are_exact(void **state)
 		put(dtype, (size_t)i, value);
 		sum += value;
 		for (size_t j = 0; i >= 1900 && kernel_at(j); j++)
-			assert_true(mean_of_first(kernel_at(j), i + 1) ==
-				    sum / (i + 1));
+			assert_true(mean_of_first(kernel_at(j), i + 1) == sum / (i + 1));
 	}
 	for (size_t i = 0; i < COUNT; i++)
 		put(dtype, i, (double)i - (COUNT - 1) / 2.0);
@@ -362,14 +356,10 @@ static void bounds_of_large_integers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hard_numbers),
-		cmocka_unit_test(halves_of_all_bits),
-		cmocka_unit_test(some_are_not_finite),
-		cmocka_unit_test(whole_numbers_are_exact),
-		cmocka_unit_test(too_large_is_infinite),
-		cmocka_unit_test(bounds_of_large_integers),
+		cmocka_unit_test(hard_numbers),		 cmocka_unit_test(halves_of_all_bits),
+		cmocka_unit_test(some_are_not_finite),	 cmocka_unit_test(whole_numbers_are_exact),
+		cmocka_unit_test(too_large_is_infinite), cmocka_unit_test(bounds_of_large_integers),
 	};
 
-	return cmocka_run_group_tests_name("tensor-statistics", tests, NULL,
-					   NULL);
+	return cmocka_run_group_tests_name("tensor-statistics", tests, NULL, NULL);
 }

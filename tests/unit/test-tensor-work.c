@@ -72,9 +72,8 @@ static struct tensor_wish wish_of(const char *body)
 	return wish;
 }
 
-static struct tensor_layout layout_of(const char *dtype, const void *address,
-				      int dimension_count, const int64_t *shape,
-				      const int64_t *strides)
+static struct tensor_layout layout_of(const char *dtype, const void *address, int dimension_count,
+				      const int64_t *shape, const int64_t *strides)
 {
 	struct tensor_layout layout = {
 		.pid = getpid(),
@@ -92,8 +91,7 @@ static struct tensor_layout layout_of(const char *dtype, const void *address,
 	return layout;
 }
 
-static struct tensor_layout row_of(const char *dtype, const void *address,
-				   int64_t size)
+static struct tensor_layout row_of(const char *dtype, const void *address, int64_t size)
 {
 	struct tensor_layout layout = layout_of(dtype, address, 0, NULL, NULL);
 
@@ -149,9 +147,9 @@ static void views_have_the_hash_of_their_copy(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(views); i++) {
 		const struct view *view = &views[i];
-		struct tensor_layout layout = layout_of(
-			"float32", plain + view->first, view->dimension_count,
-			view->shape, view->strides);
+		struct tensor_layout layout =
+			layout_of("float32", plain + view->first, view->dimension_count,
+				  view->shape, view->strides);
 		struct answer answer = ask(&layout, "{\"hash\":true}");
 
 		assert_false(error_is_set(&answer.result.error));
@@ -260,10 +258,9 @@ static void masked_elements_are_no_numbers(void **state)
 {
 	uint8_t mask[24];
 	struct tensor_layout layout = masked_of(mask, 1);
-	struct answer answer = ask(
-		&layout, "{\"slice\":{\"rowDimension\":-1,"
-			 "\"columnDimension\":0,\"index\":[0],"
-			 "\"column\":3,\"columns\":2}}");
+	struct answer answer = ask(&layout, "{\"slice\":{\"rowDimension\":-1,"
+					    "\"columnDimension\":0,\"index\":[0],"
+					    "\"column\":3,\"columns\":2}}");
 	const struct tensor_number *numbers = answer.result.slice.numbers;
 
 	(void)state;
@@ -283,8 +280,7 @@ static void large_masked_ones(void **state)
 	size_t count = 3000000;
 	float *values = calloc(count, sizeof(*values));
 	uint8_t *mask = calloc(count, 1);
-	struct tensor_layout layout =
-		row_of("float32", values, (int64_t)count);
+	struct tensor_layout layout = row_of("float32", values, (int64_t)count);
 	struct answer answer;
 
 	(void)state;
@@ -317,8 +313,8 @@ static void large_masked_ones(void **state)
 /* Five elements each, the last four. */
 static void blocks_are_hashed_alone(void **state)
 {
-	static const uint32_t hashes[] = { 0x68c9c48c, 0x190335a8, 0x19d6f2db,
-					   0x03b84ea1, 0xe34ffe1a };
+	static const uint32_t hashes[] = { 0x68c9c48c, 0x190335a8, 0x19d6f2db, 0x03b84ea1,
+					   0xe34ffe1a };
 	struct tensor_layout layout = row_of("float32", plain, 24);
 	struct answer answer = ask(&layout, "{\"hash\":true,\"blocks\":5}");
 
@@ -351,8 +347,7 @@ static void statistics_are_of_the_finite(void **state)
 {
 	const float values[] = { 1, 2.5f, NAN, -INFINITY, 0, -4, 0, INFINITY };
 	struct tensor_layout layout = row_of("float32", values, 8);
-	struct answer answer =
-		ask(&layout, "{\"statistics\":\"whole\",\"bins\":2}");
+	struct answer answer = ask(&layout, "{\"statistics\":\"whole\",\"bins\":2}");
 	const struct tensor_statistics *told = &answer.result.told.statistics;
 
 	(void)state;
@@ -460,13 +455,11 @@ static void slices_and_data(void **state)
 {
 	static const int64_t shape[] = { 2, 3, 4 };
 	static const int64_t strides[] = { 48, 16, 4 };
-	struct tensor_layout layout =
-		layout_of("float32", plain, 3, shape, strides);
-	struct answer answer = ask(
-		&layout, "{\"slice\":{\"rowDimension\":2,\"columnDimension\":0,"
-			 "\"index\":[0,1,0],\"row\":1,\"rows\":3,"
-			 "\"column\":0,\"columns\":2},"
-			 "\"data\":{\"start\":5,\"count\":2}}");
+	struct tensor_layout layout = layout_of("float32", plain, 3, shape, strides);
+	struct answer answer = ask(&layout, "{\"slice\":{\"rowDimension\":2,\"columnDimension\":0,"
+					    "\"index\":[0,1,0],\"row\":1,\"rows\":3,"
+					    "\"column\":0,\"columns\":2},"
+					    "\"data\":{\"start\":5,\"count\":2}}");
 	static const double numbers[] = { 5, 17, 6, 18, 7, 19 };
 
 	(void)state;
@@ -478,8 +471,7 @@ static void slices_and_data(void **state)
 	tensor_result_clear(&answer.result);
 }
 
-static void assert_fails(const struct tensor_layout *layout, const char *body,
-			 const char *sentence)
+static void assert_fails(const struct tensor_layout *layout, const char *body, const char *sentence)
 {
 	struct answer answer = ask(layout, body);
 
@@ -492,8 +484,8 @@ static void assert_fails(const struct tensor_layout *layout, const char *body,
 static void memory_that_is_gone_is_named(void **state)
 {
 	size_t size = (size_t)24 << 20;
-	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct tensor_layout layout = row_of("int16", memory, 12 << 20);
 	struct answer answer;
 
@@ -501,19 +493,15 @@ static void memory_that_is_gone_is_named(void **state)
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	munmap(memory + (20 << 20) + 4096, 8192);
 	assert_fails(&layout, "{\"hash\":true}", "element 10487808 cannot");
-	assert_fails(&layout, "{\"statistics\":\"whole\"}",
-		     "element 10487808 cannot");
+	assert_fails(&layout, "{\"statistics\":\"whole\"}", "element 10487808 cannot");
 	layout.strides[0] = -2;
 	layout.address += size - 2;
-	assert_fails(&layout, "{\"statistics\":\"whole\"}",
-		     "element 2091008 cannot");
+	assert_fails(&layout, "{\"statistics\":\"whole\"}", "element 2091008 cannot");
 	answer = ask(&layout, "{\"slice\":{\"rowDimension\":-1,"
 			      "\"columnDimension\":0,\"index\":[0],"
 			      "\"column\":2091007,\"columns\":2}}");
-	assert_int_equal(answer.result.slice.numbers[0].kind,
-			 TENSOR_NUMBER_INTEGER);
-	assert_int_equal(answer.result.slice.numbers[1].kind,
-			 TENSOR_NUMBER_UNKNOWN);
+	assert_int_equal(answer.result.slice.numbers[0].kind, TENSOR_NUMBER_INTEGER);
+	assert_int_equal(answer.result.slice.numbers[1].kind, TENSOR_NUMBER_UNKNOWN);
 	tensor_result_clear(&answer.result);
 	munmap(memory, size);
 }
@@ -544,8 +532,7 @@ static void work_ends_in_time(void **state)
 	struct tensor_layout layout = endless();
 
 	(void)state;
-	assert_fails(&layout, "{\"hash\":true,\"timeout\":0.05}",
-		     "were not read in time");
+	assert_fails(&layout, "{\"hash\":true,\"timeout\":0.05}", "were not read in time");
 }
 
 static void work_is_cancelled_as_it_tells_progress(void **state)
@@ -555,8 +542,7 @@ static void work_is_cancelled_as_it_tells_progress(void **state)
 	struct answer answer = { .is_there = false };
 	struct tensor_work_calls calls = { take, count, &answer };
 	struct loop *loop = loop_new();
-	struct tensor_work *work =
-		tensor_work_start(loop, &layout, &wish, &calls);
+	struct tensor_work *work = tensor_work_start(loop, &layout, &wish, &calls);
 
 	(void)state;
 	while (answer.progress_count == 0)
@@ -614,8 +600,7 @@ static void hostile_layouts_are_refused(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(hostile); i++) {
-		struct tensor_layout layout =
-			layout_of(hostile[i].dtype, NULL, 0, NULL, NULL);
+		struct tensor_layout layout = layout_of(hostile[i].dtype, NULL, 0, NULL, NULL);
 
 		layout.address = hostile[i].address;
 		layout.item_size = hostile[i].item_size;

@@ -20,15 +20,15 @@
 #include "protocol/tensorparameters.h"
 #include "protocol/tensorslice.h"
 
-#define WHOLE                                                                  \
-	"{\"type\":\"torch.Tensor\",\"dtype\":\"float32\",\"offset\":3,"       \
-	"\"numel\":6,\"itemsize\":4,\"nbytes\":24,\"device\":\"cpu\","         \
-	"\"grad_fn\":\"MulBackward0\",\"storage_nbytes\":64,"                  \
-	"\"storage_users\":2,\"live\":true,\"shape\":[2,3],\"strides\":[3,1]," \
-	"\"requires_grad\":true,\"stats\":{\"min\":-1.5,\"max\":2.0,"          \
-	"\"mean\":0.25,\"std\":1.0,\"norm\":\"nan\",\"nan\":1,\"inf\":0,"      \
-	"\"zeros\":2,\"count\":6},\"hash\":\"00c0ffee\",\"share\":1.0,"        \
-	"\"histogram\":{\"low\":-1.5,\"high\":2.0,\"bins\":[1,4]},"            \
+#define WHOLE                                                                                      \
+	"{\"type\":\"torch.Tensor\",\"dtype\":\"float32\",\"offset\":3,"                           \
+	"\"numel\":6,\"itemsize\":4,\"nbytes\":24,\"device\":\"cpu\","                             \
+	"\"grad_fn\":\"MulBackward0\",\"storage_nbytes\":64,"                                      \
+	"\"storage_users\":2,\"live\":true,\"shape\":[2,3],\"strides\":[3,1],"                     \
+	"\"requires_grad\":true,\"stats\":{\"min\":-1.5,\"max\":2.0,"                              \
+	"\"mean\":0.25,\"std\":1.0,\"norm\":\"nan\",\"nan\":1,\"inf\":0,"                          \
+	"\"zeros\":2,\"count\":6},\"hash\":\"00c0ffee\",\"share\":1.0,"                            \
+	"\"histogram\":{\"low\":-1.5,\"high\":2.0,\"bins\":[1,4]},"                                \
 	"\"blocks\":[\"00000001\",\"fffffffe\"],\"block_numel\":3}"
 
 static int read_text(struct tensor *tensor, const char *text)
@@ -75,13 +75,12 @@ static void what_is_sent_arrives(void **state)
 /* 2 of 6; of one without a mask nothing is told of it. */
 static void a_mask_is_told(void **state)
 {
-	const char *text =
-		"{\"dtype\":\"float32\",\"offset\":0,\"numel\":6,"
-		"\"nbytes\":24,\"has_mask\":true,\"shape\":[6],\"strides\":"
-		"[4],\"device\":null,\"requires_grad\":null,\"stats\":{"
-		"\"min\":1.0,\"max\":1.0,\"mean\":1.0,\"std\":0.0,\"norm\":"
-		"2.0,\"nan\":0,\"inf\":0,\"zeros\":0,\"count\":4,"
-		"\"masked\":2},\"hash\":null,\"share\":1.0}";
+	const char *text = "{\"dtype\":\"float32\",\"offset\":0,\"numel\":6,"
+			   "\"nbytes\":24,\"has_mask\":true,\"shape\":[6],\"strides\":"
+			   "[4],\"device\":null,\"requires_grad\":null,\"stats\":{"
+			   "\"min\":1.0,\"max\":1.0,\"mean\":1.0,\"std\":0.0,\"norm\":"
+			   "2.0,\"nan\":0,\"inf\":0,\"zeros\":0,\"count\":4,"
+			   "\"masked\":2},\"hash\":null,\"share\":1.0}";
 	struct tensor tensor, copy;
 
 	(void)state;
@@ -103,11 +102,10 @@ static void a_mask_is_told(void **state)
 
 static void what_is_not_known_is_null(void **state)
 {
-	const char *text =
-		"{\"dtype\":\"int8\",\"offset\":0,\"numel\":1,"
-		"\"nbytes\":1,\"shape\":[],\"strides\":[],\"device\":null,"
-		"\"requires_grad\":null,\"stats\":null,\"hash\":null,"
-		"\"share\":1.0}";
+	const char *text = "{\"dtype\":\"int8\",\"offset\":0,\"numel\":1,"
+			   "\"nbytes\":1,\"shape\":[],\"strides\":[],\"device\":null,"
+			   "\"requires_grad\":null,\"stats\":null,\"hash\":null,"
+			   "\"share\":1.0}";
 	struct tensor tensor;
 
 	(void)state;
@@ -193,12 +191,11 @@ static int read_slice(struct tensor_slice *slice, const char *text)
 
 static void slices(void **state)
 {
-	const char *text =
-		"{\"rowDimension\":0,\"columnDimension\":2,"
-		"\"index\":[0,5,0],\"row\":2,\"rows\":3,\"column\":0,"
-		"\"columns\":3,\"numbers\":[0.5,\"nan\",\"-inf\",-7,"
-		"\"u:18446744073709551615\",true,[1.0,\"inf\"],"
-		"{\"text\":\"a\"},null]}";
+	const char *text = "{\"rowDimension\":0,\"columnDimension\":2,"
+			   "\"index\":[0,5,0],\"row\":2,\"rows\":3,\"column\":0,"
+			   "\"columns\":3,\"numbers\":[0.5,\"nan\",\"-inf\",-7,"
+			   "\"u:18446744073709551615\",true,[1.0,\"inf\"],"
+			   "{\"text\":\"a\"},null]}";
 	struct tensor_slice slice;
 	struct buffer out = BUFFER_INIT;
 	json_t *json;
@@ -238,11 +235,10 @@ static void slices_that_are_none(void **state)
 
 static void parameters(void **state)
 {
-	const char *text =
-		"{\"parameters\":[{\"name\":\"fc.weight\","
-		"\"kind\":\"parameter\",\"tensor\":" WHOLE ",\"error\":null},"
-		"{\"name\":\"fc.mask\",\"kind\":\"buffer\",\"tensor\":null,"
-		"\"error\":\"it is not there\"}],\"total\":2}";
+	const char *text = "{\"parameters\":[{\"name\":\"fc.weight\","
+			   "\"kind\":\"parameter\",\"tensor\":" WHOLE ",\"error\":null},"
+			   "{\"name\":\"fc.mask\",\"kind\":\"buffer\",\"tensor\":null,"
+			   "\"error\":\"it is not there\"}],\"total\":2}";
 	struct tensor_parameters parameters = { .total = -1 };
 	struct error error = ERROR_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -250,8 +246,7 @@ static void parameters(void **state)
 	json_t *back;
 
 	(void)state;
-	assert_int_equal(tensor_parameters_from_json(&parameters, json, &error),
-			 0);
+	assert_int_equal(tensor_parameters_from_json(&parameters, json, &error), 0);
 	back = tensor_parameters_to_json(&parameters);
 	json_append(&out, back);
 	assert_string_equal(out.data, text);
@@ -290,9 +285,9 @@ static void an_answer_is_read_or_refused(void **state)
 
 	(void)state;
 	assert_int_equal(read_answer(&answer, VALUE ",\"data\":\"AAE=\","
-					      "\"found\":7,\"frame\":"
-					      "{\"func\":\"f\","
-					      "\"lineno\":-3}}"),
+						    "\"found\":7,\"frame\":"
+						    "{\"func\":\"f\","
+						    "\"lineno\":-3}}"),
 			 0);
 	assert_string_equal(answer.value.value, "1");
 	assert_false(answer.has_tensor || answer.has_slice);

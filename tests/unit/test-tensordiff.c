@@ -30,24 +30,22 @@ static void make(struct tensor *tensor, int64_t rows, int64_t columns)
 	tensor->item_size = 4;
 }
 
-static void begin(struct tensordiff *diff, int64_t rows, int64_t columns,
-		  int grid_rows, int grid_columns)
+static void begin(struct tensordiff *diff, int64_t rows, int64_t columns, int grid_rows,
+		  int grid_columns)
 {
 	struct tensor tensor;
 
 	*diff = (struct tensordiff){ .dtype = NULL };
 	make(&tensor, rows, columns);
-	assert_int_equal(tensordiff_begin(diff, &tensor, &tensor, grid_rows,
-					  grid_columns, NULL),
+	assert_int_equal(tensordiff_begin(diff, &tensor, &tensor, grid_rows, grid_columns, NULL),
 			 0);
 	tensor_clear(&tensor);
 }
 
-static void add(struct tensordiff *diff, int64_t start, const float *a,
-		const float *b, int64_t count)
+static void add(struct tensordiff *diff, int64_t start, const float *a, const float *b,
+		int64_t count)
 {
-	tensordiff_add(diff, start, (const uint8_t *)a, (const uint8_t *)b,
-		       count);
+	tensordiff_add(diff, start, (const uint8_t *)a, (const uint8_t *)b, count);
 }
 
 static void check(struct tensordiff *diff, const char *wanted)
@@ -183,8 +181,8 @@ static void others_are_not_compared(void **state)
 }
 
 /* One element each, as its bytes lie. */
-static void check_types(const char *dtype, int64_t size, const void *a,
-			const void *b, const char *wanted)
+static void check_types(const char *dtype, int64_t size, const void *a, const void *b,
+			const char *wanted)
 {
 	struct tensordiff diff = { .dtype = NULL };
 	struct tensor tensor;
@@ -193,8 +191,7 @@ static void check_types(const char *dtype, int64_t size, const void *a,
 	free(tensor.dtype);
 	tensor.dtype = xstrdup(dtype);
 	tensor.item_size = size;
-	assert_int_equal(
-		tensordiff_begin(&diff, &tensor, &tensor, 0, 0, NULL), 0);
+	assert_int_equal(tensordiff_begin(&diff, &tensor, &tensor, 0, 0, NULL), 0);
 	tensordiff_add(&diff, 0, a, b, 1);
 	tensor_clear(&tensor);
 	check(&diff, wanted);
@@ -221,8 +218,7 @@ static void distances_are_those_of_the_type(void **state)
 		    FIRST ": 1+2j and 4+6j; max |difference| 5 at [0, 0]");
 	check_types("float8_e4m3fn", 1, "\x38", "\x7f", FIRST ": 1 and nan");
 	/* A double does not tell these apart, and these have no distance. */
-	check_types("longdouble", 16, "0123456789abcdef", "1123456789abcdef",
-		    FIRST);
+	check_types("longdouble", 16, "0123456789abcdef", "1123456789abcdef", FIRST);
 	check_types("datetime64[ns]", 8, &large[0], &large[1], FIRST);
 	check_types("object", 8, &large[0], &large[1], FIRST);
 }

@@ -47,8 +47,7 @@ static void check_plane(const struct tensor_plane *plane, const char *expected)
 static void the_last_two_dimensions_run(void **state)
 {
 	static const int64_t shape[] = { 4, 8, 32 };
-	static const char *const texts[] = { "[]", "[:]", "[:, :]",
-					     "[0, :, :]" };
+	static const char *const texts[] = { "[]", "[:]", "[:, :]", "[0, :, :]" };
 	struct tensor_plane plane;
 
 	(void)state;
@@ -105,12 +104,10 @@ static void a_slice_is_read(void **state)
 
 		tensor_plane_init(&plane);
 		tensor_plane_fit(&plane, &tensor);
-		result = tensor_plane_parse(&plane, &place, &tensor,
-					    texts[i].text, &error);
+		result = tensor_plane_parse(&plane, &place, &tensor, texts[i].text, &error);
 		if ((result == 0) != (texts[i].plane != NULL))
 			fail_msg("'%s' gave %d", texts[i].text, result);
-		check_plane(&plane, texts[i].plane != NULL ? texts[i].plane
-							   : "[0, :, :]");
+		check_plane(&plane, texts[i].plane != NULL ? texts[i].plane : "[0, :, :]");
 		assert_int_equal(place.row, texts[i].row);
 		assert_int_equal(place.column, texts[i].column);
 		assert_int_equal(error_is_set(&error), result < 0);
@@ -149,13 +146,10 @@ static void elements_are_found(void **state)
 
 	(void)state;
 	tensor_plane_init(&plane);
-	assert_int_equal(tensor_plane_parse(&plane, &place, &tensor,
-					    "[:, 0, :, 0]", &error),
-			 0);
+	assert_int_equal(tensor_plane_parse(&plane, &place, &tensor, "[:, 0, :, 0]", &error), 0);
 	for (int64_t flat = 0; flat < tensor.element_count; flat++) {
 		place = tensor_plane_show(&plane, &tensor, flat);
-		assert_int_equal(tensor_plane_flat(&plane, &tensor, &place),
-				 flat);
+		assert_int_equal(tensor_plane_flat(&plane, &tensor, &place), flat);
 	}
 	assert_int_equal(place.row, 1);
 	assert_int_equal(place.column, 4);
@@ -167,8 +161,7 @@ static void elements_are_found(void **state)
 }
 
 /* Every number of the slice is its flat index; one is NaN. */
-static struct tensor_slice fill(struct tensor_slice slice,
-				const struct tensor *tensor, int64_t odd)
+static struct tensor_slice fill(struct tensor_slice slice, const struct tensor *tensor, int64_t odd)
 {
 	struct tensor_plane plane;
 
@@ -192,8 +185,7 @@ static struct tensor_slice fill(struct tensor_slice slice,
 }
 
 /* Reads a whole map; returns how many elements that took. */
-static int64_t read_map(struct tensor_heat *heat, const struct tensor *tensor,
-			int64_t odd)
+static int64_t read_map(struct tensor_heat *heat, const struct tensor *tensor, int64_t odd)
 {
 	struct tensor_slice wanted;
 	int64_t count = 0;
@@ -249,7 +241,7 @@ struct extent {
 	int64_t shape[2];
 	int rows;
 	int columns;
-	int64_t read; /* elements */
+	int64_t read;  /* elements */
 	int64_t shown; /* columns */
 };
 
@@ -274,12 +266,10 @@ static void a_large_plane_is_read_in_part(void **state)
 
 		tensor_plane_init(&plane);
 		tensor_plane_fit(&plane, &tensor);
-		tensor_heat_begin(&heat, &plane, &tensor, extent->rows,
-				  extent->columns, 0);
+		tensor_heat_begin(&heat, &plane, &tensor, extent->rows, extent->columns, 0);
 		/* The maths of a page alone where there are very many. */
 		if (extent->shape[0] < 1000000)
-			assert_int_equal(read_map(&heat, &tensor, -1),
-					 extent->read);
+			assert_int_equal(read_map(&heat, &tensor, -1), extent->read);
 		assert_int_equal(heat.shown_columns, extent->shown);
 		tensor_heat_clear(&heat);
 	}
@@ -318,18 +308,14 @@ static void numbers_are_read_by_people(void **state)
 		{ { .kind = TENSOR_NUMBER_REAL, .real = 0.5 },
 		  { TENSOR_HEXADECIMAL, 4 },
 		  "0x1p-1" },
-		{ { .kind = TENSOR_NUMBER_REAL, .real = -INFINITY },
-		  { TENSOR_FIXED, 4 },
-		  "-inf" },
+		{ { .kind = TENSOR_NUMBER_REAL, .real = -INFINITY }, { TENSOR_FIXED, 4 }, "-inf" },
 		{ { .kind = TENSOR_NUMBER_INTEGER, .integer = INT64_MIN },
 		  { TENSOR_HEXADECIMAL, 4 },
 		  "-0x8000000000000000" },
 		{ { .kind = TENSOR_NUMBER_UNSIGNED, .integer = -1 },
 		  { TENSOR_FIXED, 4 },
 		  "18446744073709551615" },
-		{ { .kind = TENSOR_NUMBER_BOOLEAN, .integer = 1 },
-		  { TENSOR_FIXED, 4 },
-		  "True" },
+		{ { .kind = TENSOR_NUMBER_BOOLEAN, .integer = 1 }, { TENSOR_FIXED, 4 }, "True" },
 		{ { .kind = TENSOR_NUMBER_COMPLEX, .real = 1, .imaginary = -2 },
 		  { TENSOR_FIXED, 1 },
 		  "1.0-2.0j" },
@@ -348,8 +334,7 @@ static void numbers_are_read_by_people(void **state)
 
 		tensor_text_append(&text, &texts[i].number, texts[i].format);
 		assert_string_equal(text.data, texts[i].text);
-		assert_int_equal(tensor_text_width(&texts[i].number,
-						   texts[i].format),
+		assert_int_equal(tensor_text_width(&texts[i].number, texts[i].format),
 				 (int)strlen(texts[i].text));
 		buffer_clear(&text);
 	}
@@ -360,29 +345,24 @@ static void small_and_large_numbers_are_scientific(void **state)
 	struct tensor_format format = { TENSOR_AUTOMATIC, 4 };
 
 	(void)state;
-	assert_int_equal(tensor_format_resolve(format, 0).notation,
-			 TENSOR_FIXED);
-	assert_int_equal(tensor_format_resolve(format, 12).notation,
-			 TENSOR_FIXED);
-	assert_int_equal(tensor_format_resolve(format, 1e-5).notation,
-			 TENSOR_SCIENTIFIC);
-	assert_int_equal(tensor_format_resolve(format, 1e9).notation,
-			 TENSOR_SCIENTIFIC);
+	assert_int_equal(tensor_format_resolve(format, 0).notation, TENSOR_FIXED);
+	assert_int_equal(tensor_format_resolve(format, 12).notation, TENSOR_FIXED);
+	assert_int_equal(tensor_format_resolve(format, 1e-5).notation, TENSOR_SCIENTIFIC);
+	assert_int_equal(tensor_format_resolve(format, 1e9).notation, TENSOR_SCIENTIFIC);
 	format.notation = TENSOR_FIXED;
-	assert_int_equal(tensor_format_resolve(format, 1e9).notation,
-			 TENSOR_FIXED);
+	assert_int_equal(tensor_format_resolve(format, 1e9).notation, TENSOR_FIXED);
 }
 
-#define TENSOR                                                                 \
-	"{\"dtype\":\"float32\",\"shape\":[2,2],\"strides\":[2,1],"            \
+#define TENSOR                                                                                     \
+	"{\"dtype\":\"float32\",\"shape\":[2,2],\"strides\":[2,1],"                                \
 	"\"numel\":4,\"itemsize\":4,\"nbytes\":16,\"stats\":%s}"
 #define VALUE "{\"name\":\"x\",\"value\":\"tensor\"}"
-#define SLICE                                                                  \
-	"{\"rowDimension\":0,\"columnDimension\":1,\"index\":[0,0],"           \
+#define SLICE                                                                                      \
+	"{\"rowDimension\":0,\"columnDimension\":1,\"index\":[0,0],"                               \
 	"\"rows\":2,\"columns\":2,\"numbers\":%s}"
 
-static int take(struct tensorview *tensorview, enum tensor_work work,
-		const char *statistics, const char *numbers)
+static int take(struct tensorview *tensorview, enum tensor_work work, const char *statistics,
+		const char *numbers)
 {
 	struct error error = ERROR_INIT;
 	char *tensor = xasprintf(TENSOR, statistics);
@@ -412,8 +392,7 @@ static void what_changed_is_told_of_the_reading_before(void **state)
 	tensorview_init(&view);
 	tensorview_look(&view, "x");
 	tensorview_begin_reading(&view);
-	assert_int_equal(take(&view, TENSOR_WORK_LOOK, "{\"max\":4.0}",
-			      "[1.0,2.0,3.0,\"nan\"]"),
+	assert_int_equal(take(&view, TENSOR_WORK_LOOK, "{\"max\":4.0}", "[1.0,2.0,3.0,\"nan\"]"),
 			 0);
 	tensor_plane_init(&plane);
 	tensor_plane_fit(&plane, &view.tensor);
@@ -469,9 +448,7 @@ static void statistics_of_another_shape_are_forgotten(void **state)
 	tensorview_init(&view);
 	tensorview_look(&view, "x");
 	take(&view, TENSOR_WORK_LOOK, "{\"max\":4.0}", "[1.0,2.0,3.0,4.0]");
-	assert_int_equal(tensorview_take(&view, TENSOR_WORK_SLICE, body, 2,
-					 &error),
-			 0);
+	assert_int_equal(tensorview_take(&view, TENSOR_WORK_SLICE, body, 2, &error), 0);
 	assert_false(view.tensor.has_statistics);
 	json_decref(body);
 	tensorview_clear(&view);
@@ -486,8 +463,7 @@ static void nonsense_changes_nothing(void **state)
 	tensorview_look(&view, "x");
 	take(&view, TENSOR_WORK_LOOK, "null", "[1.0,2.0,3.0,4.0]");
 	assert_int_equal(take(&view, TENSOR_WORK_SLICE, "7", "[1.0]"), -1);
-	assert_int_equal(take(&view, TENSOR_WORK_SLICE, "{\"min\":\"x\"}",
-			      "[1.0,2.0,3.0,5.0]"),
+	assert_int_equal(take(&view, TENSOR_WORK_SLICE, "{\"min\":\"x\"}", "[1.0,2.0,3.0,5.0]"),
 			 -1);
 	assert_true(view.slice.numbers[3].real == 4);
 	assert_int_equal(view.tensor.element_count, 4);

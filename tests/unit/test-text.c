@@ -109,8 +109,7 @@ static void escape(struct buffer *out, const char *from, int unused)
 {
 	(void)unused;
 	text_escape(out, from, strlen(from));
-	assert_int_equal(text_is_plain(from, strlen(from)),
-			 strcmp(from, out->data) == 0);
+	assert_int_equal(text_is_plain(from, strlen(from)), strcmp(from, out->data) == 0);
 }
 
 static void escape_shows_what_acts(void **state)
@@ -118,8 +117,7 @@ static void escape_shows_what_acts(void **state)
 	static const struct example examples[] = {
 		{ "plain", 0, "plain" },
 		{ "", 0, "" },
-		{ "gr\xc3\xbcn \xe6\xbc\xa2 e\xcc\x81", 0,
-		  "gr\xc3\xbcn \xe6\xbc\xa2 e\xcc\x81" },
+		{ "gr\xc3\xbcn \xe6\xbc\xa2 e\xcc\x81", 0, "gr\xc3\xbcn \xe6\xbc\xa2 e\xcc\x81" },
 		{ "a\nb\tc", 0, "a^Jb^Ic" },
 		{ "\x1b[2J", 0, "^[[2J" },
 		{ "\x7f", 0, "^?" },
@@ -164,10 +162,8 @@ static void path_keeps_its_file_name(void **state)
 {
 	static const struct example examples[] = {
 		{ "/a/train.py", 20, "/a/train.py" },
-		{ "/home/user/project/src/train.py", 20,
-		  "/home\xe2\x80\xa6t/src/train.py" },
-		{ "/home/user/project/src/train.py", 10,
-		  "\xe2\x80\xa6/train.py" },
+		{ "/home/user/project/src/train.py", 20, "/home\xe2\x80\xa6t/src/train.py" },
+		{ "/home/user/project/src/train.py", 10, "\xe2\x80\xa6/train.py" },
 		{ "/home/user/project/src/train.py", 9, "train.py" },
 		{ "/home/user/project/src/train.py", 8, "train.py" },
 		{ "/home/user/project/src/train.py", 5, "trai\xe2\x80\xa6" },
@@ -296,9 +292,8 @@ static void codepoints_become_utf8(void **state)
 
 static void printable_is_as_in_python(void **state)
 {
-	static const int32_t hidden[] = { -1,	  0,	  0x1f,	  0x7f,
-					  0x85,	  0xa0,	  0xad,	  0x2028,
-					  0x202e, 0xd800, 0xe000, 0x110000 };
+	static const int32_t hidden[] = { -1,	0,	0x1f,	0x7f,	0x85,	0xa0,
+					  0xad, 0x2028, 0x202e, 0xd800, 0xe000, 0x110000 };
 	static const int32_t shown[] = { ' ', '~', 0xe9, 0x301, 0x6f22 };
 
 	(void)state;

@@ -70,8 +70,7 @@ static int open_library(void **state)
 	assert_int_equal(fstat(fd, &about), 0);
 	library->length = (size_t)about.st_size;
 	library->bytes = xmalloc(library->length);
-	assert_int_equal(read(fd, library->bytes, library->length),
-			 about.st_size);
+	assert_int_equal(read(fd, library->bytes, library->length), about.st_size);
 	close(fd);
 	free(path);
 	*state = library;
@@ -102,8 +101,7 @@ static int read_random(void *data, uint64_t address, uint64_t *word)
 
 	if (address % 8)
 		return -1;
-	*word = random_word(seed) % 4 ? random_word(seed) % (1u << 20)
-				      : random_word(seed);
+	*word = random_word(seed) % 4 ? random_word(seed) % (1u << 20) : random_word(seed);
 	return 0;
 }
 
@@ -117,8 +115,8 @@ static void unwind(struct unwind_file *file, uint64_t address, uint64_t *seed)
 		if (random_word(seed) % 2)
 			registers_set(&callee, i, random_word(seed));
 	for (int i = 0; i < STEPS; i++) {
-		if (probetui_unwind_module.step(file, 0, &callee, &caller,
-						&memory) != UNWIND_CALLER)
+		if (probetui_unwind_module.step(file, 0, &callee, &caller, &memory) !=
+		    UNWIND_CALLER)
 			return;
 		callee = caller;
 	}
@@ -135,8 +133,7 @@ static void ask_file(int fd, size_t length, uint64_t *seed)
 	if (elffile_read(&elf, fd) == 0) {
 		struct symbols *symbols = symbols_new(&elf, &is_cancelled);
 		for (int i = 0; i < ADDRESSES; i++)
-			free(symbols_find(symbols, &elf,
-					  random_word(seed) % length));
+			free(symbols_find(symbols, &elf, random_word(seed) % length));
 		symbols_free(symbols);
 	}
 	for (int i = 0; file && i < ADDRESSES; i++) {
@@ -177,8 +174,7 @@ static void files_that_end_early(void **state)
 	const struct library *library = *state;
 	uint64_t seed = 1;
 
-	for (size_t length = 0; length < library->length;
-	     length += 1 + library->length / 40) {
+	for (size_t length = 0; length < library->length; length += 1 + library->length / 40) {
 		int fd = write_copy(library, length);
 		ask_file(fd, library->length, &seed);
 		close(fd);
@@ -205,8 +201,7 @@ static Elf64_Phdr *find_table(char *bytes)
 	return NULL;
 }
 
-static enum unwind_result step(struct unwind_file *file, uint64_t address,
-			       struct registers *caller)
+static enum unwind_result step(struct unwind_file *file, uint64_t address, struct registers *caller)
 {
 	const struct unwind_memory memory = { read_mixed, NULL };
 	struct registers callee = { .pc = address, .is_next = true };
@@ -243,8 +238,7 @@ static void the_table_leads_to_the_same_rules(void **state)
 				    probetui_unwind_module.size(all));
 		assert_int_equal(caller.pc, wanted.pc);
 		assert_int_equal(caller.known, wanted.known);
-		assert_memory_equal(caller.values, wanted.values,
-				    sizeof(caller.values));
+		assert_memory_equal(caller.values, wanted.values, sizeof(caller.values));
 	}
 	assert_true(found > 1000);
 	probetui_unwind_module.close(one);
@@ -265,13 +259,11 @@ static void tables_that_lie(void **state)
 	printf("# seed %llu\n", (unsigned long long)seed);
 	assert_true(start + length < library->length);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct library lie = { xmalloc(library->length),
-				       library->length };
+		struct library lie = { xmalloc(library->length), library->length };
 
 		memcpy(lie.bytes, library->bytes, lie.length);
 		for (uint64_t j = 1 + random_word(&seed) % 64; j > 0; j--)
-			lie.bytes[start + random_word(&seed) % length] =
-				(char)random_word(&seed);
+			lie.bytes[start + random_word(&seed) % length] = (char)random_word(&seed);
 		int fd = write_copy(&lie, lie.length);
 		ask_file(fd, lie.length, &seed);
 		close(fd);
@@ -310,6 +302,5 @@ int main(void)
 		cmocka_unit_test(the_table_leads_to_the_same_rules),
 	};
 
-	return cmocka_run_group_tests_name("unwind", tests, open_library,
-					   close_library);
+	return cmocka_run_group_tests_name("unwind", tests, open_library, close_library);
 }

@@ -16,8 +16,8 @@
 #include "base/json.h"
 #include "protocol/variable.h"
 
-static void add(struct variable_list *list, const char *name, const char *value,
-		uint64_t address, int64_t child_count)
+static void add(struct variable_list *list, const char *name, const char *value, uint64_t address,
+		int64_t child_count)
 {
 	struct variable *variable = variable_list_add(list);
 
@@ -40,13 +40,11 @@ static void the_shape_is_the_contract(void **state)
 	list.items[1].kind = VARIABLE_CELL;
 	json = variable_list_to_json(&list);
 	json_append(&out, json);
-	assert_string_equal(
-		out.data,
-		"{\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
-		"\"type\":\"int\",\"value\":\"13\",\"address\":"
-		"\"0x7f0012345678\",\"children\":null},{\"name\":\"gone\","
-		"\"kind\":\"cell\",\"type\":\"int\",\"value\":\"unbound\","
-		"\"children\":4,\"address\":null}],\"total\":null}");
+	assert_string_equal(out.data, "{\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
+				      "\"type\":\"int\",\"value\":\"13\",\"address\":"
+				      "\"0x7f0012345678\",\"children\":null},{\"name\":\"gone\","
+				      "\"kind\":\"cell\",\"type\":\"int\",\"value\":\"unbound\","
+				      "\"children\":4,\"address\":null}],\"total\":null}");
 	json_decref(json);
 	buffer_clear(&out);
 	variable_list_clear(&list);
@@ -97,8 +95,7 @@ static void a_text_says_all_or_not(void **state)
 		{ "", false, false },
 		{ "Net (2 modules)", false, false },
 		{ "Linear", false, false },
-		{ "<function train.<locals>.<lambda> at play.py:18>", false,
-		  false },
+		{ "<function train.<locals>.<lambda> at play.py:18>", false, false },
 		{ "<torch.optim.adam.Adam at 0x7f0012345678>", false, false },
 		{ "<class '__main__.Net'>", false, false },
 		{ "{'loss': tensor float32 [2] cpu}", false, false },
@@ -114,10 +111,8 @@ static void a_text_says_all_or_not(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (variable_says_all(rows[i].text, false) !=
-			    rows[i].says_all ||
-		    variable_says_all(rows[i].text, true) !=
-			    rows[i].with_names)
+		if (variable_says_all(rows[i].text, false) != rows[i].says_all ||
+		    variable_says_all(rows[i].text, true) != rows[i].with_names)
 			fail_msg("%s", rows[i].text);
 }
 
@@ -193,8 +188,7 @@ static void hostile_values_are_refused(void **state)
 		struct error error = ERROR_INIT;
 		json_t *json = json_parse(bad[i], strlen(bad[i]), NULL);
 
-		assert_int_equal(variable_list_from_json(&list, json, &error),
-				 -1);
+		assert_int_equal(variable_list_from_json(&list, json, &error), -1);
 		assert_true(error_is_set(&error));
 		json_decref(json);
 	}

@@ -26,8 +26,7 @@ static void end_rank(struct scene *scene, int rank, const char *how)
 	json_t *process = scene_process(rank, 100 + rank, 4);
 
 	json_object_set_new(process, "state", json_string("exited"));
-	json_object_set_new(process, how,
-			    json_integer(strcmp(how, "exit_signal") ? 1 : 15));
+	json_object_set_new(process, how, json_integer(strcmp(how, "exit_signal") ? 1 : 15));
 	assert_int_equal(scene_event(scene, "rankRemoved", process), 0);
 }
 
@@ -79,8 +78,7 @@ static void camps_that_wait_for_each_other_are_hung_at_once(void **state)
 
 static void sleep_takes_longer_to_be_odd(void **state)
 {
-	const struct seen sleeps = { .stack = LOADS,
-				     .syscall = SYS_clock_nanosleep };
+	const struct seen sleeps = { .stack = LOADS, .syscall = SYS_clock_nanosleep };
 	struct scene scene;
 
 	(void)state;
@@ -137,8 +135,7 @@ static void the_age_of_a_stop_begins_with_it(void **state)
 	scene_wait(&scene, 2);
 	assert_int_equal(scene_see(&scene, &waits), 0);
 	scene_judge(&scene);
-	assert_non_null(
-		strstr(scene.session.verdict.sentence, "Rank 1 is stopped"));
+	assert_non_null(strstr(scene.session.verdict.sentence, "Rank 1 is stopped"));
 	assert_non_null(strstr(scene.session.verdict.sentence, "for 2 s"));
 	scene_clear(&scene);
 }
@@ -192,20 +189,16 @@ static void an_unknown_code_is_no_crash(void **state)
 		json_t *process = scene_process(rank, 100 + rank, 4);
 
 		json_object_set_new(process, "state", json_string("exited"));
-		assert_int_equal(scene_event(&scene, "rankRemoved", process),
-				 0);
+		assert_int_equal(scene_event(&scene, "rankRemoved", process), 0);
 	}
-	scene_expect(
-		&scene, VERDICT_UNKNOWN, "",
-		"All ranks have ended: ranks 0-3 ended without a known code.");
+	scene_expect(&scene, VERDICT_UNKNOWN, "",
+		     "All ranks have ended: ranks 0-3 ended without a known code.");
 	scene_clear(&scene);
 }
 
 static void a_rank_stopped_before_it_was_read_is_named(void **state)
 {
-	const struct seen computes = { .pid = 100,
-				       .stack = "f train.py:9",
-				       .state = "running" };
+	const struct seen computes = { .pid = 100, .stack = "f train.py:9", .state = "running" };
 	struct scene scene;
 	json_t *process;
 
@@ -218,8 +211,7 @@ static void a_rank_stopped_before_it_was_read_is_named(void **state)
 	scene_discovered(&scene);
 	assert_int_equal(scene_see(&scene, &computes), 0);
 	scene_judge(&scene);
-	assert_non_null(strstr(scene.session.verdict.sentence,
-			       "1 rank (1) is stopped: two camps"));
+	assert_non_null(strstr(scene.session.verdict.sentence, "1 rank (1) is stopped: two camps"));
 	scene_clear(&scene);
 }
 
@@ -236,17 +228,16 @@ static void nothing_agrees_with_a_lone_stack(void **state)
 	assert_int_equal(scene_see(&scene, &waits), 0);
 	scene_judge(&scene);
 	assert_null(strstr(scene.session.verdict.sentence, "the stacks agree"));
-	assert_non_null(strstr(scene.session.verdict.sentence,
-			       "no other rank is here to compare it with"));
+	assert_non_null(
+		strstr(scene.session.verdict.sentence, "no other rank is here to compare it with"));
 	scene_clear(&scene);
 }
 
-#define COMPUTES                                                               \
-	{                                                                      \
-		.pid = 103, .state = "running",                                \
-		.stack = "forward net.py:9 < train train.py:14 < <module> "    \
-			 "train.py:19"                                         \
-	}
+#define COMPUTES                                                                                   \
+	{ .pid = 103,                                                                              \
+	  .state = "running",                                                                      \
+	  .stack = "forward net.py:9 < train train.py:14 < <module> "                              \
+		   "train.py:19" }
 /* So many times a second the scenes below are looked at. */
 #define LOOKS 4
 
@@ -306,9 +297,7 @@ static void steps_longer_than_a_second_are_not_hung(void **state)
 
 static void a_job_that_stops_moving_becomes_hung(void **state)
 {
-	const struct course steps = { .step = 6,
-				      .computing = 4,
-				      .has_wakes = true };
+	const struct course steps = { .step = 6, .computing = 4, .has_wakes = true };
 	struct scene scene;
 
 	(void)state;
@@ -346,8 +335,7 @@ static void messages_may_be_under_way(void **state)
 			const struct seen waits = {
 				.pid = 100 + rank,
 				.syscall = SYS_recvfrom,
-				.stack = rank % 2 ? "forward pipe.py:9"
-						  : "backward pipe.py:11",
+				.stack = rank % 2 ? "forward pipe.py:9" : "backward pipe.py:11",
 			};
 
 			assert_int_equal(scene_see(&scene, &waits), 0);
@@ -484,21 +472,17 @@ static void a_job_that_stands_is_a_finding(void **state)
 
 static void tell_of_debugger(struct scene *scene, int rank, int pid)
 {
-	assert_int_equal(
-		scene_event(scene, "debugger",
-			    json_pack("{s:i, s:i, s:s, s:s}", "rank", rank,
-				      "pid", pid, "backend", "ptrace", "state",
-				      "running")),
-		0);
+	assert_int_equal(scene_event(scene, "debugger",
+				     json_pack("{s:i, s:i, s:s, s:s}", "rank", rank, "pid", pid,
+					       "backend", "ptrace", "state", "running")),
+			 0);
 }
 
 /* Setting a breakpoint interrupts a system call; its thread then waits on. */
 static void what_a_debugger_wakes_has_not_moved(void **state)
 {
 	struct seen waits = WAITS(100, 17);
-	struct seen sleeps = { .pid = 103,
-			       .stack = LOADS,
-			       .syscall = SYS_clock_nanosleep };
+	struct seen sleeps = { .pid = 103, .stack = LOADS, .syscall = SYS_clock_nanosleep };
 	struct scene scene;
 
 	(void)state;
@@ -522,8 +506,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_stand_in_one_place_is_not_hung),
-		cmocka_unit_test(
-			camps_that_wait_for_each_other_are_hung_at_once),
+		cmocka_unit_test(camps_that_wait_for_each_other_are_hung_at_once),
 		cmocka_unit_test(sleep_takes_longer_to_be_odd),
 		cmocka_unit_test(what_wakes_may_get_somewhere),
 		cmocka_unit_test(what_a_debugger_wakes_has_not_moved),

@@ -13,8 +13,8 @@
 #include "base/buffer.h"
 #include "scene.h"
 
-#define TOGETHER_TAIL                                                          \
-	"; the stacks agree, so look below Python: network, or a rank's C++ "  \
+#define TOGETHER_TAIL                                                                              \
+	"; the stacks agree, so look below Python: network, or a rank's C++ "                      \
 	"or GPU work."
 
 /* Shows the ranks 0 to 7 in all_reduce, except those that others shows. */
@@ -30,17 +30,14 @@ static void see_waiting(struct scene *scene, int count, const struct seen *odd)
 }
 
 /* Two samples, seconds apart, that show the same. */
-static void see_twice(struct scene *scene, int count, const struct seen *odd,
-		      double seconds)
+static void see_twice(struct scene *scene, int count, const struct seen *odd, double seconds)
 {
 	see_waiting(scene, count, odd);
 	scene_wait(scene, seconds);
 	see_waiting(scene, count, odd);
 }
 
-static const struct seen sleeps = { .pid = 103,
-				    .stack = LOADS,
-				    .syscall = SYS_clock_nanosleep };
+static const struct seen sleeps = { .pid = 103, .stack = LOADS, .syscall = SYS_clock_nanosleep };
 
 static void one_late(void **state)
 {
@@ -326,8 +323,7 @@ static void one_alone_that_moves(void **state)
 		scene_see(&scene, &seen);
 		scene_wait(&scene, 0.2);
 	}
-	scene_expect(&scene, VERDICT_PROGRESSING, "",
-		     "Rank 0 moves: it computes.");
+	scene_expect(&scene, VERDICT_PROGRESSING, "", "Rank 0 moves: it computes.");
 	scene_clear(&scene);
 }
 
@@ -354,8 +350,7 @@ static void all_together_in_one_sample(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 8);
 	see_waiting(&scene, 8, NULL);
-	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 8 ranks wait in all_reduce (train.py:17).");
+	scene_expect(&scene, VERDICT_UNKNOWN, "", "All 8 ranks wait in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -389,14 +384,12 @@ static void one_killed(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &sleeps, 5);
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':103,'rank':3,'state':'exited','exit_signal':9}");
+	scene_text(&scene, "rankRemoved", "{'pid':103,'rank':3,'state':'exited','exit_signal':9}");
 	scene_expect(&scene, VERDICT_CRASHED, "3",
 		     "Rank 3 is gone: killed by SIGKILL, last seen in "
 		     "load_batch (train.py:5) in time.sleep. The 7 others "
 		     "wait in all_reduce (train.py:17).");
-	assert_string_equal(session_find_rank(&scene.session, 3)->error,
-			    "was killed by SIGKILL");
+	assert_string_equal(session_find_rank(&scene.session, 3)->error, "was killed by SIGKILL");
 	assert_int_equal(scene.session.verdict.ranks_found, 7);
 	scene_clear(&scene);
 }
@@ -409,10 +402,8 @@ static void two_died_in_two_ways(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &sleeps, 5);
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':105,'rank':5,'state':'exited','exit_signal':9}");
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':106,'rank':6,'state':'exited','exit_code':1}");
+	scene_text(&scene, "rankRemoved", "{'pid':105,'rank':5,'state':'exited','exit_signal':9}");
+	scene_text(&scene, "rankRemoved", "{'pid':106,'rank':6,'state':'exited','exit_code':1}");
 	scene_expect(&scene, VERDICT_CRASHED, "5-6",
 		     "Ranks 5 and 6 are gone: rank 5 was killed by SIGKILL, "
 		     "rank 6 exited with code 1. The 6 others: 5 wait in all_reduce "
@@ -429,8 +420,7 @@ static void one_dead_before_we_came(void **state)
 	scene_init(&scene);
 	for (int rank = 0; rank < 8; rank++) {
 		if (rank != 7)
-			scene_event(&scene, "rankAdded",
-				    scene_process(rank, 100 + rank, 8));
+			scene_event(&scene, "rankAdded", scene_process(rank, 100 + rank, 8));
 	}
 	scene_discovered(&scene);
 	see_twice(&scene, 7, NULL, 5);
@@ -448,15 +438,12 @@ static void all_ended(void **state)
 	scene_init(&scene);
 	scene_start(&scene, 2);
 	see_waiting(&scene, 2, NULL);
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':100,'rank':0,'state':'exited','exit_code':0}");
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
-	scene_expect(
-		&scene, VERDICT_CRASHED, "1",
-		"All ranks have ended: rank 0 exited with code 0, rank 1 "
-		"exited with code 1. Rank 1 was last seen in train (train.py:17) in "
-		"all_reduce.");
+	scene_text(&scene, "rankRemoved", "{'pid':100,'rank':0,'state':'exited','exit_code':0}");
+	scene_text(&scene, "rankRemoved", "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
+	scene_expect(&scene, VERDICT_CRASHED, "1",
+		     "All ranks have ended: rank 0 exited with code 0, rank 1 "
+		     "exited with code 1. Rank 1 was last seen in train (train.py:17) in "
+		     "all_reduce.");
 	scene_clear(&scene);
 }
 
@@ -520,15 +507,14 @@ static void endless_c_call_with_the_gil(void **state)
 		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 "
 		     "holds the GIL in C code called from crunch (train.py:9), "
 		     "or loops on that line, for 3 s.");
-	assert_true(rank_main_thread(session_find_rank(&scene.session, 3))
-			    ->is_busy);
+	assert_true(rank_main_thread(session_find_rank(&scene.session, 3))->is_busy);
 	scene_clear(&scene);
 }
 
-#define POLLS                                                                  \
-	"select lib/selectors.py:415 < wait lib/multiprocessing/"              \
-	"connection.py:930 < _poll lib/multiprocessing/connection.py:424 < "   \
-	"poll lib/multiprocessing/connection.py:257 < get "                    \
+#define POLLS                                                                                      \
+	"select lib/selectors.py:415 < wait lib/multiprocessing/"                                  \
+	"connection.py:930 < _poll lib/multiprocessing/connection.py:424 < "                       \
+	"poll lib/multiprocessing/connection.py:257 < get "                                        \
 	"lib/multiprocessing/queues.py:113 < "
 
 static void data_loader_worker_stuck(void **state)
@@ -536,25 +522,20 @@ static void data_loader_worker_stuck(void **state)
 	struct scene scene;
 	struct seen odd = { .pid = 103,
 			    .syscall = SYS_poll,
-			    .stack = POLLS
-			    "_try_get_data torch/utils/data/dataloader.py:1131"
-			    " < _get_data torch/utils/data/dataloader.py:1295"
-			    " < __next__ torch/utils/data/dataloader.py:630"
-			    " < train train.py:12 < <module> train.py:19" };
-	struct seen idle = {
-		.pid = 500,
-		.syscall = SYS_poll,
-		.stack = POLLS
-		"_worker_loop torch/utils/data/_utils/worker.py:275"
-		" < run lib/multiprocessing/process.py:108"
-	};
+			    .stack = POLLS "_try_get_data torch/utils/data/dataloader.py:1131"
+					   " < _get_data torch/utils/data/dataloader.py:1295"
+					   " < __next__ torch/utils/data/dataloader.py:630"
+					   " < train train.py:12 < <module> train.py:19" };
+	struct seen idle = { .pid = 500,
+			     .syscall = SYS_poll,
+			     .stack = POLLS "_worker_loop torch/utils/data/_utils/worker.py:275"
+					    " < run lib/multiprocessing/process.py:108" };
 	struct seen stuck = { .pid = 501,
 			      .syscall = SYS_clock_nanosleep,
-			      .stack =
-				      "__getitem__ data.py:9 < fetch "
-				      "torch/utils/data/_utils/fetch.py:52 < "
-				      "_worker_loop "
-				      "torch/utils/data/_utils/worker.py:309" };
+			      .stack = "__getitem__ data.py:9 < fetch "
+				       "torch/utils/data/_utils/fetch.py:52 < "
+				       "_worker_loop "
+				       "torch/utils/data/_utils/worker.py:309" };
 
 	(void)state;
 	scene_init(&scene);
@@ -630,14 +611,12 @@ static void backward_without_work_of_its_own_waits(void **state)
 	scene_clear(&scene);
 }
 
-#define BACKWARD(PID)                                                          \
-	{                                                                      \
-		.pid = (PID),                                                  \
-		.stack = "_engine_run_backward torch/autograd/graph.py:829 < " \
-			 "backward torch/autograd/__init__.py:359 < "          \
-			 "backward torch/_tensor.py:648 < train train.py:15 "  \
-			 "< <module> train.py:19"                              \
-	}
+#define BACKWARD(PID)                                                                              \
+	{ .pid = (PID),                                                                            \
+	  .stack = "_engine_run_backward torch/autograd/graph.py:829 < "                           \
+		   "backward torch/autograd/__init__.py:359 < "                                    \
+		   "backward torch/_tensor.py:648 < train train.py:15 "                            \
+		   "< <module> train.py:19" }
 
 /* One sample does not show whether backward waits: no rank is accused. */
 static void one_sample_of_backward_names_no_outlier(void **state)
@@ -699,8 +678,7 @@ static void the_majority_computes_elsewhere(void **state)
 	scene_start(&scene, 8);
 	for (int i = 0; i < 2; i++) {
 		for (int rank = 0; rank < 8; rank++) {
-			struct seen seen = { .pid = 100 + rank,
-					     .stack = "wait train.py:30" };
+			struct seen seen = { .pid = 100 + rank, .stack = "wait train.py:30" };
 
 			scene_see(&scene, rank == 3 ? &sleeps : &seen);
 		}
@@ -735,10 +713,7 @@ static void an_unreadable_rank_is_named(void **state)
 
 static void a_rank_that_is_half_read_is_not_blamed(void **state)
 {
-	const struct seen half = { .pid = 107,
-				   .stack = LOADS,
-				   .syscall = -1,
-				   .missing = UNREAD };
+	const struct seen half = { .pid = 107, .stack = LOADS, .syscall = -1, .missing = UNREAD };
 	struct scene scene;
 
 	(void)state;
@@ -798,8 +773,7 @@ static void start_unseen(struct scene *scene, const char *fields)
 
 	scene_init(scene);
 	for (int rank = 0; rank < 3; rank++)
-		scene_event(scene, "rankAdded",
-			    scene_process(rank, 100 + rank, 4));
+		scene_event(scene, "rankAdded", scene_process(rank, 100 + rank, 4));
 	scene_discovered(scene);
 	snprintf(text, sizeof(text), "{%s}", fields);
 	assert_int_equal(scene_text(scene, "unread", text), 0);
@@ -865,17 +839,14 @@ static void nothing_yet(void **state)
 	scene_init(&scene);
 	scene_expect(&scene, VERDICT_UNKNOWN, "", "No rank found.");
 	scene_start(&scene, 8);
-	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "8 ranks found; none has been read yet.");
+	scene_expect(&scene, VERDICT_UNKNOWN, "", "8 ranks found; none has been read yet.");
 	scene_clear(&scene);
 }
 
 static void names_from_the_target_are_harmless(void **state)
 {
 	struct scene scene;
-	struct seen odd = { .pid = 101,
-			    .state = "running",
-			    .stack = "\033[2Jf \033[31mx.py:5" };
+	struct seen odd = { .pid = 101, .state = "running", .stack = "\033[2Jf \033[31mx.py:5" };
 
 	(void)state;
 	scene_init(&scene);
@@ -904,8 +875,7 @@ static void a_thousand_ranks_are_judged_at_once(void **state)
 		     "Rank 3 is elsewhere: load_batch (train.py:5) in "
 		     "time.sleep, for 9 min.");
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-	seconds = (double)(end.tv_sec - start.tv_sec) +
-		  (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	print_message("# 1,024 ranks judged in %.2f ms\n", seconds * 1e3);
 	assert_true(seconds < 0.5);
 	scene_clear(&scene);
