@@ -62,10 +62,7 @@ int pid_list_parse(struct pid_list *list, const json_t *arguments, const char *k
 		int pid = to_pid(json_array_get(array, i));
 
 		if (pid < 0)
-			result = error_set(error,
-					   "\"%s\" is not a list of "
-					   "processes.",
-					   key);
+			result = error_set(error, "\"%s\" is not a list of processes.", key);
 		else if (!map_find(seen, (uint64_t)pid)) {
 			map_put(seen, (uint64_t)pid, list);
 			pid_list_add(list, pid);

@@ -54,10 +54,9 @@ static int choose_rank(const struct roster *roster, struct process *process, int
 	if (asked > RANKSET_MAXIMUM)
 		result = error_set(error, "\"rank\" is no number of a rank.");
 	else if (asked >= 0 && rankset_contains(&taken, (int)asked))
-		result = error_set(error,
-				   "There is a rank %d already; leave the "
-				   "number out or take another.",
-				   (int)asked);
+		result = error_set(
+			error, "There is a rank %d already; leave the number out or take another.",
+			(int)asked);
 	else if (asked >= 0)
 		process->rank = (int)asked;
 	else if (process->rank < 0 || rankset_contains(&taken, process->rank))
@@ -175,9 +174,7 @@ static int detach(struct node *node, pid_t pid, bool is_forced, struct error *er
 	if (!debugger || !debugger_is_ours(debugger))
 		return error_set(error, "No debugger of process %d is connected.", (int)pid);
 	if (debugger->leaving && !is_forced)
-		return error_set(error,
-				 "%s It stays connected; \"force\" leaves it "
-				 "all the same.",
+		return error_set(error, "%s It stays connected; \"force\" leaves it all the same.",
 				 debugger->leaving);
 	connections_disconnect(connections, connections_find_debugger(connections, pid));
 	debugger_init(&none);

@@ -118,8 +118,8 @@ static void open_by_process(struct connections *connections, struct slot *slot,
 {
 	slot->was_opened = true;
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
-		error_set(&slot->error, "Only its debugger can be asked: the "
-					"process is on another machine.");
+		error_set(&slot->error,
+			  "Only its debugger can be asked: the process is on another machine.");
 		return;
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {

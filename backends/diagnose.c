@@ -107,17 +107,15 @@ static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
 		return false;
 	if (native_open(node_native(node), &error) < 0) {
 		set_reason(reason, error.message,
-			   "Install elfutils' libdw (Debian: libdw1), and "
-			   "probetui-native.so beside probetui-node.");
+			   "Install elfutils' libdw (Debian: libdw1), and probetui-native.so "
+			   "beside probetui-node.");
 		return false;
 	}
 	if (procfs_read(node_procfs(node), pid, "syscall", &bytes, NULL) >= 0)
 		return true;
 	if (errno == ENOENT && refusal_probe(pid) == 0)
 		set_reason(reason,
-			   "The kernel has no /proc/PID/syscall "
-			   "(CONFIG_HAVE_ARCH_TRACEHOOK).",
-			   "");
+			   "The kernel has no /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK).", "");
 	else
 		refusal_find(reason, pid, errno);
 	return false;
@@ -185,9 +183,9 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 		return true;
 	}
 	set_reason(reason, found.is_there ? error.message : "It has none.",
-		   found.is_there ? ""
-				  : "probetui inject puts one into it, and PROBETUI=1 "
-				    "at its start.");
+		   found.is_there
+			   ? ""
+			   : "probetui inject puts one into it, and PROBETUI=1 at its start.");
 	return false;
 }
 
@@ -253,8 +251,8 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 		procfs_owner(node_procfs(node), pid, &process.uid);
 	if (!way_exists(pid, known ? known->uid : process.uid)) {
 		set_reason(reason,
-			   "Its agent would say for how long its groups wait, "
-			   "and have them wait while another rank is held.",
+			   "Its agent would say for how long its groups wait, and have them wait "
+			   "while another rank is held.",
 			   "probetui inject puts one into it.");
 		return false;
 	}

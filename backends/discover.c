@@ -292,8 +292,8 @@ static void refuse(struct process *process, char *owned_error)
 static char *explain_missing(pid_t pid, int number)
 {
 	if (procfs_is_gone(number))
-		return xasprintf("There is no process %d: it has ended, or is "
-				 "in another container or on another machine.",
+		return xasprintf("There is no process %d: it has ended, or is in another container "
+				 "or on another machine.",
 				 (int)pid);
 	return xasprintf("Process %d cannot be looked at: %s.", (int)pid, strerror(number));
 }
@@ -315,9 +315,9 @@ static bool find_named(struct scan *scan, struct connections *connections, pid_t
 		ask_program(scan, connections, entry);
 	describe(scan, entry, entry, process);
 	if (procfs_has_ended(&entry->stat))
-		refuse(process, xasprintf("Process %d has ended; its parent "
-					  "has not taken notice yet.",
-					  (int)pid));
+		refuse(process,
+		       xasprintf("Process %d has ended; its parent has not taken notice yet.",
+				 (int)pid));
 	return entry->is_python;
 }
 

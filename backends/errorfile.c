@@ -136,9 +136,7 @@ json_t *error_file_parse(const char *path, const char *text)
 	const json_t *extra = json_object_get(message, "extraInfo");
 	const char *words = json_is_string(message) ? json_string_value(message)
 						    : json_get_string(message, "message", NULL);
-	json_t *json = make(path, words ? NULL
-					: "the file is not what torchrun's "
-					  "ranks write");
+	json_t *json = make(path, words ? NULL : "the file is not what torchrun's ranks write");
 
 	json_object_set_new(json, "message", masked(words));
 	json_object_set_new(json, "callstack",

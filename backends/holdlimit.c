@@ -284,20 +284,18 @@ static char *explain(const struct hold_limit *limit, const struct hold_wait *wai
 	double left = wait->deadline > now ? wait->deadline - now : 0;
 
 	if (wait->tid == 0) {
-		buffer_append_string(&text, "collectives of the job are "
-					    "assumed to time out after ");
+		buffer_append_string(&text,
+				     "collectives of the job are assumed to time out after ");
 		text_duration(&text, wait->deadline - wait->seen);
 		buffer_append_string(&text, ": ");
 	} else {
-		buffer_printf(&text,
-			      "rank %d waits in a collective that times out in "
-			      "%.1f s: ",
+		buffer_printf(&text, "rank %d waits in a collective that times out in %.1f s: ",
 			      waiting ? waiting->rank : -1, left);
 	}
-	buffer_printf(&text,
-		      "rank %d is resumed so that the job continues (set hold "
-		      "stay keeps it stopped)",
-		      resumed->rank);
+	buffer_printf(
+		&text,
+		"rank %d is resumed so that the job continues (set hold stay keeps it stopped)",
+		resumed->rank);
 	return buffer_take(&text);
 }
 
@@ -331,8 +329,8 @@ static void say_refusal(struct hold_limit *limit, struct rank_entry *rank, int n
 	if (rank->is_refused)
 		return;
 	rank->is_refused = true;
-	text = xasprintf("rank %d could not be resumed, so a collective that "
-			 "waits for it may end the job: %s",
+	text = xasprintf("rank %d could not be resumed, so a collective that waits for it may end "
+			 "the job: %s",
 			 number, error->message);
 	node_say(limit->node, text);
 	free(text);
@@ -547,11 +545,12 @@ void hold_limit_announce(struct hold_limit *limit, pid_t pid)
 			text_duration(&text, seconds);
 			buffer_append_char(&text, ')');
 		}
-		buffer_append_string(&text, limit->stays ? ": a collective that waits for "
-							   "a stopped rank may end the job"
-							 : ": stopped ranks resume before "
-							   "a collective times out (set "
-							   "hold stay keeps them stopped)");
+		buffer_append_string(
+			&text,
+			limit->stays
+				? ": a collective that waits for a stopped rank may end the job"
+				: ": stopped ranks resume before a collective times out (set hold "
+				  "stay keeps them stopped)");
 		node_say(limit->node, text.data);
 	}
 	rankset_clear(&unhelped);

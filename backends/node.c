@@ -486,8 +486,8 @@ static void on_line(const char *line, size_t length, void *data)
 	if (message.type == MESSAGE_REQUEST)
 		request_handle(node, &message);
 	else
-		node_say(node, "probetui-node got an answer or an event, where "
-			       "only requests are expected; it is ignored.");
+		node_say(node, "probetui-node got an answer or an event, where only requests are "
+			       "expected; it is ignored.");
 	message_clear(&message);
 }
 

@@ -170,8 +170,7 @@ static void emit_new(struct outputs *outputs, struct followed *followed, struct 
 	if (size - stream->at > maximum) {
 		if (!turn->is_first)
 			emit(outputs, followed, "important",
-			     "It prints faster than is shown; some was left "
-			     "out here.");
+			     "It prints faster than is shown; some was left out here.");
 		stream->at = size - maximum;
 		skip_part_of_line(stream, turn->maximum);
 	}
@@ -322,8 +321,7 @@ static json_t *followed_to_json(struct outputs *outputs, const struct followed *
 			streams, stream_to_json(outputs, followed->pid, &followed->streams[i]));
 	if (is_same_file(followed))
 		json_set_text(json_array_get(streams, 1), "why",
-			      "Its standard error goes where its standard output "
-			      "goes.");
+			      "Its standard error goes where its standard output goes.");
 	json_object_set_new(body, "pid", json_integer(followed->pid));
 	json_object_set_new(body, "streams", streams);
 	return body;
@@ -374,8 +372,8 @@ static const char *refuse(struct outputs *outputs, const struct followed *follow
 	    stat.start_time != followed->start_time)
 		return "It has ended, and another process has its number.";
 	if (is_on && outputs->count >= FOLLOWED_MAXIMUM)
-		return "The output of 64 processes is followed already, which "
-		       "is as many as can be; end one of them first.";
+		return "The output of 64 processes is followed already, which is as many as can "
+		       "be; end one of them first.";
 	return NULL;
 }
 

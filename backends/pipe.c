@@ -149,10 +149,8 @@ static void hand_out(struct pipe *pipe)
 	pipe->is_handing_out = false;
 	if (is_too_long || pipe->lines.length > PIPE_LINE_MAXIMUM)
 		end(pipe, pipe_waiting(pipe) >= PIPE_QUEUE_LONG
-				  ? "The answers are not being read; "
-				    "probetui-node leaves."
-				  : "A request is longer than a megabyte; "
-				    "probetui-node leaves.");
+				  ? "The answers are not being read; probetui-node leaves."
+				  : "A request is longer than a megabyte; probetui-node leaves.");
 }
 
 static void on_readable(int fd, int events, void *data)

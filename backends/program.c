@@ -26,16 +26,16 @@
 /* Bytes by which the heap grows. */
 #define HEAP_STEP (256 << 10)
 
-static const char help[] = "Usage: probetui-node\n"
-			   "\n"
-			   "The part of probetui that looks at processes. probetui starts it, "
-			   "here\n"
-			   "or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
-			   "input and output, one JSON message a line. It leaves when its input\n"
-			   "ends. It stops or changes a process only when asked to.\n"
-			   "\n"
-			   "  --version   print the version and leave\n"
-			   "  --help      print this and leave\n";
+static const char help[] =
+	"Usage: probetui-node\n"
+	"\n"
+	"The part of probetui that looks at processes. probetui starts it, here\n"
+	"or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
+	"input and output, one JSON message a line. It leaves when its input\n"
+	"ends. It stops or changes a process only when asked to.\n"
+	"\n"
+	"  --version   print the version and leave\n"
+	"  --help      print this and leave\n";
 
 static int parse_arguments(int count, char **words)
 {
@@ -49,10 +49,7 @@ static int parse_arguments(int count, char **words)
 		fputs(help, stdout);
 		return 0;
 	}
-	fprintf(stderr,
-		"probetui-node: it takes no \"%s\"; see probetui-node "
-		"--help.\n",
-		words[1]);
+	fprintf(stderr, "probetui-node: it takes no \"%s\"; see probetui-node --help.\n", words[1]);
 	return 2;
 }
 
@@ -130,8 +127,8 @@ int program_run(int count, char **words)
 	if (status >= 0)
 		return status;
 	if (isatty(STDIN_FILENO)) {
-		fputs("probetui-node: this program is started by probetui and "
-		      "speaks JSON on a pipe. Type probetui.\n",
+		fputs("probetui-node: this program is started by probetui and speaks JSON on a "
+		      "pipe. Type probetui.\n",
 		      stderr);
 		return 2;
 	}

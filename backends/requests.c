@@ -53,8 +53,8 @@ static void handle_initialize(struct node *node, const struct message *request)
 
 	if (protocol != PROTOCOL_VERSION) {
 		node_respond(node, request, NULL,
-			     "probetui and probetui-node are of different "
-			     "versions: install the same one in both places.");
+			     "probetui and probetui-node are of different versions: install the "
+			     "same one in both places.");
 		return;
 	}
 	node_set_stacks_maximum(node, json_get_integer(request->body, "stacks", -1));
@@ -97,8 +97,7 @@ static void handle_discover(struct node *node, const struct message *request)
 
 	if (!(period >= LOOK_MINIMUM && period <= LOOK_MAXIMUM)) {
 		node_respond(node, request, NULL,
-			     "discover: \"period\" is between a tenth of a "
-			     "second and an hour.");
+			     "discover: \"period\" is between a tenth of a second and an hour.");
 		return;
 	}
 	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
@@ -322,8 +321,8 @@ static void handle_set(struct node *node, const struct message *request)
 	if ((on_signal && !json_is_boolean(on_signal)) ||
 	    (stay && !json_is_boolean(stay) && !is_once)) {
 		node_respond(node, request, NULL,
-			     "set: \"stopOnSignal\" and \"stay\" are true or "
-			     "false, or \"stay\" is \"once\".");
+			     "set: \"stopOnSignal\" and \"stay\" are true or false, or \"stay\" is "
+			     "\"once\".");
 		return;
 	}
 	if (on_signal)
@@ -398,8 +397,7 @@ void request_handle(struct node *node, const struct message *request)
 	if (!row)
 		error_set(&error, "probetui-node has no request \"%s\".", request->name);
 	else if (row->changes && node_is_read_only(node))
-		error_set(&error, "This stops or changes the process, which "
-				  "--read-only refuses.");
+		error_set(&error, "This stops or changes the process, which --read-only refuses.");
 	else if (row->handle)
 		row->handle(node, request);
 	else

@@ -119,11 +119,9 @@ const struct process *roster_find(const struct roster *roster, pid_t pid)
 int roster_miss(pid_t pid, struct error *error)
 {
 	if (pid >= PROCESS_FIRST_STANDIN)
-		return error_set(error, "The process on another machine is "
-					"not connected to any more.");
-	return error_set(error,
-			 "Process %d is not one of those found here; it may "
-			 "have ended.",
+		return error_set(error,
+				 "The process on another machine is not connected to any more.");
+	return error_set(error, "Process %d is not one of those found here; it may have ended.",
 			 (int)pid);
 }
 

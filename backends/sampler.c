@@ -282,8 +282,8 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 		roster_list(node_roster(sampler->node), &pids);
 	if (is_exact && node_is_read_only(sampler->node)) {
 		node_respond(sampler->node, request, NULL,
-			     "An exact sample holds the process for some "
-			     "microseconds, which --read-only refuses.");
+			     "An exact sample holds the process for some microseconds, which "
+			     "--read-only refuses.");
 	} else if (period == 0) {
 		stop_timer(sampler);
 		node_respond(sampler->node, request, NULL, NULL);

@@ -124,10 +124,10 @@ int source_read(struct source *source, const struct process *process, const char
 
 	*source = (struct source){ .content = NULL };
 	if (path[0] == '<' || path[0] == '\0')
-		return error_set(error,
-				 "This code was made without a file (%s), so "
-				 "there is no source to show.",
-				 path[0] ? path : "no name");
+		return error_set(
+			error,
+			"This code was made without a file (%s), so there is no source to show.",
+			path[0] ? path : "no name");
 	fd = find_file(process, path, &source->full);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
@@ -135,10 +135,7 @@ int source_read(struct source *source, const struct process *process, const char
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) {
 		error_set(error, "%s is not a regular file.", path);
 	} else if (about.st_size > SOURCE_MAXIMUM) {
-		error_set(error,
-			  "%s has more than 16 MB, which is too large for "
-			  "source.",
-			  path);
+		error_set(error, "%s has more than 16 MB, which is too large for source.", path);
 	} else {
 		read_found(source, process, fd, &about, path, error);
 	}

@@ -100,8 +100,8 @@ static pid_t find_reader(struct procfs *procfs, pid_t pid, const char *link)
 static const char *advice_for(const struct process *process)
 {
 	if (process->launcher && strstr(process->launcher, "torchrun"))
-		return "; started with torchrun's --log-dir DIR --redirects 3 "
-		       "it would be a file, which is shown here";
+		return "; started with torchrun's --log-dir DIR --redirects 3 it would be a file, "
+		       "which is shown here";
 	return "; if it were a file, it would be shown here";
 }
 
@@ -243,8 +243,7 @@ void stream_open_noted(struct stream *stream, const struct stream *noted)
 	if (stream->fd >= 0)
 		stream->path = xstrdup(noted->path);
 	else if (noted->path)
-		stream->why = xasprintf("It has ended, and its %s, %s, cannot "
-					"be read any more.",
+		stream->why = xasprintf("It has ended, and its %s, %s, cannot be read any more.",
 					names[noted->number - 1], noted->path);
 	else
 		stream->why = xasprintf("It has ended, and its %s was no file.",

@@ -43,9 +43,7 @@ static int parse_pid(struct target *target, const char *rest, struct error *erro
 				 target->kind == TARGET_AGENT ? "agent" : "ptrace");
 	/* The numbers from there on stand for other machines' processes. */
 	if (target->pid >= PROCESS_FIRST_STANDIN)
-		return error_set(error,
-				 "There is no process %d: their numbers end at "
-				 "%d.",
+		return error_set(error, "There is no process %d: their numbers end at %d.",
 				 (int)target->pid, PROCESS_FIRST_STANDIN - 1);
 	return 0;
 }
@@ -53,19 +51,17 @@ static int parse_pid(struct target *target, const char *rest, struct error *erro
 static int parse_path(struct target *target, const char *rest, struct error *error)
 {
 	if (rest[0] == '\0')
-		return error_set(error,
-				 "\"%s\" names no socket: write "
-				 "pdb:unix:/PATH.",
+		return error_set(error, "\"%s\" names no socket: write pdb:unix:/PATH.",
 				 target->text);
 	if (rest[0] != '/' && rest[0] != '@')
-		return error_set(error,
-				 "The socket of \"%s\" is not named from the "
-				 "root on: write pdb:unix:/PATH.",
-				 target->text);
+		return error_set(
+			error,
+			"The socket of \"%s\" is not named from the root on: write pdb:unix:/PATH.",
+			target->text);
 	if (strlen(rest) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
 		return error_set(error,
-				 "The socket of \"%.60s...\" has a name of more "
-				 "than 107 bytes, which no socket can have.",
+				 "The socket of \"%.60s...\" has a name of more than 107 bytes, "
+				 "which no socket can have.",
 				 target->text);
 	target->path = xstrdup(rest);
 	return 0;
@@ -87,8 +83,7 @@ static int parse_address(struct target *target, const char *rest, struct error *
 		target->port = parse_number(colon + 1, PORT_MAXIMUM);
 	if (target->port == 0)
 		return error_set(error,
-				 "\"%.200s\" names no port of a machine: write "
-				 "pdb:tcp:HOST:PORT.",
+				 "\"%.200s\" names no port of a machine: write pdb:tcp:HOST:PORT.",
 				 target->text);
 	target->host = xstrndup(rest, length);
 	return 0;
@@ -104,8 +99,8 @@ static int parse_url(struct target *target, const char *rest, struct error *erro
 	free(address);
 	if (result < 0 || strpbrk(rest, "@?#%\\ "))
 		return error_set(error,
-				 "\"%.200s\" is no address of an agent: write "
-				 "http://HOST:PORT or https://HOST:PORT.",
+				 "\"%.200s\" is no address of an agent: write http://HOST:PORT or "
+				 "https://HOST:PORT.",
 				 target->text);
 	return 0;
 }
@@ -136,9 +131,8 @@ int target_parse(struct target *target, const char *text, struct error *error)
 	}
 	target_clear(target);
 	return error_set(error,
-			 "\"%.200s\" is no target: write agent:PID, "
-			 "http://HOST:PORT, pdb:unix:/PATH, "
-			 "pdb:tcp:HOST:PORT or ptrace:PID.",
+			 "\"%.200s\" is no target: write agent:PID, http://HOST:PORT, "
+			 "pdb:unix:/PATH, pdb:tcp:HOST:PORT or ptrace:PID.",
 			 text);
 }
 

@@ -92,21 +92,20 @@ static int print_help(const struct command_table *tables, size_t table_count)
 	struct buffer out = BUFFER_INIT;
 	int status;
 
-	buffer_append_string(&out, "probetui shows every rank of a distributed Python job side "
-				   "by side, and which\none is the odd one out. Looking stops "
-				   "and changes nothing; a rank\nthat runs here, or is in a "
-				   "debugger, can be stopped and stepped.\n\n"
-				   "  probetui [OPTIONS]                      the screen\n"
-				   "  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
-				   "  probetui [OPTIONS] -x FILE              a script of "
-				   "commands\n"
-				   "  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and "
-				   "the screen on it\n\nOptions:\n");
+	buffer_append_string(
+		&out, "probetui shows every rank of a distributed Python job side by side, and "
+		      "which\none is the odd one out. Looking stops and changes nothing; a "
+		      "rank\nthat runs here, or is in a debugger, can be stopped and stepped.\n\n"
+		      "  probetui [OPTIONS]                      the screen\n"
+		      "  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
+		      "  probetui [OPTIONS] -x FILE              a script of commands\n"
+		      "  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and the screen on "
+		      "it\n\nOptions:\n");
 	append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
 	command_append_help(&out, tables, table_count, COMMAND_SHELL);
-	buffer_append_string(&out, "\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, "
-				   "3 no rank could be\nreached, 4 some ranks did not answer.\n");
+	buffer_append_string(&out, "\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, 3 no "
+				   "rank could be\nreached, 4 some ranks did not answer.\n");
 	status = print_answer(out.data);
 	buffer_clear(&out);
 	return status;
@@ -430,9 +429,8 @@ static int check_command(struct settings *settings, const struct command_table *
 	take_pid(settings, tables, table_count);
 	if (settings->program_count > 0 && settings->command_count == 0 && !settings->script &&
 	    !is_for_screen(settings))
-		return error_set(error, "starting a job needs a terminal for "
-					"the screen, or a script: probetui -x "
-					"FILE -- PROGRAM");
+		return error_set(error, "starting a job needs a terminal for the screen, or a "
+					"script: probetui -x FILE -- PROGRAM");
 	if (settings_check_program(settings, error) < 0 ||
 	    settings_check_script(settings, error) < 0 || check_theme(settings, error) < 0 ||
 	    check_keys(settings, tables, table_count, error) < 0)

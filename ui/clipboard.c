@@ -9,8 +9,8 @@
 
 static void append_base64(struct buffer *out, const char *text, size_t length)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 	for (size_t i = 0; i < length; i += 3) {
 		size_t left = length - i;
@@ -33,8 +33,7 @@ int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct 
 
 	if (length > CLIPBOARD_MAXIMUM)
 		return error_set(error,
-				 "this is too long for a clipboard: %zu KB, "
-				 "and terminals take %d.",
+				 "this is too long for a clipboard: %zu KB, and terminals take %d.",
 				 length / 1024, CLIPBOARD_MAXIMUM / 1024);
 	buffer_append_string(out, "\033]52;c;");
 	append_base64(out, text, length);

@@ -31,11 +31,10 @@ static int ask_again(struct command_context *context, struct error *error)
 	int result = -1;
 
 	if (question == NULL)
-		error_set(error, "compare needs an expression of the program: "
-				 "compare loss.item()");
+		error_set(error, "compare needs an expression of the program: compare loss.item()");
 	else if (answers->kind == ANSWERS_BROADCAST)
-		error_set(error, "a line is not given to debuggers again by "
-				 "itself: broadcast LINE does that.");
+		error_set(error, "a line is not given to debuggers again by itself: broadcast LINE "
+				 "does that.");
 	else
 		result = survey_begin(context, "compare", question, answers->kind, error);
 	free(question);
@@ -133,8 +132,7 @@ int ui_visit(struct command_context *context, int argc, char **argv, struct erro
 	if (argc > 1 && !to_tensor)
 		return command_usage(error, "visit", "nothing, or tensor");
 	if (app->view.kind != VIEW_COMPARE)
-		return error_set(error, "visit goes to a rank of the "
-					"comparison; open it first.");
+		return error_set(error, "visit goes to a rank of the comparison; open it first.");
 	answer_rows_make(&rows, session);
 	cursor = answer_rows_cursor(&rows, &app->view);
 	if (cursor >= 0) {

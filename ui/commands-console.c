@@ -86,8 +86,7 @@ bool console_takes(struct app *app, const char *key)
 		commands_run(app, "redraw");
 	else if (!console_key(&app->view.console, key, &text))
 		view_say(&app->view, false,
-			 "^] leaves the console; other keys go to the "
-			 "debugger.");
+			 "^] leaves the console; other keys go to the debugger.");
 	type(app, text.data);
 	buffer_clear(&text);
 	return true;

@@ -26,8 +26,8 @@ static void show(struct app *app, const struct difference *difference)
 static int begin(struct app *app, int rank, int against, struct error *error)
 {
 	if (app->engine->session.is_replay)
-		return error_set(error, "this is a recording; elements are "
-					"read in a job that runs.");
+		return error_set(error,
+				 "this is a recording; elements are read in a job that runs.");
 	if (differing_begin(app->engine, rank, against, error) < 0)
 		return -1;
 	show(app, difference_find(&app->engine->session.answers, rank, against));
@@ -42,9 +42,8 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 	const struct answer_class *other = answer_classes_reference(classes);
 
 	if (class == other)
-		return error_set(error, "the others are held against these; "
-					"Enter on another row shows how it "
-					"differs.");
+		return error_set(error, "the others are held against these; Enter on another row "
+					"shows how it differs.");
 	known = difference_of(answers, class, other);
 	if (known == NULL || known->state == DIFFERENCE_FAILED)
 		return begin(app, rankset_first(&class->ranks), rankset_first(&other->ranks),
@@ -62,8 +61,7 @@ int ui_difference(struct command_context *context, int argc, char **argv, struct
 	if (app->view.kind == VIEW_COMPARE)
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
-		return error_set(error, "difference belongs to the comparison; "
-					"= opens one.");
+		return error_set(error, "difference belongs to the comparison; = opens one.");
 	return begin(app, app->view.difference_rank, app->view.difference_against, error);
 }
 
@@ -105,8 +103,9 @@ int ui_follow(struct command_context *context, int argc, char **argv, struct err
 	(void)argc;
 	(void)argv;
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
-		return error_set(error, "nothing is compared that could be "
-					"watched; = compares an expression.");
+		return error_set(
+			error,
+			"nothing is compared that could be watched; = compares an expression.");
 	answer_classes_make(&classes, answers);
 	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s" : "display %s",
 			 answers->question);

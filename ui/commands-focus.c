@@ -149,6 +149,5 @@ int ui_toggle(struct command_context *context, int argc, char **argv, struct err
 	case VIEW_KIND_COUNT:
 		break;
 	}
-	return error_set(error, "no rank is under the cursor here; Esc leads "
-				"back.");
+	return error_set(error, "no rank is under the cursor here; Esc leads back.");
 }

@@ -78,8 +78,7 @@ int ui_rank(struct command_context *context, int argc, char **argv, struct error
 	if (session->rank_count == 0)
 		return error_set(error, "there is no rank yet.");
 	if (direction != 0 && !go_to_next(app, direction, false))
-		return error_set(error, "the filter hides all ranks; Esc "
-					"shows them.");
+		return error_set(error, "the filter hides all ranks; Esc shows them.");
 	if (direction != 0)
 		return 0;
 	if (argc != 2)
@@ -105,8 +104,7 @@ int ui_outlier(struct command_context *context, int argc, char **argv, struct er
 		return command_usage(error, "outlier", "next or previous");
 	if (!go_to_next(app, direction, true))
 		return error_set(error, ranklist_filter(&app->view) != NULL
-						? "no rank that the filter "
-						  "shows is an outlier."
+						? "no rank that the filter shows is an outlier."
 						: "no rank is an outlier.");
 	return 0;
 }
@@ -141,9 +139,8 @@ int ui_sort(struct command_context *context, int argc, char **argv, struct error
 	}
 	if (argc != 2 || !column_parse(argv[1], &column))
 		return command_usage(error, "sort",
-				     "rank, host, pid, state, activity, "
-				     "function, place, age, cpu, memory, "
-				     "class, next or reverse");
+				     "rank, host, pid, state, activity, function, place, age, cpu, "
+				     "memory, class, next or reverse");
 	/* Twice the same one turns it round, as a click on a head does. */
 	order->is_reversed = order->sort == column && !order->is_reversed;
 	order->sort = column;

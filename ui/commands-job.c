@@ -166,9 +166,8 @@ void started_end(struct app *app)
 	engine_send(engine, "jobEnd", json_pack("{s:b}", "now", is_again));
 	view_say(&app->view, false,
 		 is_again ? "SIGKILL was sent to all of the job."
-			  : "SIGTERM was sent to the job; after 10 s it is "
-			    "killed. quit end kills it at once, quit detach "
-			    "leaves it.");
+			  : "SIGTERM was sent to the job; after 10 s it is killed. quit end kills "
+			    "it at once, quit detach leaves it.");
 }
 
 /* A question about a job that has ended since is none. */

@@ -394,8 +394,7 @@ int ui_cursor(struct command_context *context, int argc, char **argv, struct err
 		move++;
 	if (argc != 2 || move == MOVE_COUNT)
 		return command_usage(error, "cursor",
-				     "up, down, left, right, page-up, "
-				     "page-down, first or last");
+				     "up, down, left, right, page-up, page-down, first or last");
 	if (view_lists_jobs(session_of(context), &app->view)) {
 		app->view.job_cursor =
 			grid_move_in(view_job_cursor(session_of(context), &app->view),

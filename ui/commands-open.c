@@ -59,16 +59,15 @@ static const char *name_to_assign(const struct locals_row *row, const struct ran
 				  struct error *error)
 {
 	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
-		error_set(error, "the cursor of the locals is not on a "
-				 "variable of the frame; assign NAME = VALUE "
-				 "names any.");
+		error_set(error, "the cursor of the locals is not on a variable of the frame; "
+				 "assign NAME = VALUE names any.");
 		return NULL;
 	}
 	if (held_is_stopped(rank))
 		return row->variable->name;
 	error_set(error,
-		  "rank %d runs: its locals change by themselves; pause stops "
-		  "it, eval sets what is in __main__.",
+		  "rank %d runs: its locals change by themselves; pause stops it, eval sets what "
+		  "is in __main__.",
 		  rank->process.rank);
 	return NULL;
 }
@@ -254,8 +253,7 @@ int ui_job(struct command_context *context, int argc, char **argv, struct error 
 	index = job_find(&app->engine->session, argv[1]);
 	if (index < 0)
 		return error_set(error,
-				 "'%.40s' is the port or launcher of no job "
-				 "here, or of several.",
+				 "'%.40s' is the port or launcher of no job here, or of several.",
 				 argv[1]);
 	choose_job(app, (size_t)index);
 	return 0;

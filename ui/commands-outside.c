@@ -148,8 +148,7 @@ int ui_edit(struct command_context *context, int argc, char **argv, struct error
 	(void)argc;
 	(void)argv;
 	if (spot.rank == NULL)
-		return error_set(error, "there is no line of a file here to "
-					"open in an editor.");
+		return error_set(error, "there is no line of a file here to open in an editor.");
 	source = session_find_source(session, spot.rank->node, spot.rank->process.pid, spot.file);
 	if (session->is_replay)
 		return edit_recorded(app, &spot, source, error);

@@ -37,8 +37,8 @@ static void run_with_id(struct app *app, const char *command, int id)
 static int clear(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
 {
 	if (breakpoint->id <= 0)
-		return error_set(error, "this breakpoint was set in pdb itself, and "
-					"is cleared there: C opens its console.");
+		return error_set(error, "this breakpoint was set in pdb itself, and is cleared "
+					"there: C opens its console.");
 	run_with_id(app, "clear", breakpoint->id);
 	return 0;
 }
@@ -97,13 +97,9 @@ static int refuse_line(const struct source *source, int line, struct error *erro
 	while (source_line(source, next) != NULL && !has_code(source, next))
 		next++;
 	if (source_line(source, next) == NULL)
-		return error_set(error,
-				 "line %d has no code to run to, and none is "
-				 "behind it.",
+		return error_set(error, "line %d has no code to run to, and none is behind it.",
 				 line);
-	return error_set(error,
-			 "line %d has no code to run to; the next that has is "
-			 "line %d.",
+	return error_set(error, "line %d has no code to run to; the next that has is line %d.",
 			 line, next);
 }
 
@@ -169,8 +165,8 @@ int ui_here(struct command_context *context, int argc, char **argv, struct error
 	if (argc != 2 || (!is_break && strcmp(argv[1], "until") != 0))
 		return command_usage(error, "here", "break or until");
 	if (app->view.kind != VIEW_HOME)
-		return error_set(error, "the line is that under the cursor of "
-					"the source at home; Esc leads there.");
+		return error_set(error, "the line is that under the cursor of the source at home; "
+					"Esc leads there.");
 	if (frame == NULL || selected_source(&app->engine->session) == NULL)
 		return error_set(error, "there is no source to break in.");
 	return is_break ? break_here(app, frame, error) : run_here(app, frame, error);
@@ -221,8 +217,8 @@ static int with_cursor(struct app *app,
 static int toggle(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
 {
 	if (breakpoint->id <= 0)
-		return error_set(error, "this breakpoint was set in pdb itself, and "
-					"is changed there: C opens its console.");
+		return error_set(error, "this breakpoint was set in pdb itself, and is changed "
+					"there: C opens its console.");
 	run_with_id(app, breakpoint->is_disabled ? "enable" : "disable", breakpoint->id);
 	return 0;
 }
@@ -252,17 +248,16 @@ static int show(struct app *app, const struct breakpoint_summary *breakpoint, st
 	int depth;
 
 	if (breakpoint->watch != NULL)
-		return error_set(error, "a watch stops wherever the value "
-					"changes: it has no line.");
+		return error_set(error,
+				 "a watch stops wherever the value changes: it has no line.");
 	if (breakpoint->path == NULL || breakpoint->line <= 0)
-		return error_set(error, "where it will be is not known before "
-					"a debugger has set it.");
+		return error_set(error,
+				 "where it will be is not known before a debugger has set it.");
 	depth = find_depth(session, breakpoint->path);
 	if (depth < 0)
-		return error_set(error,
-				 "the stack looked at is not in %.80s; [ and ] "
-				 "look at another rank.",
-				 place_file_name(breakpoint->path));
+		return error_set(
+			error, "the stack looked at is not in %.80s; [ and ] look at another rank.",
+			place_file_name(breakpoint->path));
 	select_depth(session, depth);
 	view_open(&app->view, VIEW_HOME);
 	app->view.pane = PANE_SOURCE;
@@ -282,8 +277,7 @@ int ui_remove(struct command_context *context, int argc, char **argv, struct err
 	(void)argc;
 	(void)argv;
 	if (!is_on_breakpoints(app))
-		return error_set(error, "only a breakpoint can be removed: B "
-					"lists them.");
+		return error_set(error, "only a breakpoint can be removed: B lists them.");
 	return with_cursor(app, clear, error);
 }
 
@@ -298,14 +292,13 @@ int ui_stay(struct command_context *context, int argc, char **argv, struct error
 	(void)argc;
 	(void)argv;
 	if (session->is_replay || session_resume_at(session) < 0)
-		return error_set(error, "no stopped rank would be resumed "
-					"before a collective times out.");
+		return error_set(error,
+				 "no stopped rank would be resumed before a collective times out.");
 	session_add_limited(&ranks, session);
 	engine_send(app->engine, "set", json_pack("{s:s}", "stay", "once"));
 	rankset_append_named(&text, &ranks);
 	buffer_printf(&text,
-		      " %s stopped: a collective that waits for %s may time "
-		      "out and end the job",
+		      " %s stopped: a collective that waits for %s may time out and end the job",
 		      rankset_count(&ranks) == 1 ? "stays" : "stay",
 		      rankset_count(&ranks) == 1 ? "it" : "them");
 	view_say(&app->view, false, text.data);

@@ -35,8 +35,7 @@ static int need_tensor(const struct app *app, struct error *error)
 {
 	if (known_of(app)->has_tensor)
 		return 0;
-	return error_set(error, "no tensor is looked at; tensor EXPR looks at "
-				"one.");
+	return error_set(error, "no tensor is looked at; tensor EXPR looks at one.");
 }
 
 /*
@@ -131,8 +130,8 @@ int ui_tensor(struct command_context *context, int argc, char **argv, struct err
 	else if (known_of(app)->expression != NULL)
 		view_open(&app->view, VIEW_TENSOR);
 	else
-		result = error_set(error, "tensor needs an expression of the "
-					  "program: tensor model.fc.weight");
+		result = error_set(
+			error, "tensor needs an expression of the program: tensor model.fc.weight");
 	free(expression);
 	return result;
 }
@@ -161,8 +160,7 @@ static int set_notation(struct tensor_format *format, const char *word, struct e
 
 	if (notation < 0)
 		return command_usage(error, "tensor-digits",
-				     "automatic, fixed, scientific, hex, more "
-				     "or fewer");
+				     "automatic, fixed, scientific, hex, more or fewer");
 	format->notation = (enum tensor_notation)notation;
 	return 0;
 }
@@ -222,8 +220,7 @@ static int step_plane(struct app *app, int by, struct error *error)
 	tensor_settle(app);
 	if (tensor_plane_step(&app->view.tensor.plane, &known_of(app)->tensor, by))
 		return 0;
-	return error_set(error, "this is all of it: it has no other "
-				"dimensions.");
+	return error_set(error, "this is all of it: it has no other dimensions.");
 }
 
 int ui_tensor_index(struct command_context *context, int argc, char **argv, struct error *error)

@@ -165,8 +165,8 @@ int ui_time(struct command_context *context, int argc, char **argv, struct error
 	double time;
 
 	if (app->engine->replay == NULL)
-		return error_set(error, "only a recording has times to go to; "
-					"open one with --replay FILE.");
+		return error_set(
+			error, "only a recording has times to go to; open one with --replay FILE.");
 	if (argc > 1 && argc <= 3 &&
 	    (strcmp(argv[1], "next") == 0 || strcmp(argv[1], "previous") == 0))
 		return go_to_change(app, argc, argv, error);
@@ -206,8 +206,7 @@ int ui_record(struct command_context *context, int argc, char **argv, struct err
 	if (argc > 2)
 		return command_usage(error, "record", "a file; none ends the recording");
 	if (argc == 1 && path == NULL)
-		return error_set(error, "nothing is being recorded; record "
-					"FILE begins.");
+		return error_set(error, "nothing is being recorded; record FILE begins.");
 	if (argc == 2 && engine_record(app->engine, argv[1], error) < 0)
 		return -1;
 	buffer_append_string(&text, argc == 2 ? "Recording to " : "The recording is in ");

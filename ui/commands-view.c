@@ -55,8 +55,7 @@ int ui_grid(struct command_context *context, int argc, char **argv, struct error
 	int mode;
 
 	if (app->view.kind != VIEW_HOME)
-		return error_set(error, "how ranks are shown is seen at home; "
-					"Esc leads there.");
+		return error_set(error, "how ranks are shown is seen at home; Esc leads there.");
 	if (argc > 1) {
 		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
 		if (mode < 0)
@@ -114,8 +113,8 @@ int ui_granularity(struct command_context *context, int argc, char **argv, struc
 		if (granularity < 0)
 			return command_usage(error, "granularity", "line, function or file");
 	} else if (view->kind != VIEW_MERGED) {
-		return error_set(error, "the granularity is that of the "
-					"merged stacks; open them first.");
+		return error_set(error,
+				 "the granularity is that of the merged stacks; open them first.");
 	}
 	view->granularity = (enum stacktree_granularity)granularity;
 	view->merged_cursor = -1;
@@ -197,8 +196,7 @@ int ui_against(struct command_context *context, int argc, char **argv, struct er
 	(void)argc;
 	(void)argv;
 	if (view->kind != VIEW_DIFF)
-		return error_set(error, "what to compare with belongs to the "
-					"diff; open it first.");
+		return error_set(error, "what to compare with belongs to the diff; open it first.");
 	view->against = (enum diff_against)(((int)view->against + 1) % 3);
 	view->diff_cursor = 0;
 	if (view->against == DIFF_AGAINST_RANK)
@@ -213,11 +211,10 @@ int ui_refresh(struct command_context *context, int argc, char **argv, struct er
 	(void)argc;
 	(void)argv;
 	if (engine->session.is_replay)
-		return error_set(error, "a recording is not read anew; time "
-					"goes to a time of it.");
+		return error_set(error, "a recording is not read anew; time goes to a time of it.");
 	if (engine_is_deaf(engine))
-		return error_set(error, "nothing can be read: probetui-node is "
-					"gone; q leaves, then start probetui.");
+		return error_set(error, "nothing can be read: probetui-node is gone; q leaves, "
+					"then start probetui.");
 	engine_sample_once(engine);
 	tensor_again(engine);
 	return 0;
@@ -296,9 +293,8 @@ int ui_prompt(struct command_context *context, int argc, char **argv, struct err
 		prompt_open(prompt, PROMPT_TOLERANCE, "");
 	else
 		return command_usage(error, "prompt",
-				     "nothing, rank DIGIT, search, filter, "
-				     "focus, compare, watch, tensor or "
-				     "tolerance");
+				     "nothing, rank DIGIT, search, filter, focus, compare, watch, "
+				     "tensor or tolerance");
 	return 0;
 }
 
@@ -441,9 +437,9 @@ int ui_quit(struct command_context *context, int argc, char **argv, struct error
 
 	if (argc > 2 ||
 	    (argc == 2 && strcmp(argv[1], "detach") != 0 && strcmp(argv[1], "end") != 0))
-		return command_usage(error, "quit",
-				     "nothing, or what becomes of the job that "
-				     "was started: detach or end");
+		return command_usage(
+			error, "quit",
+			"nothing, or what becomes of the job that was started: detach or end");
 	if (argc == 2 && strcmp(argv[1], "end") == 0) {
 		started_end(app);
 		return 0;

@@ -62,8 +62,7 @@ static const struct command rows[] = {
 	{ "hold", NULL, "", "freeze the display, or the recording, or resume it", SCREEN, ui_hold },
 	{ "refresh", NULL, "", "read all ranks now", SCREEN, ui_refresh },
 	{ "time", "seek",
-	  "next [N] | previous [N] | first | last | +SECONDS | -SECONDS | "
-	  "SECONDS | HH:MM:SS",
+	  "next [N] | previous [N] | first | last | +SECONDS | -SECONDS | SECONDS | HH:MM:SS",
 	  "go to a time of the recording, or to where something changed", SCREEN, ui_time },
 	{ "record", NULL, "[FILE]", "write what is seen to a new file; without one: end it", SCREEN,
 	  ui_record },
@@ -72,8 +71,7 @@ static const struct command rows[] = {
 	  ui_set },
 	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN, ui_bind },
 	{ "prompt", NULL,
-	  "[rank DIGIT | search | filter | focus | compare | watch | tensor | "
-	  "tolerance]",
+	  "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
 	  "a line to type in", SCREEN, ui_prompt },
 	{ "keys", NULL, "", "the keys of the screen",
 	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE, ui_keys },
@@ -89,25 +87,22 @@ static const struct command rows[] = {
 	{ "tensor-view", NULL, "[numbers | heat | histogram]",
 	  "how its elements are shown; alone: the next way", SCREEN, ui_tensor_view },
 	{ "tensor-index", NULL, "[SLICE | next | previous]",
-	  "which two dimensions of it run, and where the others stand: "
-	  "[2, :, :]",
-	  SCREEN, ui_tensor_index },
+	  "which two dimensions of it run, and where the others stand: [2, :, :]", SCREEN,
+	  ui_tensor_index },
 	{ "tensor-find", NULL, "min | max | nan",
 	  "go to its least or greatest element, to the next NaN or infinity", SCREEN,
 	  ui_tensor_find },
 	{ "tensor-digits", NULL, "[automatic | fixed | scientific | hex | more | fewer]",
 	  "how its numbers are written; alone: the next way", SCREEN, ui_tensor_digits },
 	{ "tensor-export", NULL, "[FILE]",
-	  "write all its elements to a new file of numpy; alone: asks for a "
-	  "name",
-	  SCREEN, ui_tensor_export },
+	  "write all its elements to a new file of numpy; alone: asks for a name", SCREEN,
+	  ui_tensor_export },
 	{ "tensor-scale", NULL, "[linear | log]", "the bars of its histogram; alone: the other way",
 	  SCREEN, ui_tensor_scale },
 	{ "difference", NULL, "", "how the row's tensor differs, element by element; there: again",
 	  SCREEN, ui_difference },
 	{ "diff-params", NULL, "[[--gradients] EXPR [ranks SET]]",
-	  "all parameters of EXPR (model) over ranks, which differ; alone: "
-	  "again",
+	  "all parameters of EXPR (model) over ranks, which differ; alone: again",
 	  SCREEN | COMMAND_RANKS, ui_diff_params },
 	{ "follow", NULL, "", "watch what is compared: at each stop; a tensor for NaN", SCREEN,
 	  ui_follow },
@@ -137,8 +132,7 @@ static const struct command rows[] = {
 	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_interrupt },
 	{ "back", NULL, "", "back; never leaves", SCREEN, ui_back },
 	{ "quit", "q", "[detach | end]",
-	  "close the view; at home: leave. A job that was started keeps "
-	  "running, or is ended",
+	  "close the view; at home: leave. A job that was started keeps running, or is ended",
 	  SCREEN, ui_quit },
 };
 const struct command_table ui_commands = { rows, ARRAY_LENGTH(rows) };

@@ -29,8 +29,8 @@ const char *editor_command(void)
 static int check_read(const struct source *source, struct error *error)
 {
 	if (source == NULL)
-		return error_set(error, "the file was not read yet; try again "
-					"when its source is shown.");
+		return error_set(error,
+				 "the file was not read yet; try again when its source is shown.");
 	if (source->content == NULL)
 		return error_set(error, "%s",
 				 source->error != NULL ? source->error : "There is no source.");
@@ -61,8 +61,8 @@ char *editor_find(const char *path, const struct source *source, struct error *e
 		return NULL;
 	if ((int64_t)about.st_dev != source->device || (int64_t)about.st_ino != source->inode) {
 		error_set(error,
-			  "%s is another file here than where the rank runs "
-			  "(in a container, perhaps); it was not opened.",
+			  "%s is another file here than where the rank runs (in a container, "
+			  "perhaps); it was not opened.",
 			  path);
 		return NULL;
 	}
@@ -112,19 +112,16 @@ int editor_judge(int status, struct error *error)
 	const char *command = editor_command();
 
 	if (WIFSIGNALED(status))
-		return error_set(error,
-				 "the editor %.80s was ended by signal "
-				 "%d (%s).",
-				 command, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return error_set(error, "the editor %.80s was ended by signal %d (%s).", command,
+				 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	switch (WEXITSTATUS(status)) {
 	case 0:
 		return 0;
 	case STATUS_NOT_FOUND:
 	case STATUS_NOT_RUN:
 		return error_set(error,
-				 "the editor %.80s cannot be started; "
-				 "set VISUAL or EDITOR to one that is "
-				 "here.",
+				 "the editor %.80s cannot be started; set VISUAL or EDITOR to one "
+				 "that is here.",
 				 command);
 	}
 	return error_set(error, "the editor %.80s left with status %d.", command,

@@ -112,8 +112,9 @@ static int read_file(int folder, const char *name, struct buffer *out, struct er
 		return error_set_errno(error, errno, "cannot read the history of commands");
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
 		close(fd);
-		return error_set(error, "the history of commands is not a file "
-					"of this user; nothing is kept.");
+		return error_set(
+			error,
+			"the history of commands is not a file of this user; nothing is kept.");
 	}
 	read_end(fd, about.st_size, out);
 	close(fd);

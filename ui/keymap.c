@@ -263,9 +263,8 @@ int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct
 
 	if (length >= KEY_NAME_SIZE || !input_is_key(without_view(key)))
 		return error_set(error,
-				 "'%.40s' is no key; keys are called n, Tab, "
-				 "S-Tab, C-l, PgUp, F1, and compare:n in one "
-				 "view only.",
+				 "'%.40s' is no key; keys are called n, Tab, S-Tab, C-l, PgUp, F1, "
+				 "and compare:n in one view only.",
 				 key);
 	unbind(keymap, key);
 	if (*line == '\0')

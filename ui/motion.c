@@ -270,8 +270,7 @@ static void append_where(struct buffer *out, const struct motion *motion, const 
 		return;
 	buffer_append_string(out, rankset_count(&tally->running) == 1
 					  ? ", stops at its next line of Python"
-					  : ", stop at their next lines of "
-					    "Python");
+					  : ", stop at their next lines of Python");
 }
 
 static void append_one(struct buffer *out, const struct motion *motion, const struct tally *tally,

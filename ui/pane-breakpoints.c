@@ -395,9 +395,8 @@ void pane_breakpoints(struct window window, const struct session *session, const
 	make_rows(&rows, &list, session, has_reasons);
 	if (list.count == 0)
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     "There is no breakpoint. b in the source "
-				     "sets one at the line of the cursor; so "
-				     "does :break FILE:LINE.");
+				     "There is no breakpoint. b in the source sets one at the line "
+				     "of the cursor; so does :break FILE:LINE.");
 	put_rows(put_slots(window, session, rows.count), &rows, &list,
 		 breakpoint_list_cursor(&list, view), has_cursor);
 	for (size_t i = 0; i < rows.count; i++)

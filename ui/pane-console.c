@@ -25,9 +25,8 @@ struct lack {
 
 static const struct lack lacks[] = {
 	{ DEBUGGER_NONE, "no debugger was found in it",
-	  "A program that calls probetui.set_trace(), or serves pdb on a "
-	  "socket, is found by itself; connect pdb:unix:PATH or "
-	  "pdb:tcp:HOST:PORT names one." },
+	  "A program that calls probetui.set_trace(), or serves pdb on a socket, is found by "
+	  "itself; connect pdb:unix:PATH or pdb:tcp:HOST:PORT names one." },
 	{ DEBUGGER_WAITING, "its debugger waits for somebody to connect",
 	  "Enter becomes its client." },
 	{ DEBUGGER_STALE, "its debugger's socket is left over: no listener",
@@ -55,9 +54,9 @@ static void append_lack(struct buffer *out, const struct session *session,
 
 	if (session->is_replay) {
 		if (console->terminal == NULL)
-			buffer_append_string(out, "The debugger's session is not in this "
-						  "recording; with --record-output and "
-						  "--record-locals it is.");
+			buffer_append_string(out,
+					     "The debugger's session is not in this recording; "
+					     "with --record-output and --record-locals it is.");
 		return;
 	}
 	if (rank == NULL) {

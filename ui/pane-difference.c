@@ -213,8 +213,7 @@ void pane_difference(struct window window, const struct session *session, const 
 
 	if (difference == NULL) {
 		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM,
-				     "These two are not compared any more; Esc "
-				     "leads back.");
+				     "These two are not compared any more; Esc leads back.");
 		return;
 	}
 	if (pane_has_frame(window.row_count))

@@ -496,8 +496,8 @@ void pane_hints(struct window window, const struct session *session, const struc
 		put_message(window, view);
 	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
-			   "probetui-node is gone, the job runs on: q leaves, "
-			   "then start probetui again.");
+			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
+			   "again.");
 	else if (view->kind == VIEW_TERMINAL && launching_is_alive(session))
 		pane_console_hints(window);
 	else if (view->kind == VIEW_CONSOLE && console_is_connected(session))

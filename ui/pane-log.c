@@ -117,8 +117,7 @@ static const char *missing(const struct session *session, const struct rank *ran
 	if (output != NULL && (output->is_known || output->line_count > 0))
 		return NULL;
 	if (session->is_replay)
-		return "What ranks print is not in this recording; with "
-		       "--record-output it is.";
+		return "What ranks print is not in this recording; with --record-output it is.";
 	if (rank->state == RANK_EXITED)
 		return "It has ended before it was known where it prints to.";
 	if (rank_unread_reason(session, rank) != NULL)
@@ -132,8 +131,7 @@ static const char *sentence_of(const struct session *session, const char *why)
 	const char *terminal = session->launching.job.terminal;
 
 	if (why != NULL && terminal != NULL && strstr(why, terminal) != NULL)
-		return "It prints to the terminal of the job that was started: "
-		       "! shows that.";
+		return "It prints to the terminal of the job that was started: ! shows that.";
 	return why;
 }
 

@@ -293,11 +293,11 @@ void pane_merged_tree(struct window window, const struct session *session, const
 	int first = 0;
 
 	if (merged->row_count == 0) {
-		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     stacktree_is_last(session)
-					     ? "All ranks have ended, and no stack of them "
-					       "was read before."
-					     : "No stack was read yet.");
+		window_put_paragraph(
+			window, 0, 1, window.row_count, STYLE_DIM,
+			stacktree_is_last(session)
+				? "All ranks have ended, and no stack of them was read before."
+				: "No stack was read yet.");
 		return;
 	}
 	if (has_cursor && merged->cursor >= rows)

@@ -17,9 +17,8 @@ static int put_looked_at(struct window window, int row, const struct session *se
 	buffer_append_string(&text, "Looked at ");
 	text_count(&text, session->looked_at);
 	buffer_append_string(&text, session->looked_at == 1 ? " process" : " processes");
-	buffer_append_string(&text, " for RANK, OMPI_COMM_WORLD_RANK, "
-				    "PMI_RANK, PMIX_RANK or SLURM_PROCID in their "
-				    "environment.");
+	buffer_append_string(&text, " for RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "
+				    "SLURM_PROCID in their environment.");
 	row += window_put_paragraph(window, row, 3, 4, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 	return row;
@@ -35,8 +34,7 @@ static int put_other_users(struct window window, int row, const struct session *
 	buffer_append_string(&text, session->other_users == 1
 					    ? " Python process belongs to another user"
 					    : " Python processes belong to other users");
-	buffer_append_string(&text, "; to look at them, run as root: sudo "
-				    "probetui");
+	buffer_append_string(&text, "; to look at them, run as root: sudo probetui");
 	row += window_put_paragraph(window, row, 3, 3, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 	return row + 1;
@@ -86,9 +84,8 @@ static void put_job(struct window window, const struct session *session)
 	row += window_put_paragraph(window, row, 3, 3, STYLE_TITLE_FOCUSED, text.data);
 	buffer_reset(&text);
 	if (is_alive)
-		buffer_append_string(&text, "Waiting for ranks of it to "
-					    "appear: processes that run "
-					    "Python.");
+		buffer_append_string(
+			&text, "Waiting for ranks of it to appear: processes that run Python.");
 	else
 		buffer_append_string(&text, "No rank of it was seen.");
 	row += window_put_paragraph(window, row + 1, 3, 3, STYLE_TEXT, text.data);

@@ -367,8 +367,7 @@ static void append_progress(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " parameters, ");
 	rankset_append_named(out, &ranks);
 	if (diff->has_difference)
-		buffer_append_string(out, "; the elements of the first that differs "
-					  "are compared");
+		buffer_append_string(out, "; the elements of the first that differs are compared");
 	buffer_append_string(out, " (Esc gives it up)");
 	rankset_clear(&ranks);
 }
@@ -378,8 +377,7 @@ void pane_parameters_append_summary(struct buffer *out, const struct session *se
 	const struct paramdiff *diff = diff_of(session);
 
 	if (diff->expression == NULL)
-		buffer_append_string(out, "nothing was asked; :diff-params "
-					  "compares parameters");
+		buffer_append_string(out, "nothing was asked; :diff-params compares parameters");
 	else if (diff->is_over)
 		paramdiff_append_sentence(out, diff);
 	else

@@ -13,8 +13,7 @@
 #include "ui/pane.h"
 
 const char rank_gone_sentence[] =
-	"Not read: probetui-node is gone. Leave with q and start probetui "
-	"again.";
+	"Not read: probetui-node is gone. Leave with q and start probetui again.";
 
 #define USUAL_PERIOD 1.0    /* of a recording: it does not say */
 #define MARK_STOPPED 0x25a0 /* ■ */

@@ -11,10 +11,10 @@
 #include "ui/pane.h"
 
 static const char *const helps[] = {
-	"Python for the ranks of the focus. One that a debugger of ours holds "
-	"runs it in the frame looked at, any other in its __main__.",
-	"A rank that runs needs an agent for that: inject puts it in, or it "
-	"is started with PROBETUI=1.",
+	"Python for the ranks of the focus. One that a debugger of ours holds runs it in the frame "
+	"looked at, any other in its __main__.",
+	"A rank that runs needs an agent for that: inject puts it in, or it is started with "
+	"PROBETUI=1.",
 	"Tab completes names; an empty line ends a block.",
 };
 

@@ -124,8 +124,8 @@ static void append_way_out(struct buffer *out, const struct tensor *tensor)
 	if (strcmp(tensor->device, "meta") == 0)
 		buffer_append_string(out, " A meta tensor has no elements.");
 	else
-		buffer_append_string(out, " :inject starts the agent in the "
-					  "rank; what it reads shows here.");
+		buffer_append_string(
+			out, " :inject starts the agent in the rank; what it reads shows here.");
 }
 
 static void append_sentence(struct buffer *out, const char *text)
@@ -157,8 +157,7 @@ static void append_problem(struct buffer *out, const struct session *session)
 			      known->value.value != NULL ? known->value.value : "?",
 			      known->value.type != NULL ? known->value.type : "?");
 	} else if (known->expression == NULL) {
-		buffer_append_string(out, "No tensor is looked at: T asks for "
-					  "an expression.");
+		buffer_append_string(out, "No tensor is looked at: T asks for an expression.");
 	} else {
 		buffer_append_string(out, reason != NULL ? reason : "Reading the tensor.");
 	}

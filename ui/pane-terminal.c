@@ -12,13 +12,11 @@
 static const char *lack_of(const struct session *session)
 {
 	if (session->launching.job.state == LAUNCHED_NONE)
-		return "No job was started by probetui; probetui -- PROGRAM "
-		       "ARGS... starts one.";
+		return "No job was started by probetui; probetui -- PROGRAM ARGS... starts one.";
 	if (session->launching.transcript.bytes.length > 0)
 		return NULL;
 	if (session->is_replay)
-		return "What the job printed is not in this recording; with "
-		       "--record-output it is.";
+		return "What the job printed is not in this recording; with --record-output it is.";
 	return "Nothing was printed yet.";
 }
 

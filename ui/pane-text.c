@@ -18,25 +18,23 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 	keymap_describe(keymap, out);
 	buffer_append_string(out, "\nCommands, behind a colon\n\n");
 	command_append_help(out, tables, ARRAY_LENGTH(tables), COMMAND_SCREEN);
-	buffer_append_string(out, "\nMouse\n\n"
-				  "click          choose a rank, frame, variable, row, or a key of "
-				  "the last line\n"
-				  "second click   open it\n"
-				  "wheel          move in the pane under it\n"
-				  "Shift, drag    select text, as ever\n"
-				  "\nBehind the colon\n\n"
-				  "Tab S-Tab      complete, then the next, the previous of what "
-				  "fits\n"
-				  "Up Down        earlier and later lines; C-r those with what is "
-				  "typed\n"
-				  "C-a C-e        to the beginning, end\n"
-				  "C-u C-k C-w    erase to the beginning, to the end, a word\n"
-				  "\nMarks\n\n"
-				  "\u25cf majority   \u25c6 outlier, or the smallest class   "
-				  "\u25b2 \u25bc \u2605 \u271a further classes\n"
-				  "\u25a0 stopped    \u2717 exited   ? not readable   "
-				  "~ read while it moved\n"
-				  "+ folded     - open\n");
+	buffer_append_string(
+		out,
+		"\nMouse\n\n"
+		"click          choose a rank, frame, variable, row, or a key of the last line\n"
+		"second click   open it\n"
+		"wheel          move in the pane under it\n"
+		"Shift, drag    select text, as ever\n"
+		"\nBehind the colon\n\n"
+		"Tab S-Tab      complete, then the next, the previous of what fits\n"
+		"Up Down        earlier and later lines; C-r those with what is typed\n"
+		"C-a C-e        to the beginning, end\n"
+		"C-u C-k C-w    erase to the beginning, to the end, a word\n"
+		"\nMarks\n\n"
+		"\u25cf majority   \u25c6 outlier, or the smallest class   \u25b2 \u25bc \u2605 "
+		"\u271a further classes\n"
+		"\u25a0 stopped    \u2717 exited   ? not readable   ~ read while it moved\n"
+		"+ folded     - open\n");
 }
 
 void pane_text_append(struct buffer *out, const struct session *session, const struct view *view,

@@ -54,9 +54,8 @@ static bool is_name(const char *name)
 	size_t length = strlen(name);
 
 	return length > 0 && length <= THEME_NAME_MAXIMUM && name[0] != '-' &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyz"
-			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "0123456789-_") == length;
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
+		       length;
 }
 
 /*
@@ -99,10 +98,8 @@ static int not_found(const char *name, struct error *error)
 	if (count > 0)
 		error_set(error, "there is no theme '%.80s'; there are %s.", name, list.data);
 	else
-		error_set(error,
-			  "there is no theme '%.80s', nor any other in "
-			  "%s/themes.",
-			  name, PROBETUI_DATADIR);
+		error_set(error, "there is no theme '%.80s', nor any other in %s/themes.", name,
+			  PROBETUI_DATADIR);
 	theme_names_free(names, count);
 	buffer_clear(&list);
 	return -1;
@@ -115,10 +112,10 @@ int theme_load(struct theme *theme, const char *name, struct error *error)
 	int result = -1;
 
 	if (!is_name(name))
-		return error_set(error,
-				 "'%.80s' is no theme name: give the name of "
-				 "a file in the themes folder.",
-				 name);
+		return error_set(
+			error,
+			"'%.80s' is no theme name: give the name of a file in the themes folder.",
+			name);
 	find_folders(folders);
 	for (int i = 0; i < FOLDER_COUNT && !is_found; i++)
 		is_found = load_from(folders[i], i == 0, name, theme, &result, error);

@@ -101,10 +101,8 @@ static int parse_look(struct look *look, char *words, const char *where, struct 
 			colour = &look->background;
 		else if (!parse_colour(word, colour))
 			return error_set(error,
-					 "%s: '%.40s' is neither a colour "
-					 "(0-255, red, bright-red, default) nor "
-					 "bold, dim, italic, underline or "
-					 "reverse.",
+					 "%s: '%.40s' is neither a colour (0-255, red, bright-red, "
+					 "default) nor bold, dim, italic, underline or reverse.",
 					 where, word);
 	}
 	return 0;

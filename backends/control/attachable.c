@@ -17,8 +17,8 @@
 
 #define SECCOMP_STRICT 1
 
-static const char others[] = "Or stop it from within: pdb (breakpoint() in the program) or the "
-			     "agent.";
+static const char others[] =
+	"Or stop it from within: pdb (breakpoint() in the program) or the agent.";
 
 static bool find_number(const char *text, const char *key, int base, int64_t *value)
 {
@@ -76,8 +76,8 @@ static bool is_traced(const char *status, struct reason *reason)
 		return false;
 	refusal_name((pid_t)tracer, name, sizeof(name));
 	snprintf(reason->why, sizeof(reason->why),
-		 "%s (process %" PRId64 ") is attached to it, and a process "
-		 "has one debugger at a time.",
+		 "%s (process %" PRId64
+		 ") is attached to it, and a process has one debugger at a time.",
 		 name, tracer);
 	snprintf(reason->fix, sizeof(reason->fix), "End that. %s", others);
 	return true;
@@ -94,12 +94,9 @@ static bool has_handler(const char *status, struct reason *reason)
 	if (!find_number(status, "SigCgt", 16, &caught) || !(caught >> (SIGTRAP - 1) & 1))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
-		 "The program has a handler for the signal SIGTRAP, which "
-		 "watches make use of.");
+		 "The program has a handler for the signal SIGTRAP, which watches make use of.");
 	snprintf(reason->fix, sizeof(reason->fix),
-		 "Run it without that handler (signal.signal(SIGTRAP, …)). "
-		 "%s",
-		 others);
+		 "Run it without that handler (signal.signal(SIGTRAP, …)). %s", others);
 	return true;
 }
 
@@ -110,8 +107,8 @@ static bool is_confined(const char *status, struct reason *reason)
 	if (!find_number(status, "Seccomp", 10, &mode) || mode != SECCOMP_STRICT)
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
-		 "The process may only read and write (seccomp's strict "
-		 "mode): it could not ignore SIGTRAP while it is watched.");
+		 "The process may only read and write (seccomp's strict mode): it could not ignore "
+		 "SIGTRAP while it is watched.");
 	return true;
 }
 

@@ -41,8 +41,8 @@ static struct connection *control_open(struct node *node, const struct process *
 	struct control *control;
 
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
-		error_set(error, "Only its debugger can be asked: the process "
-				 "is on another machine.");
+		error_set(error,
+			  "Only its debugger can be asked: the process is on another machine.");
 		return NULL;
 	}
 	control = control_new(node, process, target != NULL, error);

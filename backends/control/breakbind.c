@@ -267,19 +267,18 @@ static char *refuse_line(const struct break_entry *entry, const struct neighbour
 	int line = entry->wanted.line;
 
 	if (!is_final(around) && around->next)
-		return xasprintf("pending: no code of line %d of %s is loaded; "
-				 "the next that has is line %d",
-				 line, file, around->next);
+		return xasprintf(
+			"pending: no code of line %d of %s is loaded; the next that has is line %d",
+			line, file, around->next);
 	if (!is_final(around))
-		return xasprintf("pending: no code of line %d of %s is loaded; "
-				 "the last that has is line %d",
-				 line, file, around->last);
+		return xasprintf(
+			"pending: no code of line %d of %s is loaded; the last that has is line %d",
+			line, file, around->last);
 	if (!around->next)
-		return xasprintf("Line %d of %s is behind the last one that "
-				 "has code, line %d.",
+		return xasprintf("Line %d of %s is behind the last one that has code, line %d.",
 				 line, file, around->last);
-	return xasprintf("Line %d of %s has no code (it is blank or a "
-			 "comment, say). The next that has is line %d.",
+	return xasprintf("Line %d of %s has no code (it is blank or a comment, say). The next that "
+			 "has is line %d.",
 			 line, file, around->next);
 }
 
@@ -298,10 +297,10 @@ static char *remark(const struct breaks *breaks, const struct break_entry *entry
 			first = code->file;
 		if (!strcmp(first, code->file))
 			continue;
-		buffer_printf(&text,
-			      "There is more than one file of that name: it "
-			      "is set in %s and in %s.",
-			      first, code->file);
+		buffer_printf(
+			&text,
+			"There is more than one file of that name: it is set in %s and in %s.",
+			first, code->file);
 		return buffer_take(&text);
 	}
 	return NULL;
@@ -383,8 +382,7 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	if (list->count && !entry->wanted.function)
 		miss_line(entry, search, list);
 	else if (list->count)
-		entry->message = xasprintf("The function %s has no line that "
-					   "could be stopped at.",
+		entry->message = xasprintf("The function %s has no line that could be stopped at.",
 					   entry->wanted.function);
 	else
 		entry->message = wait_for(entry);

@@ -83,8 +83,7 @@ static void end_second(struct break_entry *entry, double now, struct break_hit *
 		return;
 	if (entry->left_out > 0) {
 		buffer_printf(&text,
-			      "%" PRIu64 " more (a log point speaks %d times "
-			      "a second at most)",
+			      "%" PRIu64 " more (a log point speaks %d times a second at most)",
 			      entry->left_out, BREAK_SAID_MAXIMUM);
 		say(hit, entry, &text);
 	}

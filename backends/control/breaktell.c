@@ -73,8 +73,7 @@ static void append_reason(struct buffer *out, const struct breaks *breaks)
 	buffer_printf(out, "no free watch: a thread has %d, which ", WATCH_SLOTS);
 	count = append_users(out, breaks);
 	if (!count) {
-		buffer_append_string(out, "the step uses. It is set again when "
-					  "that is over.");
+		buffer_append_string(out, "the step uses. It is set again when that is over.");
 		return;
 	}
 	buffer_printf(out, "%s %s. Disable one of them, or use the agent.",

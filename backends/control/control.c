@@ -65,8 +65,7 @@ static void tell_another(struct control_thread *thread)
 	thread->is_wanted = true;
 	debugger_init(&stop);
 	place_describe(thread->place, &stop);
-	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the "
-			 "process is resumed.",
+	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the process is resumed.",
 			 (int)thread->tid,
 			 stop.description ? stop.description : stop_reason_name(stop.reason));
 	control_say(thread->control, 0, text);

@@ -20,8 +20,7 @@ static int find_frame(struct control *control, const struct message *request,
 		return -1;
 	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM ||
 	    control_frame(control, thread, (int)depth, frame) < 0)
-		return error_set(error, "There is no such frame any more; the "
-					"stack has changed.");
+		return error_set(error, "There is no such frame any more; the stack has changed.");
 	return 0;
 }
 

@@ -29,8 +29,8 @@ int control_take_setting(struct control *control, const struct message *request,
 
 	if (strcmp(threads, "python") != 0 && strcmp(threads, "one") != 0)
 		return error_set(error,
-				 "%s: \"threads\" is \"python\" (all that run "
-				 "Python stop together) or \"one\".",
+				 "%s: \"threads\" is \"python\" (all that run Python stop "
+				 "together) or \"one\".",
 				 request->name);
 	control->is_alone = strcmp(threads, "one") == 0;
 	return 0;
@@ -62,8 +62,7 @@ static int command_thread(struct control *control, struct control_thread *thread
 		return error_set(error, "\"%s\": a number is out of bounds.", request->name);
 	if (depth > 0 && command != STEPPER_CONTINUE &&
 	    control_frame(control, thread, (int)depth, &frame) < 0)
-		return error_set(error, "There is no such frame any more; the "
-					"stack has changed.");
+		return error_set(error, "There is no such frame any more; the stack has changed.");
 	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
 }
 

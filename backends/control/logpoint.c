@@ -187,8 +187,8 @@ static const char *take_expression(const char *at, struct logpoint *logpoint, st
 
 	if (!end) {
 		error_set(error,
-			  "The text to log has a '%c' without its other: "
-			  "write {EXPRESSION}, or '%c%c' for the brace itself.",
+			  "The text to log has a '%c' without its other: write {EXPRESSION}, or "
+			  "'%c%c' for the brace itself.",
 			  *at, *at, *at);
 		return NULL;
 	}
@@ -235,9 +235,7 @@ static void write_value(const struct piece *piece, const struct variable *variab
 			struct buffer *out, struct error *error)
 {
 	if (piece->is_formatted && !piece->is_repr && !is_plain(variable)) {
-		error_set(error,
-			  "%s may have a __format__ of its own: {x!r} "
-			  "writes what is known",
+		error_set(error, "%s may have a __format__ of its own: {x!r} writes what is known",
 			  variable->type);
 	} else if (piece->is_formatted && piece->is_repr) {
 		numberformat_append_repr(out, &piece->format, variable->value, error);

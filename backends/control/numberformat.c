@@ -84,12 +84,11 @@ int numberformat_read(struct numberformat *format, const char *text, struct erro
 		format->kind = *at++;
 	if (!*at && !is_wrong(format, has_point))
 		return 0;
-	return error_set(error,
-			 "The text to log has the format ':%.20s', which is "
-			 "not supported: [[FILL]<>=^][+- ][#][0][WIDTH][,_]"
-			 "[.DIGITS] and one of b d o x X e f g %% s, as in "
-			 "{loss:.3f}.",
-			 text);
+	return error_set(
+		error,
+		"The text to log has the format ':%.20s', which is not supported: [[FILL]<>=^][+- "
+		"][#][0][WIDTH][,_][.DIGITS] and one of b d o x X e f g %% s, as in {loss:.3f}.",
+		text);
 }
 
 /* Only the digits and the sign of an int; True and False are 1 and 0. */

@@ -181,8 +181,7 @@ static const struct computation *find(enum pyoperator operator)
 static int refuse_element(struct pyevaluation *evaluation, const struct pyvalue *element)
 {
 	return error_set(evaluation->error,
-			 "A %s computes in a type of its own: compute with its "
-			 ".item().",
+			 "A %s computes in a type of its own: compute with its .item().",
 			 element->element.name);
 }
 
@@ -202,17 +201,16 @@ static int refuse(struct pyevaluation *evaluation, const char *operator,
 static int refuse_large(struct pyevaluation *evaluation, const char *operator)
 {
 	return error_set(evaluation->error,
-			 "\"%s\" leaves what is computed from outside: whole "
-			 "numbers of %d bits, some 4,300 digits.",
+			 "\"%s\" leaves what is computed from outside: whole numbers of %d bits, "
+			 "some 4,300 digits.",
 			 operator, BITS_MAXIMUM);
 }
 
 static int refuse_overflow(struct pyevaluation *evaluation, const char *operator)
 {
-	return error_set(evaluation->error,
-			 "\"%s\" comes to more than a float holds "
-			 "(OverflowError in Python).",
-			 operator);
+	return error_set(
+		evaluation->error,
+		"\"%s\" comes to more than a float holds (OverflowError in Python).", operator);
 }
 
 /* A number whose class computes as int or float does. */
@@ -247,8 +245,9 @@ static int check_power(struct pyevaluation *evaluation, double base, double expo
 	if (base == 0 && exponent < 0)
 		return error_set(evaluation->error, "0 has no negative power: division by zero.");
 	if (base < 0 && exponent != floor(exponent))
-		return error_set(evaluation->error, "This power is a complex number, which is not "
-						    "computed from outside.");
+		return error_set(
+			evaluation->error,
+			"This power is a complex number, which is not computed from outside.");
 	return isinf(pow(base, exponent)) ? refuse_overflow(evaluation, "**") : 0;
 }
 
@@ -460,10 +459,10 @@ static int join(struct pyevaluation *evaluation, const struct pyvalue *left,
 	    pyvalue_characters(evaluation, right, &b, &b_count))
 		return -1;
 	if (a_count + b_count > CHARACTERS_MAXIMUM)
-		return error_set(evaluation->error,
-				 "A %s of %zu characters is longer than what is "
-				 "computed from outside.",
-				 pyvalue_type_name(evaluation, left), a_count + b_count);
+		return error_set(
+			evaluation->error,
+			"A %s of %zu characters is longer than what is computed from outside.",
+			pyvalue_type_name(evaluation, left), a_count + b_count);
 	if (pyevaluation_check_room(evaluation, (a_count + b_count) * sizeof(*characters)))
 		return -1;
 	*result = (struct pyvalue){ .kind = left->kind, .count = a_count + b_count };
@@ -509,10 +508,10 @@ int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
 		return refuse_element(evaluation, operand);
 	if (!is_plain(evaluation, operand, slot) ||
 	    (operator== PYOPERATOR_INVERT && !pyvalue_is_integer(operand)))
-		return error_set(evaluation->error,
-				 "\"%s\" of %s is not computed from outside: "
-				 "it is for numbers only.",
-				 pyoperator_name(operator), pyvalue_type_name(evaluation, operand));
+		return error_set(
+			evaluation->error,
+			"\"%s\" of %s is not computed from outside: it is for numbers only.",
+			pyoperator_name(operator), pyvalue_type_name(evaluation, operand));
 	*result = *operand;
 	result->address = 0;
 	if (operand->kind == PYVALUE_FLOAT) {

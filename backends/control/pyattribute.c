@@ -193,10 +193,10 @@ static int find_hook(struct pyevaluation *evaluation, uint64_t address, const ch
 static int refuse_code(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name)
 {
-	return error_set(evaluation->error,
-			 "%s of %s is computed by its class, which would have "
-			 "to run in the process.",
-			 name, pyvalue_type_name(evaluation, object));
+	return error_set(
+		evaluation->error,
+		"%s of %s is computed by its class, which would have to run in the process.", name,
+		pyvalue_type_name(evaluation, object));
 }
 
 static int refuse_missing(struct pyevaluation *evaluation, const struct pyvalue *object,
@@ -326,8 +326,7 @@ static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue
 		return 0;
 	if (evaluation->depth >= COMPILED_MAXIMUM)
 		return error_set(evaluation->error,
-				 "%s is asked of more than %d compiled modules "
-				 "within one another.",
+				 "%s is asked of more than %d compiled modules within one another.",
 				 name, COMPILED_MAXIMUM);
 	if (pyvalue_load(evaluation, found->value, &module))
 		return -1;
@@ -357,8 +356,8 @@ static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *ob
 			return result;
 	}
 	return error_set(evaluation->error,
-			 "%s is not found in the object, and %s has a "
-			 "__getattr__, which would have to run in the process.",
+			 "%s is not found in the object, and %s has a __getattr__, which would "
+			 "have to run in the process.",
 			 name, pyvalue_type_name(evaluation, object));
 }
 
@@ -377,8 +376,8 @@ static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *
 	    find_hook(evaluation, object->type, "__getattribute__", &hook) ||
 	    hook.has != CLASS_NOTHING)
 		return error_set(evaluation->error,
-				 "%s finds its attributes in a way of its own, "
-				 "which would have to run in the process.",
+				 "%s finds its attributes in a way of its own, which would have to "
+				 "run in the process.",
 				 pyvalue_type_name(evaluation, object));
 	return 0;
 }
@@ -417,9 +416,8 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 		return 0;
 	if (find_in_instance(evaluation->reader, object, "__getattr__", &hook))
 		return error_set(evaluation->error,
-				 "%s is not loaded, and the module has a "
-				 "__getattr__, which would have to run in the "
-				 "process.",
+				 "%s is not loaded, and the module has a __getattr__, which would "
+				 "have to run in the process.",
 				 name);
 	return error_set(evaluation->error, "The module has no attribute %s.", name);
 }
@@ -516,8 +514,7 @@ int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *objec
 		return result < 0 ? -1 : 0;
 	if (!object->address)
 		return error_set(evaluation->error,
-				 "Attributes of %s are not looked up from "
-				 "outside.",
+				 "Attributes of %s are not looked up from outside.",
 				 pyvalue_type_name(evaluation, object));
 	if (place)
 		set_owner(evaluation->reader, object, place);

@@ -83,8 +83,8 @@ static bool is_known(struct pyevaluation *evaluation, const struct pyvalue *valu
 static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	return error_set(evaluation->error,
-			 "%s has comparisons of its own, which would have to "
-			 "run in the process (\"is\" compares identity).",
+			 "%s has comparisons of its own, which would have to run in the process "
+			 "(\"is\" compares identity).",
 			 pyvalue_type_name(evaluation, value));
 }
 
@@ -96,9 +96,8 @@ static int check_known(struct pyevaluation *evaluation, const struct pyvalue *le
 	for (int i = 0; i < 2; i++) {
 		if (both[i]->kind == PYVALUE_TENSOR || both[i]->kind == PYVALUE_ARRAY)
 			return error_set(evaluation->error,
-					 "A whole %s is not compared from "
-					 "outside: compare its .item() or an "
-					 "element.",
+					 "A whole %s is not compared from outside: compare its "
+					 ".item() or an element.",
 					 pyvalue_type_name(evaluation, both[i]));
 		if (both[i]->kind != PYVALUE_ELEMENT && !is_known(evaluation, both[i]))
 			return refuse_own(evaluation, both[i]);
@@ -151,8 +150,8 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 		return operator== PYOPERATOR_NOT_EQUAL;
 	if (count > ITEMS_MAXIMUM)
 		return error_set(evaluation->error,
-				 "A sequence of %" PRId64 " items is too long "
-				 "to be compared from outside.",
+				 "A sequence of %" PRId64
+				 " items is too long to be compared from outside.",
 				 count);
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue a, b;
@@ -181,8 +180,9 @@ static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operato
 	int64_t count = 0;
 
 	if (!is_equality(operator) || written->address || !other->address)
-		return error_set(evaluation->error, "Sets are compared from outside only by == "
-						    "with one that is written down.");
+		return error_set(
+			evaluation->error,
+			"Sets are compared from outside only by == with one that is written down.");
 	for (size_t i = 0; i < written->count; i++) {
 		bool is_again = false;
 		int is_in = pyvalue_contains(evaluation, other, &written->items[i]);
@@ -270,8 +270,8 @@ static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
 
 	if (evaluation->depth >= DEPTH_MAXIMUM)
 		return error_set(evaluation->error,
-				 "What holds itself, or lies more than %d "
-				 "deep, is not compared from outside.",
+				 "What holds itself, or lies more than %d deep, is not compared "
+				 "from outside.",
 				 DEPTH_MAXIMUM);
 	evaluation->depth++;
 	result = compare_known(evaluation, operator, left, right);
@@ -315,8 +315,8 @@ static int compare_identity(struct pyevaluation *evaluation, const struct pyvalu
 		return left->kind == right->kind &&
 		       pybig_compare(&left->integer, &right->integer) == 0;
 	return error_set(evaluation->error,
-			 "\"is\" asks whether it is the same object, and %s "
-			 "is none of the process: == compares values.",
+			 "\"is\" asks whether it is the same object, and %s is none of the "
+			 "process: == compares values.",
 			 left->address ? "the right side" : "the left side");
 }
 
@@ -373,8 +373,8 @@ static int find_item(struct pyevaluation *evaluation, const struct pyvalue *cont
 
 		if (i >= ITEMS_MAXIMUM)
 			return error_set(evaluation->error,
-					 "A %s of %" PRId64 " items is too "
-					 "long to be searched from outside.",
+					 "A %s of %" PRId64
+					 " items is too long to be searched from outside.",
 					 pyvalue_type_name(evaluation, container), count);
 		if (container->address ? pyvalue_item(evaluation, container, i, &other)
 				       : (other = container->items[i], 0))
@@ -444,10 +444,10 @@ static int contains(struct pyevaluation *evaluation, const struct pyvalue *conta
 	case PYVALUE_ELEMENT:
 		break;
 	}
-	return error_set(evaluation->error,
-			 "What is in an object of %s cannot be told without "
-			 "running code in the process.",
-			 pyvalue_type_name(evaluation, container));
+	return error_set(
+		evaluation->error,
+		"What is in an object of %s cannot be told without running code in the process.",
+		pyvalue_type_name(evaluation, container));
 }
 
 int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *container,
@@ -455,10 +455,10 @@ int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *cont
 {
 	if (container->address && container->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_CONTAINS))
-		return error_set(evaluation->error,
-				 "%s has a __contains__ of its own, which "
-				 "would have to run in the process.",
-				 pyvalue_type_name(evaluation, container));
+		return error_set(
+			evaluation->error,
+			"%s has a __contains__ of its own, which would have to run in the process.",
+			pyvalue_type_name(evaluation, container));
 	return contains(evaluation, container, item);
 }
 

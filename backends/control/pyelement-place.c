@@ -50,16 +50,16 @@ int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct pytensor *tensor)
 {
 	if (value->view && value->view->has_mask)
-		return error_set(evaluation->error, "What has a mask is read from outside only as "
-						    "a whole.");
+		return error_set(evaluation->error,
+				 "What has a mask is read from outside only as a whole.");
 	if (value->view) {
 		*tensor = *value->view;
 		return 0;
 	}
 	if (!value->address || !pyelement_is_plain(evaluation->reader, value))
 		return error_set(evaluation->error,
-				 "%s is a class of its own over a tensor: what "
-				 "it does would have to run in the process.",
+				 "%s is a class of its own over a tensor: what it does would have "
+				 "to run in the process.",
 				 pyvalue_type_name(evaluation, value));
 	if (pytensor_read(evaluation->reader, value->address, tensor, NULL))
 		return error_set(evaluation->error, "The layout of this %s is not known.",
@@ -81,18 +81,17 @@ static int find_element(struct pyevaluation *evaluation, const struct pytensor *
 {
 	if (!pyelement_of_dtype(pytensor_dtype(tensor), element))
 		return error_set(evaluation->error,
-				 "Elements of type %s are not compared from "
-				 "outside.",
+				 "Elements of type %s are not compared from outside.",
 				 pytensor_dtype(tensor));
 	element->is_torch = tensor->device != NULL;
 	if (tensor->device && strcmp(tensor->device, "cpu") != 0)
 		return error_set(evaluation->error,
-				 "The tensor lies on %s: its elements cannot "
-				 "be read from outside.",
+				 "The tensor lies on %s: its elements cannot be read from outside.",
 				 tensor->device);
 	if (!tensor->data)
-		return error_set(evaluation->error, "Where the tensor's elements lie is not known "
-						    "of this version of torch.");
+		return error_set(
+			evaluation->error,
+			"Where the tensor's elements lie is not known of this version of torch.");
 	return 0;
 }
 
@@ -105,13 +104,11 @@ static int step_index(struct pyevaluation *evaluation, const struct pytensor *te
 
 	if (index->kind != PYVALUE_INTEGER || pybig_get(&index->integer, &at))
 		return error_set(evaluation->error,
-				 "An element is found by whole numbers, not by "
-				 "%s.",
+				 "An element is found by whole numbers, not by %s.",
 				 pyvalue_type_name(evaluation, index));
 	if (at < -size || at >= size)
 		return error_set(evaluation->error,
-				 "Index %" PRId64 " is out of range: dimension "
-				 "%d has %" PRId64 ".",
+				 "Index %" PRId64 " is out of range: dimension %d has %" PRId64 ".",
 				 at, dimension, size);
 	if (at < 0)
 		at += size;
@@ -132,10 +129,10 @@ int pyelement_place(struct pyevaluation *evaluation, const struct pyvalue *value
 	    find_element(evaluation, &tensor, element))
 		return -1;
 	if (count && count != (size_t)tensor.dimension_count)
-		return error_set(evaluation->error,
-				 "Only single elements are read from outside: "
-				 "this one takes %d indices.",
-				 tensor.dimension_count);
+		return error_set(
+			evaluation->error,
+			"Only single elements are read from outside: this one takes %d indices.",
+			tensor.dimension_count);
 	if (!count && tensor.element_count != 1)
 		return error_set(evaluation->error,
 				 "A tensor of %" PRId64 " elements is not one number.",
@@ -171,8 +168,7 @@ int pyelement_item(struct pyevaluation *evaluation, const struct pyvalue *tensor
 		*value = *tensor;
 	} else if (tensor->kind != PYVALUE_TENSOR && tensor->kind != PYVALUE_ARRAY) {
 		return error_set(evaluation->error,
-				 "item() is answered only of tensors and "
-				 "arrays, and this is %s.",
+				 "item() is answered only of tensors and arrays, and this is %s.",
 				 pyvalue_type_name(evaluation, tensor));
 	} else if (pyelement_index(evaluation, tensor, NULL, 0, value)) {
 		return -1;
@@ -231,8 +227,8 @@ static int get_gradient(struct pyevaluation *evaluation, uint64_t object, struct
 	uint64_t gradient;
 
 	if (pytensor_gradient(evaluation->reader, object, &has_gradient, &gradient))
-		return error_set(evaluation->error, "Where the gradient is, is not known of this "
-						    "version of torch.");
+		return error_set(evaluation->error,
+				 "Where the gradient is, is not known of this version of torch.");
 	*value = (struct pyvalue){ .kind = PYVALUE_NONE };
 	if (!has_gradient)
 		return 1;

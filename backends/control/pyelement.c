@@ -220,9 +220,7 @@ int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *b
 		letter = 'Q';
 	*element = (struct pyelement){ .format = letter, .name = "item" };
 	if (!pyelement_size(element))
-		return error_set(evaluation->error,
-				 "Items of type '%c' are not read from "
-				 "outside.",
+		return error_set(evaluation->error, "Items of type '%c' are not read from outside.",
 				 letter);
 	*address = items + (uint64_t)number * (uint64_t)pyelement_size(element);
 	return 0;
@@ -313,9 +311,8 @@ int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *ele
 	}
 	if (!is_known)
 		return error_set(evaluation->error,
-				 "A %s is compared by its library, which "
-				 "rounds the other number first: compare its "
-				 ".item().",
+				 "A %s is compared by its library, which rounds the other number "
+				 "first: compare its .item().",
 				 element->element.name);
 	pyelement_make_plain(&left);
 	*order = pynumber_order(&left, &right);

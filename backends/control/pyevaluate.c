@@ -253,9 +253,9 @@ static int evaluate_slice(struct pyevaluation *evaluation, const struct pysyntax
 {
 	(void)syntax;
 	(void)value;
-	return error_set(evaluation->error, "A slice or \"...\" stands here for no value: slices "
-					    "are taken from outside of list, tuple, str, bytes, "
-					    "tensors and arrays.");
+	return error_set(evaluation->error,
+			 "A slice or \"...\" stands here for no value: slices are taken from "
+			 "outside of list, tuple, str, bytes, tensors and arrays.");
 }
 
 static int evaluate_place(struct pyevaluation *evaluation, const struct pysyntax *syntax,
@@ -263,8 +263,8 @@ static int evaluate_place(struct pyevaluation *evaluation, const struct pysyntax
 {
 	(void)syntax;
 	(void)value;
-	return error_set(evaluation->error, "A place in memory can be watched, but it has no "
-					    "value in Python.");
+	return error_set(evaluation->error,
+			 "A place in memory can be watched, but it has no value in Python.");
 }
 
 static int (*const evaluators[])(struct pyevaluation *evaluation, const struct pysyntax *syntax,

@@ -88,13 +88,12 @@ static int set_name_place(struct pyevaluation *evaluation, const char *name,
 
 	if (!found->place && found->owner)
 		return error_set(evaluation->error,
-				 "Where %s stands is not known: this "
-				 "interpreter hashes text in another way.",
+				 "Where %s stands is not known: this interpreter hashes text in "
+				 "another way.",
 				 name);
 	if (!found->place)
 		return error_set(evaluation->error,
-				 "%s is a name of Python itself: where it "
-				 "stands is not watched.",
+				 "%s is a name of Python itself: where it stands is not watched.",
 				 name);
 	*place = (struct pyexpression_place){
 		.address = found->place,
@@ -146,8 +145,8 @@ static int place_of_attribute(struct pyevaluation *evaluation, const struct pysy
 		return -1;
 	if (!place->address)
 		return error_set(evaluation->error,
-				 "%s is not kept in the object itself: there "
-				 "is nothing to be watched there.",
+				 "%s is not kept in the object itself: there is nothing to be "
+				 "watched there.",
 				 syntax->text);
 	return 0;
 }
@@ -162,8 +161,7 @@ static int place_of_index(struct pyevaluation *evaluation, const struct pysyntax
 		return -1;
 	if (!place->address)
 		return error_set(evaluation->error,
-				 "Items of %s have no place that could be "
-				 "watched.",
+				 "Items of %s have no place that could be watched.",
 				 pyvalue_type_name(evaluation, container));
 	return 0;
 }
@@ -175,13 +173,13 @@ static int place_of_memory(struct pyevaluation *evaluation, const struct pysynta
 
 	if (length != 1 && length != 2 && length != 4 && length != 8)
 		return error_set(evaluation->error,
-				 "A place of %d bytes cannot be watched: the "
-				 "processor watches 1, 2, 4 or 8.",
+				 "A place of %d bytes cannot be watched: the processor watches 1, "
+				 "2, 4 or 8.",
 				 length);
 	if (syntax->address % (uint64_t)length)
 		return error_set(evaluation->error,
-				 "0x%" PRIx64 " is no multiple of %d: the "
-				 "processor watches only such places.",
+				 "0x%" PRIx64
+				 " is no multiple of %d: the processor watches only such places.",
 				 syntax->address, length);
 	*place = (struct pyexpression_place){ .address = syntax->address, .length = length };
 	return 0;
@@ -204,8 +202,8 @@ static bool is_part(const struct pysyntax *syntax)
 static int refuse_place(const struct pyexpression *expression, struct error *error)
 {
 	return error_set(error,
-			 "Only a variable, an attribute, an item or a place in "
-			 "memory can be watched, and \"%s\" is none.",
+			 "Only a variable, an attribute, an item or a place in memory can be "
+			 "watched, and \"%s\" is none.",
 			 expression->text);
 }
 

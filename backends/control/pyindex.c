@@ -20,10 +20,10 @@
 
 static int refuse_container(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
-	return error_set(evaluation->error,
-			 "Items of %s are not looked up from outside: that "
-			 "would run code in the process.",
-			 pyvalue_type_name(evaluation, container));
+	return error_set(
+		evaluation->error,
+		"Items of %s are not looked up from outside: that would run code in the process.",
+		pyvalue_type_name(evaluation, container));
 }
 
 /* The number that an index comes to in so many items; -1 and a sentence. */
@@ -201,10 +201,10 @@ int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container
 			return result < 0 ? -1 : 0;
 	}
 	if (container->kind != PYVALUE_OBJECT && !is_as_base(evaluation, container))
-		return error_set(evaluation->error,
-				 "%s has a __getitem__ of its own, which would "
-				 "have to run in the process.",
-				 pyvalue_type_name(evaluation, container));
+		return error_set(
+			evaluation->error,
+			"%s has a __getitem__ of its own, which would have to run in the process.",
+			pyvalue_type_name(evaluation, container));
 	switch (container->kind) {
 	case PYVALUE_DICT:
 		return index_dict(evaluation, container, index, value, place);

@@ -69,9 +69,9 @@ static int hash_characters(struct pyevaluation *evaluation, const struct pyvalue
 	for (size_t i = 0; i < count; i++)
 		memcpy(bytes + i * width, &characters[i], width);
 	if (pyhash_bytes(evaluation->reader, bytes, count * width, hash))
-		return error_set(evaluation->error, "The key that this process hashes with cannot "
-						    "be read: keys that are text are not looked "
-						    "up.");
+		return error_set(evaluation->error,
+				 "The key that this process hashes with cannot be read: keys that "
+				 "are text are not looked up.");
 	return 0;
 }
 
@@ -82,8 +82,8 @@ static int hash_tuple(struct pyevaluation *evaluation, const struct pyvalue *val
 	uint64_t sum = XX_PRIME_5;
 
 	if (count > TUPLE_ITEMS || depth >= TUPLE_DEPTH)
-		return error_set(evaluation->error, "A tuple this large is not looked up as a "
-						    "key.");
+		return error_set(evaluation->error,
+				 "A tuple this large is not looked up as a key.");
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue item;
 		uint64_t lane;
@@ -124,10 +124,10 @@ static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *va
 	if (!value->address ||
 	    !pyslot_is_kept(evaluation->reader, value->type,
 			    pyslot_root(evaluation->reader, value->type), PYSLOT_HASH))
-		return error_set(evaluation->error,
-				 "A key of %s is not looked up from outside: "
-				 "its hash is not known.",
-				 pyvalue_type_name(evaluation, value));
+		return error_set(
+			evaluation->error,
+			"A key of %s is not looked up from outside: its hash is not known.",
+			pyvalue_type_name(evaluation, value));
 	*hash = hash_address(value->address);
 	return 0;
 }
@@ -143,10 +143,10 @@ static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *val
 	}
 	if (value->address && value->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_HASH))
-		return error_set(evaluation->error,
-				 "%s has a __hash__ of its own, which would "
-				 "have to run in the process.",
-				 pyvalue_type_name(evaluation, value));
+		return error_set(
+			evaluation->error,
+			"%s has a __hash__ of its own, which would have to run in the process.",
+			pyvalue_type_name(evaluation, value));
 	if (pyvalue_is_integer(value)) {
 		*hash = pybig_hash(&value->integer);
 		return 0;
@@ -246,8 +246,8 @@ int pykey_find(struct pyevaluation *evaluation, const struct pyvalue *dict,
 		return !pyreader_pointer(evaluation->reader, *place, &value) && value;
 	}
 	if (is_hashed_text(key) && !is_our_hash(evaluation, &table))
-		return error_set(evaluation->error, "This interpreter hashes text in a way that "
-						    "is not known: keys are not looked up.");
+		return error_set(evaluation->error, "This interpreter hashes text in a way that is "
+						    "not known: keys are not looked up.");
 	return 0;
 }
 
@@ -273,10 +273,10 @@ int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,
 	if (hash_value(evaluation, key, 0, &search.hash))
 		return -1;
 	if (pyset_each(evaluation->reader, set->address, take_key, &search))
-		return error_set(evaluation->error,
-				 "The set at 0x%" PRIx64 " cannot be read, or "
-				 "takes more reading than one comparison may "
-				 "do.",
-				 set->address);
+		return error_set(
+			evaluation->error,
+			"The set at 0x%" PRIx64
+			" cannot be read, or takes more reading than one comparison may do.",
+			set->address);
 	return search.search.result;
 }

@@ -133,10 +133,10 @@ static int get_text(struct pyevaluation *evaluation, const struct pyvalue *objec
 	int result;
 
 	if (index->kind != PYVALUE_STRING || append_string(evaluation, index, &name))
-		result = error_set(evaluation->error,
-				   "Parameters in a dict are found by strings "
-				   "of at most %d characters.",
-				   NAME_MAXIMUM);
+		result = error_set(
+			evaluation->error,
+			"Parameters in a dict are found by strings of at most %d characters.",
+			NAME_MAXIMUM);
 	else
 		result = pyattribute_get(evaluation, object, name.data ? name.data : "", value,
 					 NULL);
@@ -153,9 +153,8 @@ static int get_item(struct pyevaluation *evaluation, const struct pyvalue *objec
 	if (way == WAY_TEXT)
 		return get_text(evaluation, object, index, value);
 	if (way != WAY_KEY && (index->kind != PYVALUE_INTEGER || pybig_get(&index->integer, &at)))
-		return error_set(evaluation->error, "Modules in a list are found by whole "
-						    "numbers; slices would run code in the "
-						    "process.");
+		return error_set(evaluation->error, "Modules in a list are found by whole numbers; "
+						    "slices would run code in the process.");
 	if (way == WAY_NAME)
 		return get_name(evaluation, object, at, value);
 	if (pyattribute_get(evaluation, object, "_modules", &modules, NULL))

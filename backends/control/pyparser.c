@@ -86,12 +86,10 @@ int parser_refuse_token(struct parser *parser)
 		const char *why;
 	} reasons[] = {
 		{ "=", "an assignment would change the process; == compares." },
-		{ ":=", "an assignment would change the process; == "
-			"compares." },
+		{ ":=", "an assignment would change the process; == compares." },
 		{ "for", "a comprehension would run code in the process." },
 		{ "@", "matrices are not multiplied from outside." },
-		{ ":", "a slice stands in the brackets of an index, as in "
-		       "x[1:3]." },
+		{ ":", "a slice stands in the brackets of an index, as in x[1:3]." },
 	};
 
 	if (token(parser)->kind == PYTOKEN_END)

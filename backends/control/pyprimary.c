@@ -75,8 +75,8 @@ static struct pysyntax *parse_constant(struct parser *parser)
 			node = parser_node(parser, constants[i].kind);
 	if (!node && pytoken_is_keyword(token(parser))) {
 		parser_refuse(parser,
-			      "\"%.*s\" does not belong into an expression that "
-			      "is compared from outside.",
+			      "\"%.*s\" does not belong into an expression that is compared from "
+			      "outside.",
 			      (int)token(parser)->length, token(parser)->start);
 		return NULL;
 	}
@@ -168,9 +168,8 @@ static struct pysyntax *parse_call(struct parser *parser, struct pysyntax *owned
 
 	node->column = owned_called->column;
 	if (!is_len && !is_item) {
-		parser_refuse(parser, "a call would run code in the process; from "
-				      "outside only len(x) and x.item() are answered, "
-				      "by reading.");
+		parser_refuse(parser, "a call would run code in the process; from outside only "
+				      "len(x) and x.item() are answered, by reading.");
 		goto fail;
 	}
 	if (parser_advance(parser) || parse_items(parser, node, ")", &has_comma))

@@ -84,13 +84,14 @@ int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object
 	if (index->kind == PYVALUE_INTEGER && !pybig_get(&index->integer, &number))
 		return get_column(evaluation, object, NULL, number, value);
 	if (index->kind != PYVALUE_STRING)
-		return error_set(evaluation->error, "A column is found from outside by a name that "
-						    "is text or a whole number; all else would run "
-						    "code in the process.");
+		return error_set(evaluation->error,
+				 "A column is found from outside by a name that is text or a whole "
+				 "number; all else would run code in the process.");
 	result = append_text(evaluation, index, &name);
 	if (!result && name.data && strlen(name.data) != name.length)
-		result = error_set(evaluation->error, "A column is found from outside by a name "
-						      "without the character \\0.");
+		result = error_set(
+			evaluation->error,
+			"A column is found from outside by a name without the character \\0.");
 	if (!result)
 		result = get_column(evaluation, object, name.data ? name.data : "", 0, value);
 	buffer_clear(&name);

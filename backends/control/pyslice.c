@@ -49,8 +49,7 @@ static int read_number(struct pyevaluation *evaluation, const struct pysyntax *s
 		return 0;
 	if (!pyvalue_is_integer(&value))
 		return error_set(evaluation->error,
-				 "A slice has whole numbers or None, and %s is "
-				 "neither.",
+				 "A slice has whole numbers or None, and %s is neither.",
 				 pyvalue_type_name(evaluation, &value));
 	if (pybig_get(&value.integer, number))
 		*number = value.integer.is_negative ? -INT64_MAX : INT64_MAX;
@@ -101,8 +100,8 @@ static int refuse_size(struct pyevaluation *evaluation, const struct pyvalue *co
 		       int64_t count)
 {
 	return error_set(evaluation->error,
-			 "A slice over %" PRId64 " items of a %s is larger than "
-			 "what is copied from outside.",
+			 "A slice over %" PRId64
+			 " items of a %s is larger than what is copied from outside.",
 			 count, pyvalue_type_name(evaluation, container));
 }
 
@@ -182,16 +181,15 @@ int pyslice_get(struct pyevaluation *evaluation, const struct pyvalue *container
 
 	if (!is_sliced(container))
 		return error_set(evaluation->error,
-				 "Slices of %s are not taken from outside: only "
-				 "those of list, tuple, str, bytes, tensors and "
-				 "arrays.",
+				 "Slices of %s are not taken from outside: only those of list, "
+				 "tuple, str, bytes, tensors and arrays.",
 				 pyvalue_type_name(evaluation, container));
 	if (container->address &&
 	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_SUBSCRIPT))
-		return error_set(evaluation->error,
-				 "%s has a __getitem__ of its own, which would "
-				 "have to run in the process.",
-				 pyvalue_type_name(evaluation, container));
+		return error_set(
+			evaluation->error,
+			"%s has a __getitem__ of its own, which would have to run in the process.",
+			pyvalue_type_name(evaluation, container));
 	length = pyvalue_length(evaluation, container);
 	if (length < 0 || read_slice(evaluation, slice, length, &part))
 		return -1;

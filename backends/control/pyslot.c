@@ -27,9 +27,7 @@ static const struct {
 	int distance;	     /* from tp_flags, or in the table */
 	const char *methods; /* that a class may have in its place */
 } slots[] = {
-	[PYSLOT_COMPARE] = { HERE, 32,
-			     "__eq__ __ne__ __lt__ __le__ __gt__ "
-			     "__ge__" },
+	[PYSLOT_COMPARE] = { HERE, 32, "__eq__ __ne__ __lt__ __le__ __gt__ __ge__" },
 	[PYSLOT_HASH] = { HERE, -48, "__hash__ __eq__" },
 	[PYSLOT_TRUTH] = { NUMBER, 72, "__bool__" },
 	[PYSLOT_LENGTH] = { SEQUENCE, 0, "__len__" },

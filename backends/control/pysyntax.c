@@ -297,8 +297,8 @@ static struct pysyntax *parse_place(const char *text, struct error *error)
 	length = *end == ':' ? strtoul(end + 1, &last, 10) : 0;
 	if (strncmp(text + 1, "0x", 2) != 0 || errno || *end != ':' || end[1] < '0' ||
 	    end[1] > '9' || *last) {
-		error_set(error, "A place in memory is written as "
-				 "*0xADDRESS:LENGTH, as in *0x7f0000001000:8.");
+		error_set(error, "A place in memory is written as *0xADDRESS:LENGTH, as in "
+				 "*0x7f0000001000:8.");
 		return NULL;
 	}
 	node = xcalloc(1, sizeof(*node));

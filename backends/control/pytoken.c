@@ -186,8 +186,7 @@ static int take_number(struct pytokens *tokens, struct error *error)
 		return pytokens_refuse(tokens, start, error, "a number does not begin with 0.");
 	if ((*tokens->next | 0x20) == 'j')
 		return pytokens_refuse(tokens, start, error,
-				       "complex numbers are not compared from "
-				       "outside.");
+				       "complex numbers are not compared from outside.");
 	if (is_name(*tokens->next))
 		return pytokens_refuse(tokens, start, error, "the number is followed by a letter.");
 	if (fraction)
@@ -292,8 +291,7 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 			put(quoted, (uint32_t)text_next(&quoted->at));
 		} else if (take_escape(quoted) < 0) {
 			return pytokens_refuse(tokens, at, error,
-					       "this escape is not read from "
-					       "outside.");
+					       "this escape is not read from outside.");
 		}
 	}
 	quoted->at++;
@@ -339,13 +337,11 @@ static int take_string(struct pytokens *tokens, int prefix, struct error *error)
 		quoted.is_bytes |= letter == 'b';
 		if (letter == 'f' || letter == 't')
 			return pytokens_refuse(tokens, token->start, error,
-					       "a formatted string would run "
-					       "code in the process.");
+					       "a formatted string would run code in the process.");
 	}
 	if (quoted.at[0] == quoted.quote && quoted.at[1] == quoted.quote)
 		return pytokens_refuse(tokens, token->start, error,
-				       "strings in three quotes are not read "
-				       "from outside.");
+				       "strings in three quotes are not read from outside.");
 	result = take_characters(tokens, &quoted, error);
 	token->kind = quoted.is_bytes ? PYTOKEN_BYTES : PYTOKEN_STRING;
 	token->characters = quoted.characters;
@@ -369,11 +365,10 @@ static int take_symbol(struct pytokens *tokens, struct error *error)
 	}
 	if ((unsigned char)*start < 0x80)
 		return pytokens_refuse(tokens, start, error,
-				       "a control character does not belong "
-				       "there.");
-	return pytokens_refuse(tokens, start, error,
-			       "names are looked up from outside only when "
-			       "they are written in ASCII.");
+				       "a control character does not belong there.");
+	return pytokens_refuse(
+		tokens, start, error,
+		"names are looked up from outside only when they are written in ASCII.");
 }
 
 int pytokens_next(struct pytokens *tokens, struct error *error)

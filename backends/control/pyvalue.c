@@ -48,8 +48,7 @@ int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size)
 {
 	if (size <= OWNED_MAXIMUM && evaluation->owned_bytes <= OWNED_MAXIMUM - size)
 		return 0;
-	return error_set(evaluation->error, "An expression copies at most "
-					    "64 MiB from outside.");
+	return error_set(evaluation->error, "An expression copies at most 64 MiB from outside.");
 }
 
 void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer)
@@ -150,10 +149,11 @@ static int load_integer(struct pyevaluation *evaluation, struct pyvalue *value)
 	else
 		memcpy(digits, few, (size_t)count * sizeof(*few));
 	if (count < 0)
-		return error_set(evaluation->error,
-				 "An int at 0x%" PRIx64 " cannot be read, or "
-				 "is larger than what is compared from outside.",
-				 value->address);
+		return error_set(
+			evaluation->error,
+			"An int at 0x%" PRIx64
+			" cannot be read, or is larger than what is compared from outside.",
+			value->address);
 	value->integer.digits = digits;
 	value->integer.count = (size_t)count;
 	return 0;
@@ -168,9 +168,7 @@ int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyval
 	*value = (struct pyvalue){ .address = address };
 	if (pytype_of(reader, address, &type))
 		return error_set(evaluation->error,
-				 "There is no object that can be read at "
-				 "0x%" PRIx64 ".",
-				 address);
+				 "There is no object that can be read at 0x%" PRIx64 ".", address);
 	value->type = type.address;
 	find_base(reader, &type, value);
 	if (pyvalue_is_integer(value))
@@ -234,8 +232,7 @@ static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *val
 		      const char *method)
 {
 	return error_set(evaluation->error,
-			 "%s has %s of its own, which would have to run in "
-			 "the process.",
+			 "%s has %s of its own, which would have to run in the process.",
 			 pyvalue_type_name(evaluation, value), method);
 }
 
@@ -331,9 +328,7 @@ int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *va
 	length = value->address || value->view ? read_length(evaluation->reader, value)
 					       : (int64_t)value->count;
 	if (length < 0)
-		return error_set(evaluation->error,
-				 "The length of an object of %s cannot be "
-				 "read.",
+		return error_set(evaluation->error, "The length of an object of %s cannot be read.",
 				 pyvalue_type_name(evaluation, value));
 	return length;
 }
@@ -361,8 +356,8 @@ int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 	if (value->kind == PYVALUE_TENSOR || value->kind == PYVALUE_ARRAY ||
 	    value->kind == PYVALUE_SERIES)
 		return error_set(evaluation->error,
-				 "The truth of a whole %s is not told from "
-				 "outside: compare its .item() or an element.",
+				 "The truth of a whole %s is not told from outside: compare its "
+				 ".item() or an element.",
 				 pyvalue_type_name(evaluation, value));
 	if (!is_as_base(evaluation, value, PYSLOT_TRUTH))
 		return refuse_own(evaluation, value, "a __bool__");
@@ -416,17 +411,17 @@ int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *va
 	length = read_length(evaluation->reader, value);
 	if (length > CHARACTERS_MAXIMUM)
 		return error_set(evaluation->error,
-				 "A %s of %" PRId64 " characters is too long "
-				 "to be compared from outside.",
+				 "A %s of %" PRId64
+				 " characters is too long to be compared from outside.",
 				 pyvalue_type_name(evaluation, value), length);
 	*count = length < 0 ? 0 : (size_t)length;
 	read = pyevaluation_allocate(evaluation, (*count + 1) * sizeof(*read));
 	*characters = read;
 	if (length < 0 || read_characters(evaluation->reader, value, read, *count))
-		return error_set(evaluation->error,
-				 "A %s cannot be read, or takes more reading "
-				 "than one comparison may do.",
-				 pyvalue_type_name(evaluation, value));
+		return error_set(
+			evaluation->error,
+			"A %s cannot be read, or takes more reading than one comparison may do.",
+			pyvalue_type_name(evaluation, value));
 	return 0;
 }
 

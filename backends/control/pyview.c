@@ -29,9 +29,9 @@ struct view {
 
 static int refuse_index(struct pyevaluation *evaluation)
 {
-	return error_set(evaluation->error, "A tensor is indexed from outside by whole numbers, "
-					    "slices, ... and None; other indices would run code "
-					    "in the process.");
+	return error_set(evaluation->error,
+			 "A tensor is indexed from outside by whole numbers, slices, ... and None; "
+			 "other indices would run code in the process.");
 }
 
 static int refuse_strides(struct pyevaluation *evaluation)
@@ -73,8 +73,7 @@ static int take_number(struct view *view, const struct pyvalue *index)
 
 	if (pybig_get(&index->integer, &at) || at < -size || at >= size)
 		return error_set(view->evaluation->error,
-				 "The index is out of range: dimension %d has "
-				 "%" PRId64 ".",
+				 "The index is out of range: dimension %d has %" PRId64 ".",
 				 view->taken, size);
 	if (move(view, at < 0 ? at + size : at))
 		return -1;
@@ -194,8 +193,7 @@ static int take_part(struct view *view, const struct pysyntax *part)
 	}
 	if (view->taken >= view->tensor->dimension_count)
 		return error_set(view->evaluation->error,
-				 "These are too many indices: there are %d "
-				 "dimensions.",
+				 "These are too many indices: there are %d dimensions.",
 				 view->tensor->dimension_count);
 	if (part->kind == PYSYNTAX_SLICE)
 		return take_slice(view, part);
@@ -380,8 +378,8 @@ static int get_number(struct pyevaluation *evaluation, const struct pytensor *te
 		if (tensor->family != PYTENSOR_TORCH)
 			return 0;
 		if (tensor->requires_grad < 0)
-			return error_set(evaluation->error, "Whether it requires a gradient is "
-							    "not known.");
+			return error_set(evaluation->error,
+					 "Whether it requires a gradient is not known.");
 		pyvalue_set_boolean(evaluation, value, tensor->requires_grad);
 		return 1;
 	}

@@ -87,23 +87,20 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 {
 	if (has_jit(node, memory_pid(memory), python->minor))
 		return explain(reason,
-			       "Its Python compiles code while it runs "
-			       "(PYTHON_JIT): what is compiled cannot be "
-			       "followed from outside.",
+			       "Its Python compiles code while it runs (PYTHON_JIT): what is "
+			       "compiled cannot be followed from outside.",
 			       "Start it with PYTHON_JIT=0.");
 	if (!is_traced_within(memory, python))
 		return true;
 	if (has_agent(node, memory_pid(memory)))
-		return explain(reason,
-			       "It is traced from within (sys.settrace), as "
-			       "probetui's agent in it does while breakpoints "
-			       "are set there or a thread stands.",
-			       "Nothing is wrong: it is stopped and stepped by "
-			       "the agent meanwhile. From outside it can be "
-			       "when those breakpoints are deleted.");
+		return explain(
+			reason,
+			"It is traced from within (sys.settrace), as probetui's agent in it does "
+			"while breakpoints are set there or a thread stands.",
+			"Nothing is wrong: it is stopped and stepped by the agent meanwhile. From "
+			"outside it can be when those breakpoints are deleted.");
 	return explain(reason,
-		       "It is being traced from within (sys.settrace: "
-		       "pdb, a coverage tool).",
+		       "It is being traced from within (sys.settrace: pdb, a coverage tool).",
 		       "Connect to its pdb, or start it without.");
 }
 
@@ -142,8 +139,7 @@ static void tell_anew(pid_t pid, struct reason *reason)
 		name = restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
 	if (name)
 		snprintf(reason->why + length, sizeof(reason->why) - length,
-			 " Thread %s waits in %s: a stop restarts the time-out "
-			 "of that call.",
+			 " Thread %s waits in %s: a stop restarts the time-out of that call.",
 			 entry->d_name, name);
 	if (folder)
 		closedir(folder);
@@ -155,10 +151,7 @@ bool control_probe(struct node *node, pid_t pid, struct reason *reason)
 
 	if ((!is_ours && !attachable(pid, reason)) || !can_follow_process(node, pid, reason))
 		return false;
-	explain(reason,
-		"The process ignores SIGTRAP while a breakpoint or a step is "
-		"set.",
-		"");
+	explain(reason, "The process ignores SIGTRAP while a breakpoint or a step is set.", "");
 	tell_anew(pid, reason);
 	return true;
 }

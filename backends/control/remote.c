@@ -91,9 +91,7 @@ static int keep(struct remote *remote, struct error *error)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)remote->tid);
 	if (!arch_is_known(&remote->registers))
-		return error_set(error,
-				 "thread %d runs a program of another kind of "
-				 "processor",
+		return error_set(error, "thread %d runs a program of another kind of processor",
 				 (int)remote->tid);
 	return 0;
 }
@@ -160,13 +158,9 @@ int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *pla
 	frame = xcalloc(1, sizeof(*frame));
 	if (make_frame(remote, frame, places, action) < 0)
 		result = error_set_errno(error, errno,
-					 "thread %d: below its stack there is "
-					 "no room",
-					 (int)tid);
+					 "thread %d: below its stack there is no room", (int)tid);
 	else if (start(remote, frame, places) < 0)
-		result = error_set_errno(error, errno,
-					 "thread %d: its registers cannot be "
-					 "set",
+		result = error_set_errno(error, errno, "thread %d: its registers cannot be set",
 					 (int)tid);
 	free(frame);
 	return result;
@@ -248,8 +242,7 @@ int remote_result(const struct remote *remote, struct arch_action *old, struct e
 {
 	if (remote->result < 0)
 		return error_set_errno(error, (int)-remote->result,
-				       "thread %d does not ignore SIGTRAP as "
-				       "it was told",
+				       "thread %d does not ignore SIGTRAP as it was told",
 				       (int)remote->tid);
 	*old = remote->old;
 	return 0;

@@ -99,8 +99,8 @@ static void say_once(struct control *control, uint64_t set)
 	if (fresh == 0)
 		return;
 	append_sent(&out, control, fresh);
-	buffer_append_string(&out, " and stays stopped (stop-on-signal): "
-				   "continue delivers the signal");
+	buffer_append_string(&out,
+			     " and stays stopped (stop-on-signal): continue delivers the signal");
 	control_say(control, 0, out.data);
 	buffer_clear(&out);
 }
@@ -131,8 +131,7 @@ static void resume(struct control *control, uint64_t set, uint64_t caught)
 	struct buffer out = BUFFER_INIT;
 
 	append_sent(&out, control, set);
-	buffer_append_string(&out, set & caught ? ": resumed so that it can handle "
-						  "it"
+	buffer_append_string(&out, set & caught ? ": resumed so that it can handle it"
 						: ", which ends it: resumed");
 	if (set & caught && control_has_wishes(control))
 		buffer_append_string(&out, " (breakpoints off)");

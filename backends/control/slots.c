@@ -73,15 +73,14 @@ static int explain(pid_t tid, int number, const struct watch *watch, struct erro
 {
 	if (number == ENOSPC)
 		return error_set(error,
-				 "thread %d: all four watches of the "
-				 "processor are in use, by another debugger; "
-				 "end it",
+				 "thread %d: all four watches of the processor are in use, by "
+				 "another debugger; end it",
 				 (int)tid);
 	if (number == EMFILE || number == ENFILE)
-		return error_set(error,
-				 "thread %d: no file is left for a watch; "
-				 "raise the limit (ulimit -n)",
-				 (int)tid);
+		return error_set(
+			error,
+			"thread %d: no file is left for a watch; raise the limit (ulimit -n)",
+			(int)tid);
 	return error_set_errno(error, number,
 			       "thread %d: %d bytes at 0x%" PRIx64 " cannot be watched", (int)tid,
 			       watch->length, watch->address);

@@ -183,9 +183,8 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	if (pyframes_read(&stepper->frames, stepper->here.frame, &now) < 0)
 		return error_set(error, "The thread's frames cannot be read.");
 	if (now.is_traced)
-		return error_set(error, "The thread is traced from within "
-					"(sys.settrace): another debugger, or a "
-					"coverage tool; step with that one.");
+		return error_set(error, "The thread is traced from within (sys.settrace): another "
+					"debugger, or a coverage tool; step with that one.");
 	about->frame = now.frame;
 	if (frame && frame != now.frame.address &&
 	    pyframes_frame(&stepper->frames, frame, &about->frame) < 0)
@@ -193,8 +192,7 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	if (about->frame.address == 0)
 		return error_set(error, "The thread runs no Python now.");
 	if (follow_start(stepper, &follow, &about->frame) < 0)
-		return error_set(error, "The frame is gone, or its code makes "
-					"no sense.");
+		return error_set(error, "The frame is gone, or its code makes no sense.");
 	if (pyframes_caller(&stepper->frames, &about->frame, &caller) < 0)
 		return error_set(error, "The frame's caller cannot be read.");
 	about->caller = caller.address;
@@ -206,9 +204,8 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	about->is_unborn = follow_is_unborn(stepper, &follow);
 	if (follow.code->has_executors)
 		return error_set(error,
-				 "Python has compiled %s to native "
-				 "code (JIT), which cannot be stepped "
-				 "from outside.",
+				 "Python has compiled %s to native code (JIT), which cannot be "
+				 "stepped from outside.",
 				 follow.code->name);
 	if (stepper->last.stop.frame == about->frame.address)
 		about->event = bdb_event(&stepper->last);
@@ -277,8 +274,7 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct err
 	if (now.frame.address == 0)
 		return error_set(error, "The thread runs no Python now.");
 	if (follow_start(stepper, &follow, &now.frame) < 0)
-		return error_set(error, "The code of the thread's newest "
-					"frame makes no sense.");
+		return error_set(error, "The code of the thread's newest frame makes no sense.");
 	*stop = (struct stepper_stop){
 		.at = STOP_AT_UNKNOWN,
 		.reason = STOP_PAUSE,
@@ -308,8 +304,8 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    follow_start(stepper, &stepper->here, &now) < 0)
-		stepper_lose(stepper, "The frame that is stepped in is gone, "
-				      "or its code makes no sense.");
+		stepper_lose(stepper,
+			     "The frame that is stepped in is gone, or its code makes no sense.");
 }
 
 static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)

@@ -71,8 +71,8 @@ int control_pause(struct control *control, pid_t tid, struct error *error)
 	control_look_at_threads(control);
 	control->shown = choose_shown(control, tid);
 	if (control->shown == 0)
-		return error_set(error, "It runs no Python now: its threads "
-					"are starting or ending.");
+		return error_set(error,
+				 "It runs no Python now: its threads are starting or ending.");
 	begin_stopping(control);
 	return 0;
 }
@@ -136,8 +136,7 @@ static char *explain_missing(const struct control *control)
 		buffer_append_string(&missing, " did not come to stand yet.");
 	if (asleep.length > 0)
 		buffer_printf(&missing,
-			      " %s sleeps uninterruptibly (state D): it cannot "
-			      "be stopped.",
+			      " %s sleeps uninterruptibly (state D): it cannot be stopped.",
 			      asleep.data);
 	buffer_clear(&asleep);
 	return missing.length > 0 ? buffer_take(&missing) : NULL;

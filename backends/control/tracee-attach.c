@@ -147,9 +147,7 @@ static void explain(pid_t pid, int number, struct reason *reason)
 	}
 	*reason = (struct reason){ .fix = "Try again in a moment." };
 	snprintf(reason->why, sizeof(reason->why),
-		 "Process %d is just being left: a thread of it does not come "
-		 "to stand.",
-		 (int)pid);
+		 "Process %d is just being left: a thread of it does not come to stand.", (int)pid);
 }
 
 struct tracee *tracee_new(struct waits *waits, pid_t pid, const struct tracee_calls *calls,

@@ -60,9 +60,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 		    !waits_one(tracee->waits, thread->tid, CALL_NS, &status)) {
 			thread->state = THREAD_CALLS;
 			tracee->hopeless = loop_now() + HOPELESS_SECONDS;
-			return error_set(error,
-					 "thread %d does not come back from "
-					 "the kernel",
+			return error_set(error, "thread %d does not come back from the kernel",
 					 (int)thread->tid);
 		}
 		thread_note_signal(thread, status);
@@ -197,10 +195,10 @@ static int replace(struct thread *thread, struct error *error)
 		return -1;
 	take_result(thread, &old);
 	if (tracee->disposition != DISPOSITION_IGNORED)
-		return error_set(error,
-				 "pid %d has a handler for the signal SIGTRAP, "
-				 "which watches make use of",
-				 (int)tracee->pid);
+		return error_set(
+			error,
+			"pid %d has a handler for the signal SIGTRAP, which watches make use of",
+			(int)tracee->pid);
 	tracee_pass(tracee, "ignored");
 	return 0;
 }
@@ -283,8 +281,8 @@ static int stop_any(struct tracee *tracee, struct thread *preferred, struct erro
 		return stop_and_replace(thread, error);
 	tracee->hopeless = loop_now() + HOPELESS_SECONDS;
 	return error_set(error,
-			 "no thread of pid %d can be stopped: each ends, or "
-			 "sleeps uninterruptibly (state D)",
+			 "no thread of pid %d can be stopped: each ends, or sleeps uninterruptibly "
+			 "(state D)",
 			 (int)tracee->pid);
 }
 

@@ -433,8 +433,7 @@ static int refuse_blocked(struct thread *thread, struct error *error)
 {
 	thread->is_passing = true;
 	return error_set(error,
-			 "thread %d blocks the signal SIGTRAP, so it cannot be "
-			 "stopped by watches",
+			 "thread %d blocks the signal SIGTRAP, so it cannot be stopped by watches",
 			 (int)thread->tid);
 }
 
@@ -526,10 +525,10 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 	if (thread->state != THREAD_RUNS && thread->state != THREAD_LISTENS)
 		return error_set(error, "thread %d is just being stopped", (int)tid);
 	if (thread_is_stuck(thread))
-		return error_set(error,
-				 "thread %d cannot be held: it ends, or sleeps "
-				 "uninterruptibly (state D)",
-				 (int)tid);
+		return error_set(
+			error,
+			"thread %d cannot be held: it ends, or sleeps uninterruptibly (state D)",
+			(int)tid);
 	thread_interrupt(thread);
 	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->held))
 		return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);

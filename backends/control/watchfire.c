@@ -145,11 +145,11 @@ static int find_place(struct watched *watched, struct watched_entry *entry, bool
 		result = pyexpression_place_again(entry->expression, &reader, entry->place.owner,
 						  place, error);
 	if (!result && !is_aligned(place))
-		result = error_set(error,
-				   "It lies at 0x%" PRIx64 ", which is no "
-				   "multiple of its %d bytes: the processor "
-				   "watches only such places.",
-				   place->address, place->length);
+		result =
+			error_set(error,
+				  "It lies at 0x%" PRIx64 ", which is no multiple of its %d bytes: "
+							  "the processor watches only such places.",
+				  place->address, place->length);
 	return result;
 }
 
@@ -160,8 +160,7 @@ static int find_frame(struct watched *watched, struct watched_entry *entry,
 	uint8_t owner = 0;
 
 	if (!frames)
-		return error_set(error, "Names are looked up in a frame: stop the "
-					"rank first.");
+		return error_set(error, "Names are looked up in a frame: stop the rank first.");
 	if (frames->find(entry->wanted.depth, &entry->frame, frames->data) < 0)
 		return error_set(error, "There is no frame %d where it stands.",
 				 entry->wanted.depth);
@@ -276,8 +275,7 @@ static bool is_wanted(struct watched *watched, struct watched_entry *entry, uint
 	message = xasprintf("condition failed: %s", error.message);
 	set_message(entry, message);
 	free(message);
-	entry->failure = xasprintf("the condition %s failed, so it does not "
-				   "stop: %s",
+	entry->failure = xasprintf("the condition %s failed, so it does not stop: %s",
 				   entry->wanted.condition, error.message);
 	entry->has_failed = true;
 	watched->revision++;

@@ -251,9 +251,8 @@ static void on_identity(struct inquiry *inquiry, json_t *body, const struct erro
 		return;
 	}
 	if (!can_debug(body)) {
-		agent_end(agent, "Its agent is of another version of probetui, "
-				 "which this one cannot talk to: start the "
-				 "program again with this version's.");
+		agent_end(agent, "Its agent is of another version of probetui, which this one "
+				 "cannot talk to: start the program again with this version's.");
 		return;
 	}
 	agent->inner_pid = json_get_integer(body, "pid", 0);

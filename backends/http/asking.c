@@ -136,8 +136,9 @@ int asking_set(struct agent *agent, const struct message *request, struct error 
 	json_t *arguments;
 
 	if (!name[0] || !value[0])
-		return error_set(error, "setVariable: there is a \"name\", and "
-					"an expression, its \"value\".");
+		return error_set(
+			error,
+			"setVariable: there is a \"name\", and an expression, its \"value\".");
 	arguments = json_object();
 	if (add_frame(agent, request, arguments, error) < 0) {
 		json_decref(arguments);
@@ -218,8 +219,8 @@ int asking_execute(struct agent *agent, const struct message *request, struct er
 	json_t *body;
 
 	if ((code != NULL) == (path != NULL))
-		return error_set(error, "execute: it is either \"code\" or the "
-					"\"path\" of a file.");
+		return error_set(error,
+				 "execute: it is either \"code\" or the \"path\" of a file.");
 	body = json_object();
 	json_set_text(body, code ? "code" : "path", code ? code : path);
 	json_object_set_new(body, "timeout", json_real(seconds));
@@ -318,8 +319,7 @@ static void on_ejected(struct inquiry *inquiry, json_t *body, const struct error
 	if (error && !agent_is_listening(agent))
 		agent_lose(agent, error->message);
 	else if (!error)
-		agent_end(agent, "Its agent was taken out of it; probetui "
-				 "inject puts one in.");
+		agent_end(agent, "Its agent was taken out of it; probetui inject puts one in.");
 }
 
 /* It ends where it is held when no lease holds it any more. */
@@ -343,9 +343,8 @@ static void on_state(struct inquiry *inquiry, json_t *body, const struct error *
 	else if (error)
 		refused = *error;
 	else if (is_held(body))
-		error_set(&refused, "It is held at an uncaught exception, "
-				    "and would end without its agent. "
-				    "c lets the exception propagate.");
+		error_set(&refused, "It is held at an uncaught exception, and would end without "
+				    "its agent. c lets the exception propagate.");
 	if (error_is_set(&refused)) {
 		inquiry_respond(inquiry, NULL, &refused);
 		return;

@@ -148,9 +148,7 @@ static bool is_free(const struct agent *agent, enum needs needs, struct reason *
 	if (other->state == DEBUGGER_STOPPED)
 		return explain(reason, "Another debugger of ours has stopped it.", "");
 	if (needs >= NEEDS_DEBUGGER)
-		return explain(reason,
-			       "It is connected to by another debugger "
-			       "already.",
+		return explain(reason, "It is connected to by another debugger already.",
 			       "Detach that first.");
 	return true;
 }
@@ -166,8 +164,8 @@ static bool has_stopped(const struct agent *agent, enum needs needs, const struc
 			       "Pause it, or wait for a breakpoint.");
 	if (needs == NEEDS_LIVE && halt_is_held(halt))
 		return explain(reason,
-			       "It is held at an uncaught exception: its "
-			       "frames can be looked at, not stepped.",
+			       "It is held at an uncaught exception: its frames can be looked at, "
+			       "not stepped.",
 			       "c lets the exception propagate.");
 	return true;
 }
@@ -220,8 +218,8 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 		return false;
 	if (agent->is_read_only && rows[kind].runs)
 		return explain(reason,
-			       "Its agent only reads (read_only=True): it "
-			       "stops, changes and runs nothing.",
+			       "Its agent only reads (read_only=True): it stops, changes and runs "
+			       "nothing.",
 			       "");
 	return needs < NEEDS_STOP || (kind == REQUEST_CONTINUE && agent->paused) ||
 	       has_stopped(agent, needs, request, reason);

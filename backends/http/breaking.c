@@ -294,8 +294,7 @@ static void on_info(struct inquiry *inquiry, json_t *body, const struct error *e
 	else if (binding)
 		binding_refuse(binding, error ? error->message
 					      : json_get_string(body, "description",
-								"It cannot be "
-								"watched."));
+								"It cannot be watched."));
 	if (binding && !data && !error)
 		binding->is_refused = true;
 	count_down(round);

@@ -20,8 +20,8 @@ struct carrier_office {
 static const struct carrier_module *open_module(struct error *error)
 {
 	return module_open(FILE_NAME, CARRIER_MODULE_NAME,
-			   "Agents need " FILE_NAME " beside probetui-node, "
-			   "and libcurl (Debian: libcurl4)",
+			   "Agents need " FILE_NAME
+			   " beside probetui-node, and libcurl (Debian: libcurl4)",
 			   error);
 }
 

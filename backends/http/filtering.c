@@ -60,8 +60,7 @@ int breaking_set_filters(struct agent *agent, const struct message *request, str
 
 	if (!json_is_array(list)) {
 		json_decref(filters);
-		return error_set(error, "setExceptionBreakpoints: \"filters\" "
-					"is a list.");
+		return error_set(error, "setExceptionBreakpoints: \"filters\" is a list.");
 	}
 	json_object_set(filters, "filters", list);
 	if (json_is_array(json_object_get(request->body, "types")))

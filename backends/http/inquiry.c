@@ -149,8 +149,8 @@ static const char *const outcome_words[] = {
 	[CARRIER_UNREACHABLE] = "Its agent cannot be reached: ",
 	[CARRIER_LATE] = "Its agent did not answer in time: ",
 	[CARRIER_DISTRUSTED] = "TLS with its agent fails: ",
-	[CARRIER_UNENCRYPTED] = "No TLS is spoken there: http://HOST:PORT, and "
-				"not https, would be its address; ",
+	[CARRIER_UNENCRYPTED] =
+		"No TLS is spoken there: http://HOST:PORT, and not https, would be its address; ",
 	[CARRIER_UNREADABLE] = "What its agent answers cannot be taken: ",
 };
 
@@ -160,8 +160,8 @@ static const char *hint(const struct agent *agent, const struct carrier_answer *
 	if (answer->outcome != CARRIER_DISTRUSTED)
 		return "";
 	return agent->way.ca_file ? "; what is trusted is what PROBETUI_CA_FILE has"
-				  : "; PROBETUI_CA_FILE=FILE has certificates to trust, "
-				    "as that of the agent's signer or its own";
+				  : "; PROBETUI_CA_FILE=FILE has certificates to trust, as that of "
+				    "the agent's signer or its own";
 }
 
 static void explain(const struct agent *agent, const struct carrier_answer *answer,
@@ -466,8 +466,7 @@ static int check_left(int fd, void *data)
 
 void inquiry_leave(struct agent *agent)
 {
-	static const char body[] = "{\"seq\":1,\"type\":\"request\","
-				   "\"command\":\"disconnect\"}";
+	static const char body[] = "{\"seq\":1,\"type\":\"request\",\"command\":\"disconnect\"}";
 	struct leaving *leaving = xcalloc(1, sizeof(*leaving));
 	char *url = xasprintf("%s/dap?session=%s", agent->way.base, agent->session);
 	struct carrier_request request = {

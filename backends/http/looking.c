@@ -61,14 +61,12 @@ const struct halt_frame *asking_find_frame(const struct agent *agent, const stru
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 
 	if (!halt) {
-		error_set(error, "It runs: only a frame that stands can be "
-				 "looked into.");
+		error_set(error, "It runs: only a frame that stands can be looked into.");
 		return NULL;
 	}
 	if (depth >= 0 && (size_t)depth < halt->frame_count)
 		return &halt->frames[depth];
-	error_set(error, "There is no such frame any more; the stack has "
-			 "changed.");
+	error_set(error, "There is no such frame any more; the stack has changed.");
 	return NULL;
 }
 

@@ -175,13 +175,11 @@ static void read_refusal(struct reply *reply, int status, const json_t *answer, 
 	reply->kind = kind_of(status);
 	reply->body = json_object();
 	if (status == 401)
-		error_set(error, "The token was refused: PROBETUI_TOKEN_FILE, "
-				 "or PROBETUI_TOKEN, is to be that of the "
-				 "program.");
+		error_set(error, "The token was refused: PROBETUI_TOKEN_FILE, or PROBETUI_TOKEN, "
+				 "is to be that of the program.");
 	else if (status == 409)
-		error_set(error, "The connection to its agent ended before "
-				 "the answer. The agent had taken the request: "
-				 "what it was to do is done, or under way.");
+		error_set(error, "The connection to its agent ended before the answer. The agent "
+				 "had taken the request: what it was to do is done, or under way.");
 	else
 		quote(error, "Its agent refuses: ", message);
 }
@@ -194,9 +192,7 @@ static json_t *read_object(struct reply *reply, int status, const char *bytes, s
 
 	*reply = (struct reply){ .kind = REPLY_SENSELESS };
 	if (status != 200 && (status < 400 || status > 599)) {
-		error_set(error,
-			  "What is there is no agent: it answers with "
-			  "HTTP status %d.",
+		error_set(error, "What is there is no agent: it answers with HTTP status %d.",
 			  status);
 	} else if (status != 200) {
 		read_refusal(reply, status, answer, error);

@@ -35,8 +35,7 @@ static json_t *make_arguments(const struct halt *halt, const struct message *req
 	json_t *arguments;
 
 	if (depth < 0 || (depth > 0 && (size_t)depth >= halt->frame_count)) {
-		error_set(error, "There is no such frame any more; the stack "
-				 "has changed.");
+		error_set(error, "There is no such frame any more; the stack has changed.");
 		return NULL;
 	}
 	if (line < 0 || line > INT_MAX) {
@@ -224,8 +223,7 @@ static void on_late(void *data)
 	agent->pausing = NULL;
 	if (agent->phase != AGENT_OPEN || halts_shown(agent) || !agent->paused)
 		return;
-	agent_say_why(agent, "It is to pause, and runs no Python now: it stops "
-			     "at its next line.");
+	agent_say_why(agent, "It is to pause, and runs no Python now: it stops at its next line.");
 	node_flush(agent->base.node);
 }
 
@@ -266,8 +264,7 @@ int stepping_pause(struct agent *agent, const struct message *request, struct er
 	json_t *arguments;
 
 	if (threads && strcmp(threads, "python") != 0 && strcmp(threads, "one") != 0)
-		return error_set(error, "pause: \"threads\" is \"python\" or "
-					"\"one\".");
+		return error_set(error, "pause: \"threads\" is \"python\" or \"one\".");
 	/* Nothing of what stands already. */
 	if (halts_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
 		node_respond(agent->base.node, request, NULL, NULL);

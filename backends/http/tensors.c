@@ -49,14 +49,13 @@ static int send(struct agent *agent, const struct message *request, const char *
 	json_t *arguments;
 
 	if (!json_get_string(request->body, "expression", NULL))
-		return error_set(error, "Its agent reads what an "
-					"\"expression\" names, no address.");
+		return error_set(error,
+				 "Its agent reads what an \"expression\" names, no address.");
 	/* Of the main one it need not be known yet what the agent calls it. */
 	if (tid != 0 && tid != agent->base.pid) {
 		thread = stepping_thread(agent, request);
 		if (thread <= 0)
-			return error_set(error, "There is no such thread "
-						"any more.");
+			return error_set(error, "There is no such thread any more.");
 	}
 	arguments = json_object();
 	for (size_t i = 0; i < ARRAY_LENGTH(passed); i++)

@@ -219,9 +219,8 @@ int way_check_peer(struct way *way, int fd)
 		return -1;
 	if (peer.pid != 0 && peer.pid != way->pid)
 		return error_set(error,
-				 "The socket of its agent is process %d's, not "
-				 "process %d's: it is left alone, and nothing "
-				 "was sent.",
+				 "The socket of its agent is process %d's, not process %d's: it is "
+				 "left alone, and nothing was sent.",
 				 (int)peer.pid, (int)way->pid);
 	return 0;
 }
@@ -288,10 +287,8 @@ static int read_token(struct way *way, struct error *error)
 		return 0;
 	}
 	bytes.maximum = TOKEN_MAXIMUM;
-	if (file_read_own(path,
-			  "the token of the agents "
-			  "(PROBETUI_TOKEN_FILE)",
-			  &bytes, error) < 0) {
+	if (file_read_own(path, "the token of the agents (PROBETUI_TOKEN_FILE)", &bytes, error) <
+	    0) {
 		buffer_clear(&bytes);
 		return -1;
 	}
@@ -325,8 +322,9 @@ int way_init(struct way *way, const struct process *process, const struct target
 		return init_address(way, target, error);
 	}
 	if (!is_here)
-		return error_set(error, "Only its debugger can be asked: the "
-					"process is on another machine.");
+		return error_set(
+			error,
+			"Only its debugger can be asked: the process is on another machine.");
 	way->target = xasprintf("agent:%d", (int)process->pid);
 	way->base = xstrdup("http://localhost");
 	return way_find(way, error);

@@ -79,9 +79,7 @@ int callees_find(struct callees *callees, struct memory *memory, const struct cp
 		search.missing = "munmap";
 	if (!search.missing)
 		return 0;
-	return error_set(error,
-			 "Nothing can be run in pid %d: its program does not "
-			 "export %s.",
+	return error_set(error, "Nothing can be run in pid %d: its program does not export %s.",
 			 (int)memory_pid(memory),
 			 search.missing[0] ? search.missing : "its functions");
 }

@@ -87,10 +87,7 @@ int errand_init(struct errand *errand, pid_t tid, const struct errand_places *pl
 				       (int)tid);
 	if (arch_is_known(&errand->registers))
 		return 0;
-	return error_set(error,
-			 "thread %d runs a program of another kind of "
-			 "processor",
-			 (int)tid);
+	return error_set(error, "thread %d runs a program of another kind of processor", (int)tid);
 }
 
 int errand_ready(struct errand *errand, struct error *error)

@@ -45,13 +45,13 @@ struct inject {
  * lets go of the GIL may wait for the switch interval: there are four. Of
  * several that were handed over one removes the file, and runs.
  */
-static const char text_format[] = "try:exec(\"import posix as o\\n"
-				  "f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
-				  "try:o.unlink(p);c=o.read(f,1<<22)\\n"
-				  "finally:o.close(f)\\n"
-				  "exec(compile(c,p,'exec'),{'__name__':'__probetui__',"
-				  "'__file__':p})\",{'p':'%s'})\n"
-				  "except BaseException:pass\n";
+static const char text_format[] =
+	"try:exec(\"import posix as o\\n"
+	"f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
+	"try:o.unlink(p);c=o.read(f,1<<22)\\n"
+	"finally:o.close(f)\\n"
+	"exec(compile(c,p,'exec'),{'__name__':'__probetui__','__file__':p})\",{'p':'%s'})\n"
+	"except BaseException:pass\n";
 
 static void refuse(struct reason *reason, const char *sentence)
 {
@@ -153,8 +153,8 @@ static void look(void *data)
 		return;
 	}
 	error_set(&error,
-		  "Python has not come to run anything within %.0f s: its main "
-		  "thread is in C, or another thread keeps the GIL.",
+		  "Python has not come to run anything within %.0f s: its main thread is in C, or "
+		  "another thread keeps the GIL.",
 		  inject->patience);
 	end(inject, error.message);
 }
@@ -178,9 +178,9 @@ static void begin(void *data)
 		 loop_now() < inject->deadline)
 		begin_later(inject, VISIT_SECONDS);
 	else
-		end(inject, error.message[0] ? error.message
-					     : "Its main thread cannot be "
-					       "stopped at a good place.");
+		end(inject, error.message[0]
+				    ? error.message
+				    : "Its main thread cannot be stopped at a good place.");
 }
 
 /*
@@ -190,13 +190,11 @@ static void begin(void *data)
 /* Nothing is to be quoted in it. */
 static int make_text(struct inject *inject, const char *path, struct error *error)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789/._-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
 
 	if (path[0] != '/' || strlen(path) >= sizeof(inject->path) || path[strspn(path, plain)])
-		return error_set(error, "The script's name is none that can be handed "
-					"over.");
+		return error_set(error, "The script's name is none that can be handed over.");
 	snprintf(inject->path, sizeof(inject->path), "%s", path);
 	snprintf(inject->text, sizeof(inject->text), text_format, path);
 	return 0;

@@ -179,8 +179,7 @@ static void look(void *data)
 		return;
 	if (loop_now() > injection->deadline) {
 		end(injection, NULL,
-		    "The agent has begun in it, and has not said in time where "
-		    "it listens.");
+		    "The agent has begun in it, and has not said in time where it listens.");
 		return;
 	}
 	injection->timer = loop_timer(node_loop(injection->injections->node), LOOK_SECONDS, 0, look,
@@ -192,9 +191,9 @@ static void explain_main(struct error *error)
 	struct error why = *error;
 
 	error_set(error,
-		  "The program has not imported threading yet, which its main "
-		  "thread has to do: %s Inject again when it runs, wait longer "
-		  "(--timeout), or have the program import threading.",
+		  "The program has not imported threading yet, which its main thread has to do: %s "
+		  "Inject again when it runs, wait longer (--timeout), or have the program import "
+		  "threading.",
 		  why.message);
 }
 
@@ -267,11 +266,10 @@ void inject_request(struct node *node, const struct message *request)
 	    !roster_find(node_roster(node), pid))
 		roster_miss(pid, &error);
 	else if (!error_is_set(&error) && pid >= PROCESS_FIRST_STANDIN)
-		error_set(&error, "The process is on another machine: run "
-				  "`probetui inject` there.");
+		error_set(&error,
+			  "The process is on another machine: run `probetui inject` there.");
 	if (!error_is_set(&error) && !(seconds > 0 && seconds <= SECONDS_MAXIMUM))
-		error_set(&error, "inject: \"seconds\" is a number of seconds, "
-				  "600 at most.");
+		error_set(&error, "inject: \"seconds\" is a number of seconds, 600 at most.");
 	if (error_is_set(&error))
 		node_respond(node, request, NULL, error.message);
 	else

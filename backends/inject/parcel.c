@@ -178,9 +178,7 @@ static int append_modules(struct buffer *out, const char *folder, const char *in
 
 	free(path);
 	if (!entries)
-		return error_set_errno(error, errno,
-				       "the Python package at %s cannot be "
-				       "read",
+		return error_set_errno(error, errno, "the Python package at %s cannot be read",
 				       folder);
 	while (result == 0 && (entry = readdir(entries)) != NULL)
 		if (is_module(entry->d_name))
@@ -221,8 +219,8 @@ static int make_start(const struct parcel *parcel, const char *package, struct b
 	buffer_append_string(out, "exec(compile(");
 	append_literal(out, &script);
 	buffer_printf(out,
-		      ", '%s', 'exec'), {'__name__': '__probetui__', "
-		      "'__file__': '%s', 'PROCESS': %d, 'SECONDS': %.3f})\n",
+		      ", '%s', 'exec'), {'__name__': '__probetui__', '__file__': '%s', 'PROCESS': "
+		      "%d, 'SECONDS': %.3f})\n",
 		      parcel->start, parcel->start, (int)task_inner(parcel->pid), parcel->seconds);
 	buffer_clear(&script);
 	free(path);
@@ -356,15 +354,13 @@ static void refuse(const struct parcel *parcel, struct error *error)
 {
 	if (geteuid() != 0 && parcel->user != geteuid())
 		error_set(error,
-			  "Process %d belongs to user %u; probetui runs as "
-			  "user %u. That user, or root, can do that: sudo "
-			  "probetui inject %d.",
+			  "Process %d belongs to user %u; probetui runs as user %u. That user, or "
+			  "root, can do that: sudo probetui inject %d.",
 			  (int)parcel->pid, (unsigned)parcel->user, (unsigned)geteuid(),
 			  (int)parcel->pid);
 	else
 		error_set_errno(error, errno,
-				"pid %d sees no folder that its user may put "
-				"the package into",
+				"pid %d sees no folder that its user may put the package into",
 				(int)parcel->pid);
 }
 

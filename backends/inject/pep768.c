@@ -32,9 +32,8 @@ bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint
 	if (enabled == 1)
 		return true;
 	error_set(error,
-		  "pid %d was told to let no debugger in "
-		  "(PYTHON_DISABLE_REMOTE_DEBUG, "
-		  "-X disable-remote-debug, or built so).",
+		  "pid %d was told to let no debugger in (PYTHON_DISABLE_REMOTE_DEBUG, -X "
+		  "disable-remote-debug, or built so).",
 		  (int)pid);
 	return false;
 }

@@ -82,8 +82,8 @@ static bool holds_gil(const struct visit *visit)
 static void refuse_holder(pid_t pid, struct error *error)
 {
 	error_set(error,
-		  "The main thread of pid %d waits in C and holds the GIL: no "
-		  "Python can run in it. Its stacks are seen from outside.",
+		  "The main thread of pid %d waits in C and holds the GIL: no Python can run in "
+		  "it. Its stacks are seen from outside.",
 		  (int)pid);
 }
 
@@ -96,8 +96,8 @@ static enum inject_way choose(const struct visit *visit, struct error *error)
 
 	if (is_linker(maps_find(&visit->maps, arch_instruction(dump)))) {
 		error_set(error,
-			  "The main thread of pid %d is in the dynamic linker "
-			  "whenever it is looked at.",
+			  "The main thread of pid %d is in the dynamic linker whenever it is "
+			  "looked at.",
 			  (int)pid);
 		return INJECT_NONE;
 	}
@@ -319,9 +319,7 @@ static int find_all(struct visit *visit, struct error *error)
 	find_state(visit);
 	if (visit->interpreter)
 		return 0;
-	return error_set(error,
-			 "pid %d has no Python thread; it may be starting or "
-			 "ending",
+	return error_set(error, "pid %d has no Python thread; it may be starting or ending",
 			 (int)pid);
 }
 

@@ -351,9 +351,8 @@ static void lose_keeper(struct launch *launch)
 	if (launch->state.state != LAUNCHED_RUNNING)
 		return;
 	launch->state.state = LAUNCHED_LOST;
-	launch->state.error =
-		xstrdup("What keeps the job's terminal has ended; the job has lost its "
-			"terminal, and may end of it.");
+	launch->state.error = xstrdup("What keeps the job's terminal has ended; the job has lost "
+				      "its terminal, and may end of it.");
 	tell(launch);
 }
 
@@ -396,8 +395,7 @@ static char *make_log_path(struct node *node)
 	char *path;
 
 	if (!folder) {
-		error_prefix(&error, "what the job prints cannot be kept once "
-				     "probetui is gone");
+		error_prefix(&error, "what the job prints cannot be kept once probetui is gone");
 		node_say(node, error.message);
 		return NULL;
 	}
@@ -511,8 +509,7 @@ static int check_words(const json_t *argv, struct error *error)
 	size_t count = json_array_size(argv);
 
 	if (count == 0 || count > WORDS_MAXIMUM)
-		return error_set(error, "\"argv\" is not a program and its "
-					"words.");
+		return error_set(error, "\"argv\" is not a program and its words.");
 	for (size_t i = 0; i < count; i++)
 		if (!json_is_string(json_array_get(argv, i)))
 			return error_set(error, "\"argv\" is not a list of strings.");
@@ -587,8 +584,7 @@ static void take_input(struct launch *launch, const struct message *request, con
 {
 	if (launch->typed.length + length > TYPED_MAXIMUM) {
 		node_respond(launch->node, request, NULL,
-			     "The job does not read its input: 1 MB of input "
-			     "waits already.");
+			     "The job does not read its input: 1 MB of input waits already.");
 		return;
 	}
 	buffer_append(&launch->typed, data, length);

@@ -269,9 +269,8 @@ static void say_refusal(struct starts *starts, const struct reason *reason)
 		return;
 	starts->was_refused = true;
 	reason_explain(reason, &error);
-	error_prefix(&error, "A breakpoint in the first moments of a rank may "
-			     "be passed, as the job cannot be followed from "
-			     "its start");
+	error_prefix(&error, "A breakpoint in the first moments of a rank may be passed, as the "
+			     "job cannot be followed from its start");
 	node_say(starts->node, error.message);
 }
 

@@ -36,8 +36,7 @@ static struct connection *pdb_open(struct node *node, const struct process *proc
 	struct session *session;
 
 	if (!target) {
-		error_set(error, "A pdb is connected to by its socket; name "
-				 "that.");
+		error_set(error, "A pdb is connected to by its socket; name that.");
 		return NULL;
 	}
 	session = session_new(node, process, target, error);
@@ -83,8 +82,8 @@ struct words {
 /* Why there is no prompt, where debugger.why does not say it. */
 static const struct words no_prompt[] = {
 	[DEBUGGER_CONNECTING] = { "Its debugger has not answered yet.", "" },
-	[DEBUGGER_RUNNING] = { "It runs, or evaluates: its debugger listens "
-			       "only where it has stopped.",
+	[DEBUGGER_RUNNING] = { "It runs, or evaluates: its debugger listens only where it has "
+			       "stopped.",
 			       "" },
 	[DEBUGGER_NESTED] = { "Its debugger is at another prompt.", "Leave that in the console." },
 	[DEBUGGER_FOREIGN] = { "What is at its socket is no pdb.", "Use the console." },
@@ -109,15 +108,15 @@ static bool explain_state(struct reason *reason, const struct debugger *debugger
 static bool explain_never(struct reason *reason, enum request_kind kind)
 {
 	if (kind == REQUEST_PAUSE)
-		return explain(reason,
-			       "A pdb on a socket cannot be interrupted: it "
-			       "stops where it was told to.",
-			       "Set a breakpoint.");
+		return explain(
+			reason,
+			"A pdb on a socket cannot be interrupted: it stops where it was told to.",
+			"Set a breakpoint.");
 	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
 		return explain(reason, "Stacks are not sampled through a debugger.", "");
 	return explain(reason, "The debugger at its prompt does not do that.",
-		       "Evaluate a statement; or an agent in it does: "
-		       "probetui inject, or PROBETUI=1 at its start.");
+		       "Evaluate a statement; or an agent in it does: probetui inject, or "
+		       "PROBETUI=1 at its start.");
 }
 
 /* What it cannot know, another connection may. */
@@ -128,15 +127,10 @@ static bool can_look(const struct session *session, const struct message *reques
 	int64_t tid = json_get_integer(request->body, "tid", session->debugger.tid);
 
 	if (address && !map_find(session->addresses, address))
-		return explain(reason,
-			       "The debugger has not told of this "
-			       "object since it stopped.",
+		return explain(reason, "The debugger has not told of this object since it stopped.",
 			       "Look at the frame's variables again.");
 	if (!address && tid != session->debugger.tid)
-		return explain(reason,
-			       "The debugger has stopped another "
-			       "thread.",
-			       "");
+		return explain(reason, "The debugger has stopped another thread.", "");
 	return true;
 }
 
@@ -161,8 +155,7 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 		return explain_state(reason, debugger);
 	if (needs == NEEDS_LIVE && debugger->is_post_mortem)
 		return explain(reason,
-			       "It is in a post-mortem: its frames can be "
-			       "looked at, not stepped.",
+			       "It is in a post-mortem: its frames can be looked at, not stepped.",
 			       "c lets the exception propagate.");
 	if (kind == REQUEST_VARIABLES && request)
 		return can_look(session, request, reason);
@@ -176,9 +169,7 @@ static int keep_breakpoints(struct session *session, const struct message *reque
 	json_decref(session->breakpoints);
 	session->breakpoints = json_incref(list);
 	node_respond(session->base.node, request,
-		     bindings_wanted(list, "It runs: this is set where it "
-					   "stops next."),
-		     NULL);
+		     bindings_wanted(list, "It runs: this is set where it stops next."), NULL);
 	return 0;
 }
 

@@ -56,15 +56,15 @@ static int find_file(struct search *search, struct error *error)
 
 	if (lstat(path, &search->file) < 0 && errno == ENOENT)
 		return error_set(error,
-				 "There is no socket %s: its program may have "
-				 "ended, or did not open it yet.",
+				 "There is no socket %s: its program may have ended, or did not "
+				 "open it yet.",
 				 path);
 	if (search->file.st_ino == 0)
 		return error_set_errno(error, errno, "%s cannot be looked at", path);
 	if (S_ISLNK(search->file.st_mode))
 		return error_set(error,
-				 "%s is a symbolic link, which anybody may "
-				 "have put there; name the socket itself.",
+				 "%s is a symbolic link, which anybody may have put there; name "
+				 "the socket itself.",
 				 path);
 	if (!S_ISSOCK(search->file.st_mode))
 		return error_set(error, "%s is no socket.", path);
@@ -235,20 +235,19 @@ static int explain_hidden(const struct search *search, struct error *error)
 
 	if (!named)
 		return error_set(error,
-				 "No process listens at %s: the program that "
-				 "opened it has ended, or did not open it yet.",
+				 "No process listens at %s: the program that opened it has ended, "
+				 "or did not open it yet.",
 				 search->target->text);
 	uid = search->file.st_ino ? search->file.st_uid : named->uid;
 	if (uid == 0 && search->target->port > 0)
 		return 0;
 	if (uid == geteuid() || uid == (uid_t)-1)
 		return error_set(error,
-				 "The process that listens at %s cannot be "
-				 "seen: it may be in another container.",
+				 "The process that listens at %s cannot be seen: it may be in "
+				 "another container.",
 				 search->target->text);
 	return error_set(error,
-			 "%s was put there by user %u, who is not you (%u): "
-			 "it is left alone.",
+			 "%s was put there by user %u, who is not you (%u): it is left alone.",
 			 search->target->text, uid, geteuid());
 }
 
@@ -274,9 +273,8 @@ static int check_owner(const struct search *search, struct error *error)
 	if (uid == geteuid() || roster_find(node_roster(search->node), search->owner))
 		return 0;
 	return error_set(error,
-			 "%s was put there by user %u (process %d), who is "
-			 "not you (%u): it is left alone. To debug that "
-			 "process all the same, name it with --pid.",
+			 "%s was put there by user %u (process %d), who is not you (%u): it is "
+			 "left alone. To debug that process all the same, name it with --pid.",
 			 search->target->text, uid, (int)search->owner, geteuid());
 }
 
@@ -354,16 +352,15 @@ int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct err
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return error_set_errno(error, errno,
-				       "Who is at the other end of the socket "
-				       "cannot be seen");
+				       "Who is at the other end of the socket cannot be seen");
 	/* A TCP connection has no such thing. */
 	if (peer.uid == (uid_t)-1)
 		return 0;
 	/* Root may do anything anyway. */
 	if (peer.uid != expected_uid && peer.uid != 0 && !is_user_of(peer.uid, expected_pid))
 		return error_set(error,
-				 "The socket is user %u's, not user %u's: it "
-				 "is left alone, and nothing was sent.",
+				 "The socket is user %u's, not user %u's: it is left alone, and "
+				 "nothing was sent.",
 				 peer.uid, expected_uid);
 	/* 0: it is in a container that is none below ours. */
 	if (peer.pid == 0 || expected_pid == 0 || peer.pid == expected_pid)
@@ -372,7 +369,7 @@ int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct err
 	if (kill(peer.pid, 0) < 0 && errno == ESRCH)
 		return 0;
 	return error_set(error,
-			 "The socket is now process %d's, no longer process "
-			 "%d's: it is left alone, and nothing was sent.",
+			 "The socket is now process %d's, no longer process %d's: it is left "
+			 "alone, and nothing was sent.",
 			 (int)peer.pid, (int)expected_pid);
 }

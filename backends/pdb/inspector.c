@@ -174,21 +174,20 @@ static void put_piece(struct inspector *inspector, const char *piece)
 static void put_question(struct inspector *inspector, const char *piece)
 {
 	buffer_printf(&inspector->line,
-		      "s.__dict__['%s'](s,'%s','%s')if'%s'in s.__dict__ "
-		      "else" NOTHING,
+		      "s.__dict__['%s'](s,'%s','%s')if'%s'in s.__dict__ else" NOTHING,
 		      inspector->name, inspector->nonce, piece, inspector->name, inspector->nonce);
 }
 
 static void put_install(struct inspector *inspector, const char *piece)
 {
-	buffer_printf(&inspector->line,
-		      "(lambda g:(b.exec(b.compile(b.__import__('zlib').decompress("
-		      "b.__import__('binascii').a2b_base64(''.join("
-		      "s.__dict__.pop(" PARTS ",{}).values())+'%s'),31),"
-		      "'<probetui>','exec',0,1),g),"
-		      "g['install'](s,'%s')," NOTHING ")[2])"
-		      "({'__name__':'probetui_inspector','__builtins__':b})",
-		      piece, inspector->name, inspector->nonce);
+	buffer_printf(
+		&inspector->line,
+		"(lambda "
+		"g:(b.exec(b.compile(b.__import__('zlib').decompress(b.__import__('binascii').a2b_"
+		"base64(''.join(s.__dict__.pop(" PARTS
+		",{}).values())+'%s'),31),'<probetui>','exec',0,1),g),g['install'](s,'%s')," NOTHING
+		")[2])({'__name__':'probetui_inspector','__builtins__':b})",
+		piece, inspector->name, inspector->nonce);
 }
 
 const char *inspector_line(struct inspector *inspector)
@@ -295,8 +294,8 @@ static enum inspector_result go_on(struct inspector *inspector, struct error *er
 	}
 	if (inspector->installs++ > 0)
 		return fail(inspector, error,
-			    "The debugger takes what it is asked, but forgets "
-			    "it at once: its class may have no attributes.");
+			    "The debugger takes what it is asked, but forgets it at once: its "
+			    "class may have no attributes.");
 	begin(inspector, PHASE_INSTALL);
 	return INSPECTOR_SEND;
 }
@@ -305,9 +304,8 @@ static enum inspector_result try_again(struct inspector *inspector, struct error
 {
 	if (inspector->tries++ == TRIES_MAXIMUM)
 		return fail(inspector, error,
-			    "The debugger's answers come mixed with other "
-			    "output of the program: try again when it prints "
-			    "less.");
+			    "The debugger's answers come mixed with other output of the program: "
+			    "try again when it prints less.");
 	begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }
@@ -371,8 +369,7 @@ enum inspector_result inspector_take(struct inspector *inspector, const char *by
 		if (left < INSPECTOR_ANSWER_MAXIMUM)
 			return INSPECTOR_WAIT;
 		return fail(inspector, error,
-			    "The debugger's answer is longer than what is "
-			    "read of one.");
+			    "The debugger's answer is longer than what is read of one.");
 	}
 	*end = (size_t)(newline + 1 - bytes);
 	if (left < strlen(wanted) || memcmp(token, wanted, strlen(wanted)) != 0)
@@ -388,8 +385,8 @@ enum inspector_result inspector_refused(struct inspector *inspector, struct erro
 	inspector->form = (inspector->form + 1) % ARRAY_LENGTH(forms);
 	if (inspector->refusals++ == (int)ARRAY_LENGTH(forms))
 		return fail(inspector, error,
-			    "The debugger evaluates nothing at its prompt: "
-			    "only its console is of use.");
+			    "The debugger evaluates nothing at its prompt: only its console is of "
+			    "use.");
 	begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }

@@ -54,9 +54,9 @@ static void enter_nested(struct session *session)
 	order_free(order);
 	session_drop_held(session);
 	session_set_phase(session, PHASE_LISTENING, 0);
-	session_tell_state(session, DEBUGGER_NESTED,
-			   "It is at another prompt than that of the debugger; end "
-			   "that in the console.");
+	session_tell_state(
+		session, DEBUGGER_NESTED,
+		"It is at another prompt than that of the debugger; end that in the console.");
 	session_type_all(session);
 }
 
@@ -130,8 +130,8 @@ static void on_quiet(void *data)
 	node_flush(session->base.node);
 }
 
-static const char late[] = "The debugger has not come back to its prompt: the "
-			   "program runs, or the line takes long.";
+static const char late[] =
+	"The debugger has not come back to its prompt: the program runs, or the line takes long.";
 
 /* A line of an order runs on: the program does. */
 static void stop_waiting(struct session *session)
@@ -163,8 +163,8 @@ static void stop_waiting(struct session *session)
 static void stop_listening(struct session *session)
 {
 	if (session->debugger.state == DEBUGGER_CONNECTING) {
-		session_set_why(session, "It is connected and says nothing: its program runs, "
-					 "or it has another client.");
+		session_set_why(session, "It is connected and says nothing: its program runs, or "
+					 "it has another client.");
 		session_tell(session);
 	} else if (session->resumed_by == RESUMED_BY_TYPING) {
 		stop_waiting(session);
@@ -197,14 +197,14 @@ static void stop_asking(struct session *session)
 	if (!session->typing)
 		session_release(session);
 	if (session->asking || session->debugger.state == DEBUGGER_STOPPED) {
-		session_fail_orders(session, "The debugger did not answer in time; it "
-					     "still works on what it was asked.");
+		session_fail_orders(session, "The debugger did not answer in time; it still works "
+					     "on what it was asked.");
 		session_tell_state(session, DEBUGGER_RUNNING,
 				   "It still works on what it was asked.");
 	} else if (!session->stop) {
 		session_tell_state(session, DEBUGGER_FOREIGN,
-				   "It shows a prompt and does not answer as a pdb "
-				   "does: only the console is of use.");
+				   "It shows a prompt and does not answer as a pdb does: only the "
+				   "console is of use.");
 	}
 	session_type_all(session);
 }

@@ -118,11 +118,10 @@ static char *explain_twin(const struct offer *offer, const char *path, const cha
 	if (offer->twin_pid > 0)
 		snprintf(name, sizeof(name), "Process %d", (int)offer->twin_pid);
 	if (is_bound == 0)
-		return xasprintf("%s has taken %s over, where it listens, "
-				 "too: no client can connect to it any more.",
+		return xasprintf("%s has taken %s over, where it listens, too: no client can "
+				 "connect to it any more.",
 				 name, shown);
-	return xasprintf("%s listens at %s, too: which of the two would "
-			 "answer cannot be told.",
+	return xasprintf("%s listens at %s, too: which of the two would answer cannot be told.",
 			 name, shown);
 }
 
@@ -133,12 +132,12 @@ static char *find_fault(const struct offer *offer, struct seat *seat, struct pro
 	char *why;
 
 	if (path[0] == '@' && seat->network != 0)
-		return xasprintf("It listens at %s in a network of its own "
-				 "(a container): run probetui in there.",
+		return xasprintf("It listens at %s in a network of its own (a container): run "
+				 "probetui in there.",
 				 shown);
 	if (strlen(path) >= PATH_SIZE || !text_is_utf8(path, strlen(path)))
-		return xasprintf("It listens at %s, a name that is too long "
-				 "or no text: it cannot be named here.",
+		return xasprintf("It listens at %s, a name that is too long or no text: it cannot "
+				 "be named here.",
 				 shown);
 	if (path[0] == '@')
 		return NULL;
@@ -173,15 +172,15 @@ static char *explain_taken(const struct listener *listener, struct seat *seat,
 	}
 	debugger->is_taken = has_client && unixdiag_is_left(listener->client) != 1;
 	if (debugger->is_taken)
-		return xasprintf("Somebody else is connected to %s, and its "
-				 "server takes one client%s.",
-				 shown, server ? "" : ", it may be");
+		return xasprintf(
+			"Somebody else is connected to %s, and its server takes one client%s.",
+			shown, server ? "" : ", it may be");
 	/* One that is about to accept has not stopped to. */
 	if (++seat->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
-	return xasprintf("Its server at %s took one client, which has left: "
-			 "no other client is served.",
-			 shown);
+	return xasprintf(
+		"Its server at %s took one client, which has left: no other client is served.",
+		shown);
 }
 
 static void say_waiting(const struct offer *offer, const struct seat *seat,
@@ -194,9 +193,7 @@ static void say_waiting(const struct offer *offer, const struct seat *seat,
 	debugger->leaving = xstrdup_or_null(server_leaving(server));
 	/* One of ours has two names. */
 	if (offer->more > 0 && (!server || server->takes_one))
-		debugger->why = xasprintf("It listens at %zu more of such "
-					  "sockets.",
-					  offer->more);
+		debugger->why = xasprintf("It listens at %zu more of such sockets.", offer->more);
 }
 
 static void describe_port(const struct offer *offer, const struct seat *seat,
@@ -212,8 +209,8 @@ static void describe_port(const struct offer *offer, const struct seat *seat,
 		return;
 	}
 	debugger->state = DEBUGGER_REFUSED;
-	debugger->why = xasprintf("It listens at port %d in a network of its "
-				  "own (a container): run probetui in there.",
+	debugger->why = xasprintf("It listens at port %d in a network of its own (a container): "
+				  "run probetui in there.",
 				  listener->port);
 }
 
@@ -316,9 +313,8 @@ bool offer_describe_file(const char *path, bool is_served, struct seat *seat, st
 		debugger->backend = xstrdup("pdb");
 		debugger->target = xasprintf("pdb:unix:%s", path);
 		debugger->why = why ? why
-				    : xasprintf("No process listens at %s: the "
-						"program that opened it has "
-						"ended.",
+				    : xasprintf("No process listens at %s: the program that opened "
+						"it has ended.",
 						shown);
 	}
 	free(shown);

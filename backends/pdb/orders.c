@@ -50,8 +50,7 @@ static int get_depth(const struct session *session, const struct order *order, i
 	int64_t asked = json_get_integer(order->request.body, "depth", stop_index(session->stop));
 
 	if (asked < 0 || asked >= stop_frame_count(session->stop))
-		return error_set(error, "There is no such frame any more; the "
-					"stack has changed.");
+		return error_set(error, "There is no such frame any more; the stack has changed.");
 	*depth = (int)asked;
 	return 0;
 }
@@ -117,8 +116,7 @@ static int begin_evaluate(struct session *session, struct order *order, struct e
 	if (is_for_prompt(order)) {
 		if (strpbrk(text, "\r\n") || strlen(text) > LINE_MAXIMUM)
 			return error_set(error,
-					 "A line for the debugger is one line "
-					 "of at most %d bytes.",
+					 "A line for the debugger is one line of at most %d bytes.",
 					 LINE_MAXIMUM);
 		order->line = xasprintf("%s\n", text);
 		return select_frame(session, order, error);
@@ -136,8 +134,7 @@ static int begin_breakpoints(struct session *session, struct order *order, struc
 
 	(void)session;
 	if (!json_is_array(breakpoints))
-		return error_set(error, "setBreakpoints: \"breakpoints\" is a "
-					"list.");
+		return error_set(error, "setBreakpoints: \"breakpoints\" is a list.");
 	order->question = make_question("breakpoints");
 	json_object_set(order->question, "breakpoints", (json_t *)breakpoints);
 	return 0;

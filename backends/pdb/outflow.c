@@ -90,8 +90,7 @@ static void send_some(struct outflow *outflow)
 		return;
 	if (outflow->is_cut)
 		emit(outflow, "important",
-		     "It prints faster than is shown; some was left out "
-		     "here.");
+		     "It prints faster than is shown; some was left out here.");
 	outflow->is_cut = false;
 	text = xstrndup(outflow->text.data, length);
 	emit(outflow, outflow->category, text);

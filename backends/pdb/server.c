@@ -45,18 +45,15 @@ static const struct server servers[] = {
 		.takes_one = true,
 		.has_port = true,
 		.is_relay = true,
-		.leaving = "Its server takes one client, ever: when that "
-			   "leaves, the program waits for ever at its prompt, "
-			   "which no client can reach any more.",
-		.after = "Its server took the program's output for good: once "
-			 "its client has left, the program waits for ever as "
-			 "soon as it has printed some kilobytes.",
+		.leaving = "Its server takes one client, ever: when that leaves, the program waits "
+			   "for ever at its prompt, which no client can reach any more.",
+		.after = "Its server took the program's output for good: once its client has left, "
+			 "the program waits for ever as soon as it has printed some kilobytes.",
 	},
 };
 
-static const char unknown_leaving[] =
-	"Its server may take one client only: when that leaves, the program "
-	"may end (BdbQuit), or wait for ever.";
+static const char unknown_leaving[] = "Its server may take one client only: when that leaves, the "
+				      "program may end (BdbQuit), or wait for ever.";
 
 struct search {
 	const struct server *found;

@@ -73,27 +73,24 @@ static const char *find_leaving(const struct session *session)
 		return find_after(session);
 	switch (debugger->state) {
 	case DEBUGGER_STOPPED:
-		return debugger->is_post_mortem ? "Leaving ends its post-mortem: the exception "
-						  "propagates."
-						: find_after(session);
+		return debugger->is_post_mortem
+			       ? "Leaving ends its post-mortem: the exception propagates."
+			       : find_after(session);
 	case DEBUGGER_RUNNING:
 		if (session->resumed_by == RESUMED_BY_STEP)
-			return "It is in the middle of a step: where that "
-			       "ends, the debugger would raise in it, as "
-			       "it has no client.";
+			return "It is in the middle of a step: where that ends, the debugger would "
+			       "raise in it, as it has no client.";
 		return bindings_count(debugger) > 0
-			       ? "It runs, and our breakpoints can only be "
-				 "taken out where it stops: the next one would "
-				 "raise in it, as it has no client."
+			       ? "It runs, and our breakpoints can only be taken out where it "
+				 "stops: the next one would raise in it, as it has no client."
 			       : find_after(session);
 	case DEBUGGER_CONNECTING:
 	case DEBUGGER_FOREIGN:
-		return "What it does when its client leaves is not known; most "
-		       "quit, which raises in the program.";
+		return "What it does when its client leaves is not known; most quit, which raises "
+		       "in the program.";
 	case DEBUGGER_NESTED:
-		return "It is at another prompt, which would end with its "
-		       "client; then the debugger quits, which raises in the "
-		       "program.";
+		return "It is at another prompt, which would end with its client; then the "
+		       "debugger quits, which raises in the program.";
 	case DEBUGGER_NONE:
 	case DEBUGGER_WAITING:
 	case DEBUGGER_STALE:
@@ -216,8 +213,7 @@ static void take_bytes(struct session *session, const char *bytes, size_t length
 		return;
 	}
 	if (buffer_append(&session->raw, bytes, length) < 0) {
-		session_lose(session, "The debugger writes without end instead of "
-				      "answering.");
+		session_lose(session, "The debugger writes without end instead of answering.");
 		return;
 	}
 	if (session->phase == PHASE_ASKING)
@@ -256,8 +252,8 @@ static size_t hear_token(struct session *session, const char *bytes, size_t leng
 		give_token(session);
 		return used;
 	case TOKEN_REFUSED:
-		session_lose(session, "The token was refused: IPDB_TOKEN_FILE, or "
-				      "IPDB_TOKEN, is to be that of the program.");
+		session_lose(session, "The token was refused: IPDB_TOKEN_FILE, or IPDB_TOKEN, is "
+				      "to be that of the program.");
 		return used;
 	}
 	return 0;

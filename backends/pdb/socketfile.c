@@ -133,18 +133,16 @@ char *socketfile_distrust_folder(const char *path, const char *shown, uid_t uid)
 		return xasprintf("The folder of %s cannot be looked at: %s.", shown,
 				 strerror(errno));
 	if (!S_ISDIR(about.st_mode))
-		return xasprintf("The folder of %s is a symbolic link, which "
-				 "anybody may have put there: it is left "
-				 "alone.",
+		return xasprintf("The folder of %s is a symbolic link, which anybody may have put "
+				 "there: it is left alone.",
 				 shown);
 	if (!may_be_of(about.st_uid, uid))
-		return xasprintf("The folder of %s is user %u's, not user "
-				 "%u's, whose process it is: it is left alone.",
+		return xasprintf("The folder of %s is user %u's, not user %u's, whose process it "
+				 "is: it is left alone.",
 				 shown, about.st_uid, uid);
 	if (about.st_mode & (S_IRWXG | S_IRWXO))
-		return xasprintf("The folder of %s is open to others (mode "
-				 "%04o): it is left alone. chmod 0700 makes it "
-				 "safe.",
+		return xasprintf("The folder of %s is open to others (mode %04o): it is left "
+				 "alone. chmod 0700 makes it safe.",
 				 shown, about.st_mode & 07777);
 	return NULL;
 }
@@ -152,8 +150,8 @@ char *socketfile_distrust_folder(const char *path, const char *shown, uid_t uid)
 static char *explain_missing(const char *shown, int number)
 {
 	if (number == ENOENT)
-		return xasprintf("The file of its socket, %s, was taken away: "
-				 "no client can connect to it any more.",
+		return xasprintf("The file of its socket, %s, was taken away: no client can "
+				 "connect to it any more.",
 				 shown);
 	return xasprintf("%s cannot be looked at: %s.", shown, strerror(number));
 }
@@ -165,14 +163,14 @@ char *socketfile_distrust(const char *path, const char *shown, uid_t uid)
 	if (lstat(path, &about) < 0)
 		return explain_missing(shown, errno);
 	if (S_ISLNK(about.st_mode))
-		return xasprintf("%s is a symbolic link, which anybody may "
-				 "have put there: it is left alone.",
+		return xasprintf("%s is a symbolic link, which anybody may have put there: it is "
+				 "left alone.",
 				 shown);
 	if (!S_ISSOCK(about.st_mode))
 		return xasprintf("%s is no socket: it is left alone.", shown);
 	if (!may_be_of(about.st_uid, uid))
-		return xasprintf("%s was put there by user %u, but the "
-				 "process is user %u's: it is left alone.",
+		return xasprintf("%s was put there by user %u, but the process is user %u's: it is "
+				 "left alone.",
 				 shown, about.st_uid, uid);
 	return has_folder(path) ? socketfile_distrust_folder(path, shown, uid) : NULL;
 }

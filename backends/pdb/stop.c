@@ -117,8 +117,7 @@ struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
 	struct stop *stop;
 
 	if (!json_is_array(frames) || !json_get_string(answer, "prompt", NULL)) {
-		error_set(error, "What the debugger says of its state makes no "
-				 "sense.");
+		error_set(error, "What the debugger says of its state makes no sense.");
 		return NULL;
 	}
 	stop = xcalloc(1, sizeof(*stop));

@@ -98,8 +98,7 @@ static void enter_debug(struct session *session, struct stop *owned_stop)
 	session_drop_held(session);
 	session->resumed_by = RESUMED_BY_NOBODY;
 	session_tell_state(session, DEBUGGER_NESTED,
-			   "It is in a debugger within the debugger "
-			   "(\"debug\"); q leaves that.");
+			   "It is in a debugger within the debugger (\"debug\"); q leaves that.");
 }
 
 static void enter_stop(struct session *session, const json_t *answer, struct stop *owned_stop)

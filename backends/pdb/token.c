@@ -61,25 +61,25 @@ static ssize_t read_file(const char *path, char *text, struct error *error)
 	ssize_t length;
 
 	if (fd < 0 || fstat(fd, &about) < 0) {
-		error_set_errno(error, errno,
-				"It asks for a token, and that in %s "
-				"(IPDB_TOKEN_FILE) cannot be read",
-				path);
+		error_set_errno(
+			error, errno,
+			"It asks for a token, and that in %s (IPDB_TOKEN_FILE) cannot be read",
+			path);
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
 	length = read(fd, text, TOKEN_MAXIMUM);
 	if (length < 0)
-		error_set_errno(error, errno,
-				"It asks for a token, and that in %s "
-				"(IPDB_TOKEN_FILE) cannot be read",
-				path);
+		error_set_errno(
+			error, errno,
+			"It asks for a token, and that in %s (IPDB_TOKEN_FILE) cannot be read",
+			path);
 	close(fd);
 	if (length >= 0 && (about.st_mode & 077) != 0)
 		return error_set(error,
-				 "It asks for a token, and others can read "
-				 "that in %s (IPDB_TOKEN_FILE): chmod 600 it.",
+				 "It asks for a token, and others can read that in %s "
+				 "(IPDB_TOKEN_FILE): chmod 600 it.",
 				 path);
 	return length;
 }
@@ -109,7 +109,8 @@ char *token_line(struct error *error)
 	}
 	if (token && *token && !strchr(token, '\n'))
 		return xasprintf("%s\n", token);
-	error_set(error, "It asks for a token: set IPDB_TOKEN_FILE, or "
-			 "IPDB_TOKEN, to that of the program.");
+	error_set(
+		error,
+		"It asks for a token: set IPDB_TOKEN_FILE, or IPDB_TOKEN, to that of the program.");
 	return NULL;
 }

@@ -144,9 +144,7 @@ int session_add(struct session *session, struct order *owned_order, struct error
 
 	if (session->order_count >= ORDERS_MAXIMUM) {
 		order_free(owned_order);
-		return error_set(error,
-				 "The debugger has %d requests to "
-				 "answer already.",
+		return error_set(error, "The debugger has %d requests to answer already.",
 				 ORDERS_MAXIMUM);
 	}
 	while (*last)

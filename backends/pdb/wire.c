@@ -219,9 +219,7 @@ static int open_unix(struct wire *wire, const struct target *target, struct erro
 	size_t length = strlen(target->path);
 
 	if (length >= sizeof(address.sun_path))
-		return error_set(error,
-				 "%s: the path of a socket has at most %zu "
-				 "bytes.",
+		return error_set(error, "%s: the path of a socket has at most %zu bytes.",
 				 target->text, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, target->path, length + 1);
 	length += offsetof(struct sockaddr_un, sun_path);
@@ -245,8 +243,7 @@ static int explain(const struct wire *wire, int number, struct error *error)
 		return error_set(error, "%s is stale: no process listens there.", wire->name);
 	if (number == EAGAIN)
 		return error_set(error,
-				 "%s takes no more clients: it has one, and "
-				 "others wait already.",
+				 "%s takes no more clients: it has one, and others wait already.",
 				 wire->name);
 	return error_set_errno(error, number, "%s cannot be connected to", wire->name);
 }
@@ -296,8 +293,8 @@ struct wire *wire_new(struct loop *loop, const struct target *target, const stru
 int wire_send(struct wire *wire, const char *bytes, size_t length, struct error *error)
 {
 	if (buffer_append(&wire->queue, bytes, length) < 0)
-		return error_set(error, "The debugger does not read what it is sent; "
-					"it may be stopped by a signal.");
+		return error_set(error, "The debugger does not read what it is sent; it may be "
+					"stopped by a signal.");
 	if (!wire->is_connected)
 		return 0;
 	/* A failure is told by the end that is read next. */

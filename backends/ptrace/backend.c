@@ -74,8 +74,8 @@ static bool can_hold(const struct connection *connection, struct reason *reason)
 	if (node_is_read_only(connection->node)) {
 		snprintf(reason->fix, sizeof(reason->fix), "Leave --read-only out.");
 		snprintf(reason->why, sizeof(reason->why),
-			 "An exact sample holds the process for some "
-			 "microseconds, which --read-only refuses.");
+			 "An exact sample holds the process for some microseconds, which "
+			 "--read-only refuses.");
 		return false;
 	}
 	number = hold_probe(connection->pid);
@@ -95,8 +95,8 @@ static bool has_none(const struct message *request)
 
 static const struct reason has_no_agent = {
 	"It runs: nothing has stopped it.",
-	"Pause it; or give it an agent that runs code in it while it runs: "
-	"probetui inject, or PROBETUI=1 at its start.",
+	"Pause it; or give it an agent that runs code in it while it runs: probetui inject, or "
+	"PROBETUI=1 at its start.",
 };
 
 static const struct reason runs = {

@@ -136,14 +136,12 @@ static int explain_missing(const struct search *search, struct error *error)
 
 	refusal_name(pid, name, sizeof(name));
 	if (search->is_pypy || is_pypy_program(pid))
-		return error_set(error,
-				 "pid %d (%s) runs PyPy, which probetui cannot "
-				 "read; " WORKS,
+		return error_set(error, "pid %d (%s) runs PyPy, which probetui cannot read; " WORKS,
 				 (int)pid, name);
 	if (search->is_ancient)
 		return error_set(error,
-				 "pid %d (%s) runs a CPython older than 3.7, "
-				 "which probetui cannot read; " WORKS,
+				 "pid %d (%s) runs a CPython older than 3.7, which probetui cannot "
+				 "read; " WORKS,
 				 (int)pid, name);
 	return error_set(error, "pid %d (%s) is not Python", (int)pid, name);
 }
@@ -215,15 +213,13 @@ static int read_own_offsets(struct cpython *python, struct memory *memory, struc
 		return refusal_explain(pid, errno, error);
 	if (head[2] != 0)
 		return error_set(error,
-				 "pid %d runs a free-threaded CPython 3.%d, "
-				 "which probetui cannot read; builds with a "
-				 "GIL, 3.8 to 3.14, work",
+				 "pid %d runs a free-threaded CPython 3.%d, which probetui cannot "
+				 "read; builds with a GIL, 3.8 to 3.14, work",
 				 (int)pid, python->minor);
 	if (offsets_override(&python->offsets, python->minor, memory, python->runtime) < 0)
 		return error_set(error,
-				 "pid %d runs a CPython 3.%d whose debug "
-				 "offsets make no sense; it may still be "
-				 "starting",
+				 "pid %d runs a CPython 3.%d whose debug offsets make no sense; it "
+				 "may still be starting",
 				 (int)pid, python->minor);
 	return 0;
 }
@@ -255,8 +251,8 @@ static int validate(const struct cpython *python, struct memory *memory, struct 
 		memory_begin(memory, false);
 	}
 	return error_set(error,
-			 "pid %d runs CPython 3.%d but no thread of it can be "
-			 "found; it may be starting or ending",
+			 "pid %d runs CPython 3.%d but no thread of it can be found; it may be "
+			 "starting or ending",
 			 (int)memory_pid(memory), python->minor);
 }
 
@@ -301,8 +297,7 @@ static int locate(struct cpython *python, struct memory *memory, struct elf_cach
 	const struct offsets *offsets = offsets_find(python->minor);
 	if (!offsets)
 		return error_set(error,
-				 "pid %d runs CPython 3.%d, which probetui "
-				 "cannot read; " WORKS,
+				 "pid %d runs CPython 3.%d, which probetui cannot read; " WORKS,
 				 (int)memory_pid(memory), python->minor);
 	python->offsets = *offsets;
 	if (read_own_offsets(python, memory, error) < 0 || validate(python, memory, error) < 0)

@@ -82,8 +82,8 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
 	hold->is_asleep = letter == 'D';
 	if (!can_be_stopped(letter))
 		return error_set(error,
-				 "thread %d of pid %d cannot be held: it ends, "
-				 "or sleeps uninterruptibly (state D)",
+				 "thread %d of pid %d cannot be held: it ends, or sleeps "
+				 "uninterruptibly (state D)",
 				 (int)task->tid, (int)task->pid);
 	if (ptrace(PTRACE_SEIZE, task->tid, 0, 0) < 0)
 		return error_set_errno(error, errno, "thread %d cannot be held", (int)task->tid);

@@ -121,8 +121,7 @@ int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 	holds_settle(holds);
 	if (has_late(holds, pid))
 		return error_set(error,
-				 "pid %d: a thread that was to be held does "
-				 "not come to stand",
+				 "pid %d: a thread that was to be held does not come to stand",
 				 (int)pid);
 	result = hold_begin(&holds->now, pid, tid, error);
 	if (result < 0)

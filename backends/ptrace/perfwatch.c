@@ -74,8 +74,7 @@ static bool is_old_kernel(struct reason *reason)
 	if (major > FIRST_MAJOR || (major == FIRST_MAJOR && minor >= FIRST_MINOR))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
-		 "The kernel is Linux %.32s; watches that a stranger may set "
-		 "came with %d.%d.",
+		 "The kernel is Linux %.32s; watches that a stranger may set came with %d.%d.",
 		 name.release, FIRST_MAJOR, FIRST_MINOR);
 	return true;
 }
@@ -105,22 +104,21 @@ static void explain_denial(pid_t pid, int number, struct reason *reason)
 	}
 	if (level > PARANOID_USERS && geteuid() != 0) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "The kernel keeps users from perf_event_open "
-			 "(kernel.perf_event_paranoid = %ld).",
+			 "The kernel keeps users from perf_event_open (kernel.perf_event_paranoid "
+			 "= %ld).",
 			 level);
 		snprintf(reason->fix, sizeof(reason->fix),
-			 "sudo sysctl kernel.perf_event_paranoid=%d, or run "
-			 "probetui with CAP_PERFMON.",
+			 "sudo sysctl kernel.perf_event_paranoid=%d, or run probetui with "
+			 "CAP_PERFMON.",
 			 PARANOID_USERS);
 		return;
 	}
 	snprintf(reason->why, sizeof(reason->why),
-		 "A seccomp filter (of the container) forbids perf_event_open "
-		 "(%s).",
+		 "A seccomp filter (of the container) forbids perf_event_open (%s).",
 		 strerror(number));
-	snprintf(reason->fix, sizeof(reason->fix),
-		 "Start the container with --cap-add PERFMON or --security-opt "
-		 "seccomp=unconfined.");
+	snprintf(
+		reason->fix, sizeof(reason->fix),
+		"Start the container with --cap-add PERFMON or --security-opt seccomp=unconfined.");
 }
 
 bool perfwatch_probe(pid_t pid, struct reason *reason)
@@ -138,8 +136,7 @@ bool perfwatch_probe(pid_t pid, struct reason *reason)
 		return false;
 	case ENOSPC:
 		snprintf(reason->why, sizeof(reason->why),
-			 "All four watches of the thread are in use, by "
-			 "another debugger.");
+			 "All four watches of the thread are in use, by another debugger.");
 		snprintf(reason->fix, sizeof(reason->fix), "End it.");
 		return false;
 	case ESRCH:
@@ -148,8 +145,8 @@ bool perfwatch_probe(pid_t pid, struct reason *reason)
 	}
 	if (!is_old_kernel(reason))
 		snprintf(reason->why, sizeof(reason->why),
-			 "This machine has no hardware watches, or its kernel "
-			 "does not offer them: %s.",
+			 "This machine has no hardware watches, or its kernel does not offer them: "
+			 "%s.",
 			 strerror(number));
 	return false;
 }

@@ -165,8 +165,7 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 	if (!scope.is_function)
 		result = add_mapping(&page, &scope);
 	if (result)
-		error_set(error, "The names of the frame are not in a dict that can be "
-				 "read.");
+		error_set(error, "The names of the frame are not in a dict that can be read.");
 	list->total = page.number;
 out:
 	pyscope_clear(&scope);

@@ -213,8 +213,8 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start, 
 	if (!reader->budget)
 		return error_set(error,
 				 "The object at 0x%" PRIx64
-				 " takes more reading than one request may "
-				 "do: open a page nearer to its start.",
+				 " takes more reading than one request may do: open a page nearer "
+				 "to its start.",
 				 address);
 	return error_set(error, "The object at 0x%" PRIx64 " changed while it was read: try again.",
 			 address);

@@ -198,8 +198,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	    pytask->native.python == thread->stack)
 		thread->native = pytask->native.stack;
 	if (pytask->is_broken)
-		thread->error = xasprintf("the chain of frames breaks off "
-					  "after %zu frames",
+		thread->error = xasprintf("the chain of frames breaks off after %zu frames",
 					  pytask->walk->count);
 }
 
@@ -226,9 +225,8 @@ static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task
 	if (!is_known)
 		thread->exactness = TORN;
 	if (task->is_broken && !task->is_running)
-		thread->error = xasprintf("the chain of what it awaits breaks "
-					  "off after %zu coroutines",
-					  walk.count);
+		thread->error = xasprintf(
+			"the chain of what it awaits breaks off after %zu coroutines", walk.count);
 }
 
 static void fill_tasks(struct pystack *pystack, struct process_sample *sample)

@@ -149,8 +149,7 @@ int pytensor_read_this(struct pyreader *reader, uint64_t object, bool is_gradien
 	if (tensor->family != PYTENSOR_TORCH)
 		return error_set(error, "it has no gradient");
 	if (pytensor_gradient(reader, object, &has_gradient, &address))
-		return error_set(error, "where its gradient is cannot be "
-					"told");
+		return error_set(error, "where its gradient is cannot be told");
 	if (!has_gradient)
 		return error_set(error, "it has no gradient");
 	if (address)

@@ -73,8 +73,8 @@ static int name_added(struct pyreader *reader, struct pytensor *tensor, const st
 	}
 	tensor->item_size = find_size(is);
 	if (!dtype || dtype->size != tensor->item_size)
-		tensor->unread = "its elements are of a type that a library "
-				 "added to numpy, which is not known here";
+		tensor->unread = "its elements are of a type that a library added to numpy, which "
+				 "is not known here";
 	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
 		 dtype && is->byte_order == '>' ? ">" : "", text ? text : "?");
 	buffer_clear(&name);
@@ -204,8 +204,8 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct p
 	    read_array(reader, object, &mask))
 		return "its mask is no array";
 	if (strcmp(mask.dtype_text, "bool") != 0)
-		return "its mask is not of bool: one with a field for each of "
-		       "its own is not applied to its elements here";
+		return "its mask is not of bool: one with a field for each of its own is not "
+		       "applied to its elements here";
 	if (mask.dimension_count != tensor->dimension_count ||
 	    memcmp(mask.shape, tensor->shape, bytes) != 0)
 		return "its mask has another shape than its elements";
@@ -230,10 +230,9 @@ static const char *read_mask(struct pyreader *reader, uint64_t object, struct py
 		   pytype_derives(reader, &type, "numpy.ma.core.MaskedArray");
 	has_mask = !pyobject_attribute(reader, object, "_mask", &mask);
 	if (!is_numpy)
-		return has_mask && is_array(reader, mask)
-			       ? "its class has a mask of its own: what that "
-				 "hides is not known here"
-			       : NULL;
+		return has_mask && is_array(reader, mask) ? "its class has a mask of its own: what "
+							    "that hides is not known here"
+							  : NULL;
 	if (!has_mask)
 		return "its mask cannot be read";
 	if (!read_scalar(reader, mask, &value))

@@ -135,17 +135,14 @@ static const struct {
 	const char *name;
 	const char *unread;
 } unread[] = {
-	{ "Categorical", "it is categorical: its elements are the numbers of "
-			 "categories" },
-	{ "PeriodArray", "its elements are periods, of which only numbers lie "
-			 "there" },
+	{ "Categorical", "it is categorical: its elements are the numbers of categories" },
+	{ "PeriodArray", "its elements are periods, of which only numbers lie there" },
 	{ "StringArray", PYTENSOR_OBJECTS },
 	{ "StringArrayNumpySemantics", PYTENSOR_OBJECTS },
 	{ "ArrowStringArray", "its elements are text in memory of Arrow" },
 	{ "ArrowStringArrayNumpySemantics", "its elements are text in memory of Arrow" },
 	{ "ArrowExtensionArray", "its elements lie in memory of Arrow" },
-	{ "SparseArray", "it is sparse: its elements are in its sp_values and "
-			 "sp_index" },
+	{ "SparseArray", "it is sparse: its elements are in its sp_values and sp_index" },
 	{ "IntervalArray", "its elements are intervals: its left and right" },
 };
 
@@ -517,8 +514,9 @@ int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text
 
 	*column = -1;
 	if (read_names(reader, frame, &names) || names.count > COLUMNS_MAXIMUM)
-		return error_set(error, "The names of the columns cannot be read from "
-					"outside: an agent can tell.");
+		return error_set(
+			error,
+			"The names of the columns cannot be read from outside: an agent can tell.");
 	for (int64_t i = 0; i < names.count && reader->budget > 0; i++) {
 		if (!is_name(reader, &names, i, text, number))
 			continue;
@@ -527,11 +525,11 @@ int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text
 		*column = i;
 	}
 	if (reader->budget == 0)
-		return error_set(error, "There are more columns than are read "
-					"from outside: an agent can tell.");
+		return error_set(
+			error,
+			"There are more columns than are read from outside: an agent can tell.");
 	if (*column < 0)
-		return error_set(error, "The DataFrame has no such column, or one "
-					"whose name would have to be compared in the "
-					"process.");
+		return error_set(error, "The DataFrame has no such column, or one whose name would "
+					"have to be compared in the process.");
 	return 0;
 }

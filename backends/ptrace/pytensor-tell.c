@@ -28,14 +28,11 @@ static const struct family {
 	const char *complaint;
 } families[] = {
 	{ "torch._C.TensorBase", pytensor_read_torch,
-	  "The layout of this tensor is not known, or it changed while it was "
-	  "read." },
+	  "The layout of this tensor is not known, or it changed while it was read." },
 	{ "torch._C._TensorBase", pytensor_read_torch,
-	  "The layout of this tensor is not known, or it changed while it was "
-	  "read." },
+	  "The layout of this tensor is not known, or it changed while it was read." },
 	{ "numpy.ndarray", pytensor_read_numpy,
-	  "The layout of this array is not known, or it changed while it was "
-	  "read." },
+	  "The layout of this array is not known, or it changed while it was read." },
 	{ "bytes", pytensor_read_bytes, "These bytes cannot be read." },
 	{ "bytearray", pytensor_read_bytearray, "This bytearray cannot be read." },
 	{ "array.array", pytensor_read_array, "This array cannot be read." },
@@ -46,8 +43,7 @@ static const struct family {
 /* What is written in Python, by its classes. */
 static const struct family series = {
 	"", pandas_read_series,
-	"What this Series has its values in is not known, or it changed while "
-	"it was read."
+	"What this Series has its values in is not known, or it changed while it was read."
 };
 
 static const struct family jax = { "", pytensor_read_jax,

@@ -229,14 +229,11 @@ static const char *check_keys(const struct torch_object *object, const struct py
 	uint64_t keys = pyreader_word(object->bytes, layout->keys);
 
 	if (!object->is_sure && strncmp(tensor->dtype, "complex", 7) == 0)
-		return "whether it is conjugated is not known of this version "
-		       "of torch";
+		return "whether it is conjugated is not known of this version of torch";
 	if (keys & layout->conjugate)
-		return "it is conjugated, but only by a mark: its memory has "
-		       "other values";
+		return "it is conjugated, but only by a mark: its memory has other values";
 	if (keys & layout->negative)
-		return "it is negated, but only by a mark: its memory has "
-		       "other values";
+		return "it is negated, but only by a mark: its memory has other values";
 	if (keys & layout->zero)
 		return "it stands for zeros and has no memory";
 	return NULL;
@@ -248,8 +245,7 @@ static const char *check_device(const struct pytensor *tensor)
 		return NULL;
 	if (strcmp(tensor->device, "meta") == 0)
 		return "it has no elements: its device is meta";
-	return "it lies on a device: only the agent, in the process, can read "
-	       "it";
+	return "it lies on a device: only the agent, in the process, can read it";
 }
 
 /* Where there is more than one reason it is the first. */

@@ -126,14 +126,12 @@ int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 		if (errno && errno != EFAULT)
 			return refusal_explain(pid, errno, error);
 		return error_set(error,
-				 "the list of Python threads of pid %d cannot "
-				 "be followed; they may be starting or ending",
+				 "the list of Python threads of pid %d cannot be followed; they "
+				 "may be starting or ending",
 				 (int)pid);
 	}
 	if (list->count == 0)
-		return error_set(error,
-				 "pid %d has no Python thread any more; it may "
-				 "be ending",
+		return error_set(error, "pid %d has no Python thread any more; it may be ending",
 				 (int)pid);
 	return 0;
 }

@@ -141,14 +141,11 @@ int reading_frame(const struct reading *reading, int depth, struct pyobject_fram
 	size_t dropped;
 
 	if (!reading_count(reading, &dropped))
-		return error_set(error,
-				 "Thread %d runs no Python now; it may have "
-				 "ended.",
+		return error_set(error, "Thread %d runs no Python now; it may have ended.",
 				 (int)reading->tid);
 	if (depth < 0 || pystack_frame(reading->connection->pystack, reading->tid,
 				       reading->interpreter, depth, frame) < 0)
-		return error_set(error, "The thread has moved on: this frame "
-					"is no longer there.");
+		return error_set(error, "The thread has moved on: this frame is no longer there.");
 	return 0;
 }
 
@@ -189,9 +186,8 @@ static int settle_thread(struct reading *reading, struct error *error)
 			continue;
 		if (found >= 0)
 			return error_set(error,
-					 "Thread %d runs Python in several "
-					 "interpreters, and the request does "
-					 "not say in which.",
+					 "Thread %d runs Python in several interpreters, and the "
+					 "request does not say in which.",
 					 (int)reading->tid);
 		found = sample->threads[i].interpreter;
 	}
@@ -344,12 +340,10 @@ int reading_check_type(struct pyreader *reader, uint64_t address, const char *ty
 	int result = 0;
 
 	if (pyobject_type_name(reader, address, &now) < 0)
-		result = error_set(error, "The object is no longer there: its memory "
-					  "cannot be read as one.");
+		result = error_set(
+			error, "The object is no longer there: its memory cannot be read as one.");
 	else if (type && strcmp(type, now.data) != 0)
-		result = error_set(error,
-				   "The object is no longer there: a %s is in "
-				   "its place.",
+		result = error_set(error, "The object is no longer there: a %s is in its place.",
 				   now.data);
 	buffer_clear(&now);
 	return result;

@@ -54,18 +54,15 @@ int refusal_probe(pid_t pid)
 static void explain_yama(int scope, struct reason *reason)
 {
 	snprintf(reason->why, sizeof(reason->why),
-		 "The kernel's Yama module (kernel.yama.ptrace_scope = %d) "
-		 "lets only a parent read a process.",
+		 "The kernel's Yama module (kernel.yama.ptrace_scope = %d) lets only a parent read "
+		 "a process.",
 		 scope);
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
-		 scope >= 3   ? "The machine must be started again with another "
-				"value; start the job with `probetui -- "
-				"torchrun …` there."
-		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run "
-				"probetui with sudo."
-			      : "sudo sysctl kernel.yama.ptrace_scope=0, or run "
-				"probetui with sudo, or start the job with "
-				"`probetui -- torchrun …`.");
+		 scope >= 3 ? "The machine must be started again with another value; start the job "
+			      "with `probetui -- torchrun …` there."
+		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with sudo."
+			      : "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with "
+				"sudo, or start the job with `probetui -- torchrun …`.");
 }
 
 /* The files of a process that may not be dumped are root's in /proc. */
@@ -86,36 +83,29 @@ static void explain_denial(struct procfs *procfs, pid_t pid, struct reason *reas
 
 	if (geteuid() != 0 && owner != (int64_t)geteuid()) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "Process %d belongs to user %u; probetui runs as "
-			 "user %u.",
-			 (int)pid, (unsigned)owner, (unsigned)geteuid());
+			 "Process %d belongs to user %u; probetui runs as user %u.", (int)pid,
+			 (unsigned)owner, (unsigned)geteuid());
 		snprintf(reason->fix, sizeof(reason->fix),
-			 "Run probetui as that user (sudo -u '#%u') or as "
-			 "root.",
-			 (unsigned)owner);
+			 "Run probetui as that user (sudo -u '#%u') or as root.", (unsigned)owner);
 	} else if (tracer <= 0 && !is_dumpable(procfs, pid, owner)) {
 		set_reason(reason,
-			   "The process does not let itself be read: it is "
-			   "not dumpable (PR_SET_DUMPABLE 0), as after a "
-			   "change of its user.",
-			   "Run probetui as root (sudo), or let the program "
-			   "call prctl(PR_SET_DUMPABLE, 1).");
+			   "The process does not let itself be read: it is not dumpable "
+			   "(PR_SET_DUMPABLE 0), as after a change of its user.",
+			   "Run probetui as root (sudo), or let the program call "
+			   "prctl(PR_SET_DUMPABLE, 1).");
 	} else if (tracer > 0) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "Process %" PRId64 " (a debugger or strace) is "
-			 "attached to it.",
-			 tracer);
+			 "Process %" PRId64 " (a debugger or strace) is attached to it.", tracer);
 		snprintf(reason->fix, sizeof(reason->fix), "End that debugger.");
 	} else if (scope > 0) {
 		explain_yama(scope, reason);
 	} else {
 		set_reason(reason,
-			   "The kernel refuses: the process has more rights "
-			   "than probetui, or runs in another container.",
-			   "Run probetui as root or with CAP_SYS_PTRACE "
-			   "(docker run --cap-add SYS_PTRACE; Kubernetes: "
-			   "securityContext.capabilities.add: [SYS_PTRACE]), "
-			   "or inside the job's container.");
+			   "The kernel refuses: the process has more rights than probetui, or runs "
+			   "in another container.",
+			   "Run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
+			   "SYS_PTRACE; Kubernetes: securityContext.capabilities.add: "
+			   "[SYS_PTRACE]), or inside the job's container.");
 	}
 }
 
@@ -129,17 +119,12 @@ static void explain(struct procfs *procfs, pid_t pid, int number, struct reason 
 			 (int)pid);
 		snprintf(reason->fix, sizeof(reason->fix), "Look for it with `probetui ranks`.");
 	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
-		set_reason(reason,
-			   "The process has ended; its parent has not taken "
-			   "notice yet.",
-			   "Its output and its launcher's log say why it "
-			   "ended.");
+		set_reason(reason, "The process has ended; its parent has not taken notice yet.",
+			   "Its output and its launcher's log say why it ended.");
 	} else if (refusal_probe(getpid()) == EPERM || refusal_probe(getpid()) == ENOSYS) {
-		set_reason(reason,
-			   "A seccomp filter (of the container) forbids "
-			   "process_vm_readv.",
-			   "Start the container with --cap-add SYS_PTRACE or "
-			   "--security-opt seccomp=unconfined.");
+		set_reason(reason, "A seccomp filter (of the container) forbids process_vm_readv.",
+			   "Start the container with --cap-add SYS_PTRACE or --security-opt "
+			   "seccomp=unconfined.");
 	} else if (number == EPERM || number == EACCES) {
 		explain_denial(procfs, pid, reason);
 	} else {

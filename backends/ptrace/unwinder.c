@@ -12,7 +12,7 @@ const struct unwind_module *unwinder_open(struct error *error)
 	/* With it libdw would load a client that asks servers for files. */
 	unsetenv("DEBUGINFOD_URLS");
 	return module_open(FILE_NAME, UNWIND_MODULE_NAME,
-			   "Native frames need " FILE_NAME " beside "
-			   "probetui-node, and elfutils' libdw",
+			   "Native frames need " FILE_NAME
+			   " beside probetui-node, and elfutils' libdw",
 			   error);
 }

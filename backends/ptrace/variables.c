@@ -97,8 +97,7 @@ int ptrace_variables(struct ptrace_connection *connection, const struct message 
 	if (tid < -INT32_MAX || tid > INT32_MAX || interpreter < -1 || interpreter > INT32_MAX ||
 	    depth < -1 || depth > STACK_FRAMES_MAXIMUM || asked.start < 0 ||
 	    asked.start > START_MAXIMUM || (depth < 0 && !address))
-		return error_set(error, "variables: a number is out of "
-					"bounds.");
+		return error_set(error, "variables: a number is out of bounds.");
 	asked.reading.tid = (pid_t)tid;
 	asked.reading.interpreter = (int)interpreter;
 	result = read_it(&asked, error);

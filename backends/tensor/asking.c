@@ -17,10 +17,10 @@ static void respond_error(struct node *node, const struct message *request, cons
 	struct error error = *why;
 
 	if (strstr(why->message, " run "))
-		error_set(&error,
-			  "%s An agent in it does that: probetui inject, or "
-			  "PROBETUI=1 at its start.",
-			  why->message);
+		error_set(
+			&error,
+			"%s An agent in it does that: probetui inject, or PROBETUI=1 at its start.",
+			why->message);
 	node_respond(node, request, NULL, error.message);
 }
 

@@ -412,8 +412,9 @@ static int explain(const struct elements *elements, int64_t unit, int number, st
 	if (number == ESRCH)
 		return error_set(error, "the process has ended");
 	if (number == EPERM)
-		return error_set(error, "its memory may not be read: run as the same "
-					"user, or with CAP_SYS_PTRACE");
+		return error_set(
+			error,
+			"its memory may not be read: run as the same user, or with CAP_SYS_PTRACE");
 	if (number != EFAULT)
 		return error_set_errno(error, number, "element %" PRId64 " cannot be read", index);
 	return error_set(error,

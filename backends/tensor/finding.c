@@ -44,8 +44,8 @@ static int read_numbers(struct finding *finding, const json_t *arguments, struct
 	finding->tid = (pid_t)tid;
 	finding->interpreter = (int)interpreter;
 	if (finding->frames >= 0 && finding->depth >= finding->frames)
-		return error_set(error, "\"depth\" is no frame: there are as "
-					"many as \"frames\" says.");
+		return error_set(error,
+				 "\"depth\" is no frame: there are as many as \"frames\" says.");
 	return 0;
 }
 
@@ -63,8 +63,8 @@ int finding_parse(struct finding *finding, const json_t *arguments, struct error
 		return -1;
 	finding->is_searched = finding->depth < 0 || json_get_boolean(arguments, "search", false);
 	if (!finding->text == !finding->address)
-		return error_set(error, "Either \"expression\" or \"address\" "
-					"says what is to be read.");
+		return error_set(error,
+				 "Either \"expression\" or \"address\" says what is to be read.");
 	if (!finding->text)
 		return 0;
 	finding->expression = pyexpression_parse(finding->text, error);
@@ -322,13 +322,13 @@ static void explain_search(const struct finding *finding, const struct found *fo
 	first = *error;
 	if (pyexpression_is_name(finding->expression))
 		error_set(error,
-			  "The name %s is not known: no frame of this thread "
-			  "has it (searched: %d), and none of their modules.",
+			  "The name %s is not known: no frame of this thread has it (searched: "
+			  "%d), and none of their modules.",
 			  finding->text, found->searched);
 	else
 		error_set(error,
-			  "No frame of this thread (searched: %d) knows all "
-			  "the names in %s. In the first one: %s",
+			  "No frame of this thread (searched: %d) knows all the names in %s. In "
+			  "the first one: %s",
 			  found->searched, finding->text, first.message);
 }
 

@@ -20,10 +20,10 @@ static int check_item(const struct tensor_layout *layout, struct error *error)
 	if (!dtype)
 		return error_set(error, "the type of its elements is not known");
 	if (dtype->class == DTYPE_PACKED)
-		return error_set(error,
-				 "elements of %s are less than a byte each: "
-				 "torch alone can read them",
-				 dtype->name);
+		return error_set(
+			error,
+			"elements of %s are less than a byte each: torch alone can read them",
+			dtype->name);
 	if (dtype->size != 0 && layout->item_size != dtype->size)
 		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,
 				 dtype->size, layout->item_size);
@@ -67,8 +67,7 @@ static int check_sizes(const struct tensor_layout *layout, struct error *error)
 	for (int i = 0; i < layout->dimension_count; i++) {
 		bytes = multiply(bytes, layout->shape[i], SPAN_MAXIMUM);
 		if (bytes < 0)
-			return error_set(error, "its sizes multiply to more "
-						"than any memory holds");
+			return error_set(error, "its sizes multiply to more than any memory holds");
 	}
 	return 0;
 }
@@ -118,8 +117,7 @@ static int check_mask(const struct tensor_layout *layout, struct error *error)
 		return 0;
 	if (layout->item_size > LAYOUT_MASKED_ITEM)
 		return error_set(error,
-				 "an element that has a mask has %d bytes at "
-				 "most, not %" PRId64,
+				 "an element that has a mask has %d bytes at most, not %" PRId64,
 				 LAYOUT_MASKED_ITEM, layout->item_size);
 	mask = layout_mask(layout);
 	return layout_check(&mask, error) ? error_prefix(error, "its mask") : 0;

@@ -171,8 +171,7 @@ static int read_item(const struct listing_ask *ask, struct pyreader *reader,
 	if (ask->has_gradients)
 		return error_set(error, "it has no gradient");
 	return pandas_read_column(reader, item->object, item->column, raw)
-		       ? error_set(error, "what the DataFrame has this column "
-					  "in is not known")
+		       ? error_set(error, "what the DataFrame has this column in is not known")
 		       : 0;
 }
 
@@ -234,10 +233,7 @@ static struct ptrace_connection *walk(struct listing_ask *ask, struct found *fou
 	if (tensor_ask_look(&ask->base, &ask->finding, found, &connection, error))
 		return NULL;
 	if (!found->value.address) {
-		error_set(error,
-			  "%s is computed: ask for what is in it one by "
-			  "one.",
-			  text);
+		error_set(error, "%s is computed: ask for what is in it one by one.", text);
 		return NULL;
 	}
 	return tensor_walk(connection, found->value.address, text, ask->wants_values, items, error)
@@ -461,8 +457,7 @@ static int parse(struct listing_ask *ask, struct error *error)
 	ask->start = json_get_integer(arguments, "start", 0);
 	if ((start && !json_is_integer(start) && !json_is_null(start)) || ask->start < 0 ||
 	    ask->start > TENSOR_WALK_MAXIMUM)
-		return error_set(error, "\"start\" is no number of a "
-					"parameter.");
+		return error_set(error, "\"start\" is no number of a parameter.");
 	if (tensor_wish_parse_each(&ask->wish, arguments, error))
 		return error_prefix(error, "parameters");
 	ask->deadline = loop_now() + ask->wish.timeout;

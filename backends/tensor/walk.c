@@ -68,14 +68,13 @@ struct walker {
 
 static int refuse(struct walker *walker)
 {
-	return error_set(walker->error, "What has the parameters cannot be read, or changed "
-					"while it was read.");
+	return error_set(walker->error,
+			 "What has the parameters cannot be read, or changed while it was read.");
 }
 
 static int refuse_size(struct walker *walker)
 {
-	return error_set(walker->error, "There is more in it than is walked "
-					"from outside.");
+	return error_set(walker->error, "There is more in it than is walked from outside.");
 }
 
 /*
@@ -655,9 +654,8 @@ static int walk_root(struct walker *walker, uint64_t object, const char *text)
 	kind = kind_of(walker, object);
 	if (kind == KIND_OTHER && !walker->wants_values)
 		return error_set(walker->error,
-				 "%s is no module, no optimizer, no tensor, no "
-				 "DataFrame and no list, tuple or dict of "
-				 "such.",
+				 "%s is no module, no optimizer, no tensor, no DataFrame and no "
+				 "list, tuple or dict of such.",
 				 text);
 	if (kind == KIND_TENSOR || kind == KIND_OTHER)
 		buffer_append_string(&walker->name, text);

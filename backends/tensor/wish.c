@@ -51,8 +51,7 @@ static int parse_names(struct tensor_wish *wish, const json_t *body, struct erro
 	int find = parse_name(json_object_get(body, "find"), find_names, ARRAY_LENGTH(find_names));
 
 	if (statistics < 0)
-		return error_set(error, "\"statistics\" is \"sample\", "
-					"\"whole\" or \"auto\"");
+		return error_set(error, "\"statistics\" is \"sample\", \"whole\" or \"auto\"");
 	if (find < 0)
 		return error_set(error, "\"find\" is \"min\", \"max\" or \"nan\"");
 	wish->statistics = (enum wish_statistics)statistics;
@@ -82,8 +81,7 @@ static int parse_data(struct tensor_wish *wish, const json_t *data, struct error
 	wish->data_start = json_get_integer(data, "start", -1);
 	wish->data_count = json_get_integer(data, "count", -1);
 	if (wish->data_start < 0 || wish->data_count < 0)
-		return error_set(error, "\"data\" is {\"start\": element, "
-					"\"count\": elements}");
+		return error_set(error, "\"data\" is {\"start\": element, \"count\": elements}");
 	wish->has_data = true;
 	return 0;
 }
@@ -93,8 +91,7 @@ static int parse_slice(struct tensor_wish *wish, const json_t *slice, struct err
 	if (!slice || json_is_null(slice))
 		return 0;
 	if (json_object_get(slice, "numbers"))
-		return error_set(error, "a \"slice\" that is asked for has no "
-					"numbers");
+		return error_set(error, "a \"slice\" that is asked for has no numbers");
 	if (tensor_slice_from_json(&wish->slice, slice, error) < 0)
 		return -1;
 	wish->has_slice = true;
@@ -113,13 +110,10 @@ int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error
 	wish->has_hash = json_get_boolean(body, "hash", false);
 	wish->after = json_get_integer(body, "after", -1);
 	if (wish->after < -1)
-		return error_set(error, "\"after\" is an element's flat index, "
-					"or -1");
+		return error_set(error, "\"after\" is an element's flat index, or -1");
 	wish->timeout = json_get_real(body, "timeout", WISH_TIMEOUT);
 	if (!(wish->timeout > 0) || wish->timeout > WISH_TIMEOUT_MAXIMUM)
-		return error_set(error,
-				 "\"timeout\" is in seconds, at most "
-				 "%.0f",
+		return error_set(error, "\"timeout\" is in seconds, at most %.0f",
 				 WISH_TIMEOUT_MAXIMUM);
 	if (wish->bins > 0 && wish->statistics == WISH_NO_STATISTICS)
 		wish->statistics = WISH_AUTO;
@@ -189,19 +183,15 @@ static int check_slice(const struct tensor_slice *slice, const struct tensor_lay
 	int64_t cells = slice->row_count * slice->column_count;
 
 	if (slice->dimension_count != layout->dimension_count)
-		return error_set(error,
-				 "the slice is of %d dimensions, the tensor of "
-				 "%d",
+		return error_set(error, "the slice is of %d dimensions, the tensor of %d",
 				 slice->dimension_count, layout->dimension_count);
 	if ((slice->row_dimension < 0 && slice->row_count > 1) ||
 	    (slice->column_dimension < 0 && slice->column_count > 1) || !is_within(slice, layout))
-		return error_set(error, "the slice reaches beyond the tensor: "
-					"its shape is another now, or ask for "
-					"less");
+		return error_set(error, "the slice reaches beyond the tensor: its shape is another "
+					"now, or ask for less");
 	if (cells > 0 && layout->item_size > SLICE_MAXIMUM / cells)
 		return error_set(error,
-				 "elements of %" PRId64 " bytes: ask "
-				 "for fewer of them at once",
+				 "elements of %" PRId64 " bytes: ask for fewer of them at once",
 				 layout->item_size);
 	return 0;
 }
@@ -235,19 +225,18 @@ int tensor_wish_check(const struct tensor_wish *wish, const struct tensor_layout
 	if (wish->has_data && check_data(wish, layout, error) < 0)
 		return -1;
 	if (wish->has_data && layout->has_mask)
-		return error_set(error, "it has a mask, which the bytes of its "
-					"elements would lack");
-	if (wish->has_data && class == DTYPE_OBJECT)
 		return error_set(error,
-				 "elements of %s are pointers: there "
-				 "are no bytes of theirs to be had",
-				 layout->dtype->name);
+				 "it has a mask, which the bytes of its elements would lack");
+	if (wish->has_data && class == DTYPE_OBJECT)
+		return error_set(
+			error,
+			"elements of %s are pointers: there are no bytes of theirs to be had",
+			layout->dtype->name);
 	if (wish->find == WISH_FIND_NAN && !dtype_is_number(layout->dtype))
 		return error_set(error, "elements of %s are no numbers", layout->dtype->name);
 	if ((wish->find == WISH_FIND_MINIMUM || wish->find == WISH_FIND_MAXIMUM) && !has_order)
 		return error_set(error,
-				 "elements of %s have no order: none is "
-				 "the least or the greatest",
+				 "elements of %s have no order: none is the least or the greatest",
 				 layout->dtype->name);
 	return 0;
 }

@@ -282,8 +282,8 @@ static void on_timeout(void *data)
 	struct tensor_work *work = data;
 	struct error error = ERROR_INIT;
 
-	error_set(&error, "its elements were not read in time: ask for a "
-			  "sample, or give it more time");
+	error_set(&error,
+		  "its elements were not read in time: ask for a sample, or give it more time");
 	stop_timer(&work->timeout);
 	fail(work, &error);
 	tell_end(work);

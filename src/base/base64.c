@@ -7,8 +7,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_encode(struct buffer *out, const void *bytes, size_t length)
 {

@@ -154,15 +154,11 @@ static int check_owner(const struct stat *status, const char *path, const char *
 		       struct error *error)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
-		return error_set(error,
-				 "%s %s belongs to another user; it was not "
-				 "read",
-				 called, path);
+		return error_set(error, "%s %s belongs to another user; it was not read", called,
+				 path);
 	if (status->st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(error,
-				 "%s %s can be written by others; chmod go-w "
-				 "it",
-				 called, path);
+		return error_set(error, "%s %s can be written by others; chmod go-w it", called,
+				 path);
 	return 0;
 }
 
@@ -243,10 +239,10 @@ char *file_agent_folder(struct error *error)
 		package = xasprintf("%s/probetui/__init__.py", path);
 	}
 	if (access(package, R_OK) < 0) {
-		error_set_errno(error, errno,
-				"the Python package of probetui is not at %s; "
-				"install probetui again",
-				path);
+		error_set_errno(
+			error, errno,
+			"the Python package of probetui is not at %s; install probetui again",
+			path);
 		free(path);
 		path = NULL;
 	}

@@ -128,10 +128,8 @@ int arguments_seconds(const char *text, const char *what, double *seconds, struc
 	double value = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(value >= 0) || value > SECONDS_MAXIMUM)
-		return error_set(error,
-				 "%s: '%.40s' is not a number of seconds "
-				 "(0 to 86400)",
-				 what, text);
+		return error_set(error, "%s: '%.40s' is not a number of seconds (0 to 86400)", what,
+				 text);
 	*seconds = value;
 	return 0;
 }
@@ -154,8 +152,6 @@ int arguments_duration(const char *text, const char *what, double *seconds, stru
 		*seconds = value;
 		return 0;
 	}
-	return error_set(error,
-			 "%s: '%.40s' is not a time of up to a day, such as "
-			 "60s, 5m or 1h",
+	return error_set(error, "%s: '%.40s' is not a time of up to a day, such as 60s, 5m or 1h",
 			 what, text);
 }

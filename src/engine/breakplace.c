@@ -105,19 +105,13 @@ int breakplace_read(struct breakpoint *breakpoint, const struct session *session
 
 	if (!is_number(digits)) {
 		if (colon)
-			return error_set(error,
-					 "'%.80s' names no line: break "
-					 "FILE:LINE",
-					 text);
+			return error_set(error, "'%.80s' names no line: break FILE:LINE", text);
 		if (is_file(text))
-			return error_set(error,
-					 "break FILE:LINE; %.80s has "
-					 "no line",
-					 text);
+			return error_set(error, "break FILE:LINE; %.80s has no line", text);
 		if (text[0] == '-')
 			return error_set(error,
-					 "break has no option '%.80s'; it is "
-					 "break FILE:LINE, LINE or FUNCTION",
+					 "break has no option '%.80s'; it is break FILE:LINE, LINE "
+					 "or FUNCTION",
 					 text);
 		breakpoint->function = xstrdup(text);
 		return 0;
@@ -127,8 +121,7 @@ int breakplace_read(struct breakpoint *breakpoint, const struct session *session
 	if (!colon) {
 		file = looked_at_file(session);
 		if (!file)
-			return error_set(error, "no file is looked at; break "
-						"FILE:LINE names one");
+			return error_set(error, "no file is looked at; break FILE:LINE names one");
 		breakpoint->path = xstrdup(file);
 		return 0;
 	}

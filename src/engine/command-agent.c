@@ -56,8 +56,7 @@ static void say_caught(struct buffer *out, const json_t *body)
 	const json_t *lease;
 
 	if (!is_caught(body, &lease)) {
-		buffer_append_string(out, "an uncaught exception ends it "
-					  "as ever");
+		buffer_append_string(out, "an uncaught exception ends it as ever");
 		return;
 	}
 	buffer_append_string(out, "an uncaught exception holds it");
@@ -86,8 +85,7 @@ static void say_raised(struct buffer *out, const json_t *body)
 	size_t i;
 
 	if (json_array_size(types) == 0)
-		buffer_append_string(out, "no exception stops it where it is "
-					  "raised");
+		buffer_append_string(out, "no exception stops it where it is raised");
 	else
 		buffer_append_string(out, "stops where it raises ");
 	json_array_foreach(types, i, type)
@@ -132,8 +130,9 @@ static int run_raised(struct command_context *context, int argc, char **argv, st
 	asking.arguments = arguments;
 	result = argc < 3 ? -1 : asking_run(&asking, context, error);
 	if (argc < 3)
-		error_set(error, "catch raised needs names of "
-				 "exceptions, or off: catch raised ValueError");
+		error_set(
+			error,
+			"catch raised needs names of exceptions, or off: catch raised ValueError");
 	json_decref(arguments);
 	return result;
 }
@@ -231,8 +230,7 @@ int command_execute(struct command_context *context, int argc, char **argv, stru
 	int result;
 
 	if (code[0] == '\0')
-		result = error_set(error, "execute needs a file, or code: "
-					  "execute probe.py");
+		result = error_set(error, "execute needs a file, or code: execute probe.py");
 	else if (!path && argc == 2 && is_path(argv[1]))
 		result = error_set(error, "there is no file %s", argv[1]);
 	else

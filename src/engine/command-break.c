@@ -52,11 +52,11 @@ static int list(struct command_context *context, bool is_of_watches)
 	if (json)
 		format_document(context->out, json_pack("{s:o}", "breakpoints", json));
 	else if (count == 0)
-		buffer_append_string(context->out, is_of_watches ? "nothing is watched; watch EXPR "
-								   "stops where it changes\n"
-								 : "there is no breakpoint; break "
-								   "FILE:LINE or break FUNCTION "
-								   "sets one\n");
+		buffer_append_string(
+			context->out,
+			is_of_watches ? "nothing is watched; watch EXPR stops where it changes\n"
+				      : "there is no breakpoint; break FILE:LINE or break FUNCTION "
+					"sets one\n");
 	return 0;
 }
 
@@ -157,8 +157,7 @@ static void choose_ranks(struct session_breakpoint *added, const struct command_
 static int check_live(const struct command_context *context, struct error *error)
 {
 	if (context->engine->session.is_replay)
-		return error_set(error, "this is a recording; breakpoints are "
-					"for a job that runs");
+		return error_set(error, "this is a recording; breakpoints are for a job that runs");
 	return 0;
 }
 
@@ -212,8 +211,8 @@ int command_break(struct command_context *context, int argc, char **argv, struct
 int command_tbreak(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
-		return error_set(error, "tbreak needs a place: tbreak "
-					"FILE:LINE or tbreak FUNCTION");
+		return error_set(error,
+				 "tbreak needs a place: tbreak FILE:LINE or tbreak FUNCTION");
 	return set_breakpoint(context, argc, argv, true, error);
 }
 
@@ -276,10 +275,7 @@ static struct session_breakpoint *named(struct command_context *context, int arg
 	if (check_live(context, error) < 0)
 		return NULL;
 	if (argc < 2) {
-		error_set(error,
-			  "%s needs the number of a breakpoint; break "
-			  "lists them",
-			  argv[0]);
+		error_set(error, "%s needs the number of a breakpoint; break lists them", argv[0]);
 		return NULL;
 	}
 	if (arguments_integer(argv[1], "breakpoint", 1, INT_MAX, &id, error) < 0)

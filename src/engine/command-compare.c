@@ -119,10 +119,10 @@ static int check_tail(int argc, char **argv, struct error *error)
 	for (int i = 2; i < argc; i++)
 		if (strcmp(argv[i], "--difference") == 0 || strcmp(argv[i], "--sample") == 0 ||
 		    strcmp(argv[i], "--tolerance") == 0)
-			return error_set(error,
-					 "%s stands in front of the "
-					 "expression: compare " COMPARE_USAGE,
-					 argv[i]);
+			return error_set(
+				error,
+				"%s stands in front of the expression: compare " COMPARE_USAGE,
+				argv[i]);
 	return 0;
 }
 
@@ -131,8 +131,8 @@ static int take_tolerance(struct options *options, const char *text, struct erro
 	struct settings settings = { .tolerance = 0 };
 
 	if (!text)
-		return error_set(error, "--tolerance needs a number: compare "
-					"--tolerance 1e-6 loss");
+		return error_set(error,
+				 "--tolerance needs a number: compare --tolerance 1e-6 loss");
 	if (setting_find("tolerance", error)->set(&settings, text, error) < 0)
 		return -1;
 	options->tolerance = settings.tolerance;
@@ -150,8 +150,7 @@ static int take_options(struct options *options, int argc, char **argv, struct e
 			options->wants_sample = true;
 		else if (strcmp(argv[at], "--tolerance") != 0)
 			return error_set(error,
-					 "'%.40s' is no option of compare: "
-					 "compare " COMPARE_USAGE,
+					 "'%.40s' is no option of compare: compare " COMPARE_USAGE,
 					 argv[at]);
 		else if (take_tolerance(options, argv[++at], error) < 0)
 			return -1;
@@ -181,10 +180,12 @@ int command_compare(struct command_context *context, int argc, char **argv, stru
 		return -1;
 	engine->survey.wants_sample = options.wants_sample;
 	question = command_tail(context, argc, argv, options.first);
-	result = question[0] == '\0'
-			 ? error_set(error, "compare needs an expression of the "
-					    "program: compare loss.item()")
-			 : survey_begin(context, argv[0], question, ANSWERS_COMPARE, error);
+	result =
+		question[0] == '\0'
+			? error_set(
+				  error,
+				  "compare needs an expression of the program: compare loss.item()")
+			: survey_begin(context, argv[0], question, ANSWERS_COMPARE, error);
 	free(question);
 	if (result < 0)
 		return -1;
@@ -204,9 +205,9 @@ int command_broadcast(struct command_context *context, int argc, char **argv, st
 	int result;
 
 	if (line[0] == '\0')
-		result = error_set(error, "broadcast needs a line for the "
-					  "debuggers' prompts: broadcast pp "
-					  "batch");
+		result = error_set(
+			error,
+			"broadcast needs a line for the debuggers' prompts: broadcast pp batch");
 	else
 		result = confirm(context, argv[0], line, error);
 	if (result > 0)

@@ -322,9 +322,8 @@ int command_release(struct command_context *context, int argc, char **argv, stru
 	if (!context->ranks_text)
 		context->ranks_text = "all";
 	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
-		return error_set(error, "release: no rank is on its way to a "
-					"stop, so none waits for stopped ranks; "
-					"continue resumes them");
+		return error_set(error, "release: no rank is on its way to a stop, so none waits "
+					"for stopped ranks; continue resumes them");
 	return move(context, "release", &motion, error);
 }
 
@@ -432,8 +431,9 @@ int command_connect(struct command_context *context, int argc, char **argv, stru
 	if (count < 0)
 		return -1;
 	if (context->engine->session.is_replay)
-		return error_set(error, "connect: this is a recording; only a "
-					"job that runs can be connected to");
+		return error_set(
+			error,
+			"connect: this is a recording; only a job that runs can be connected to");
 	if (count > 0 && !context->screen && gather_ranks(context, NULL) < 0)
 		context->status = STATUS_DONE;
 	result =

@@ -62,9 +62,8 @@ static int choose_set(struct command_context *context, struct side *side, const 
 	if (side->is_part && context->notes) {
 		rankset_append_counted(&names, &side->ranks);
 		buffer_printf(context->notes,
-			      "the ranks %s have different stacks; this is "
-			      "the one of %s\n",
-			      text, names.data);
+			      "the ranks %s have different stacks; this is the one of %s\n", text,
+			      names.data);
 		buffer_clear(&names);
 	}
 	rankset_clear(&named);

@@ -221,8 +221,7 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	document = answer_to_json(&engine->session, answer, &is_finding);
 	append_text(context->out, document);
 	if (context->out->length == 0 && engine->replay)
-		error_set(error, "nothing was recorded of the ways into the "
-				 "processes");
+		error_set(error, "nothing was recorded of the ways into the processes");
 	else if (context->out->length == 0)
 		buffer_append_string(context->out, "The nodes were asked.\n");
 	json_decref(document);
@@ -242,8 +241,7 @@ int command_doctor(struct command_context *context, int argc, char **argv, struc
 	if (context->screen)
 		return show_on_screen(context, error);
 	if (context->engine->replay)
-		return error_set(error, "a recording has no processes that "
-					"could be examined");
+		return error_set(error, "a recording has no processes that could be examined");
 	if (gather_ranks(context, error) < 0) {
 		if (context->is_json)
 			format_document(context->out, json_pack("{s:[]}", "ranks"));

@@ -80,8 +80,7 @@ int command_eval(struct command_context *context, int argc, char **argv, struct 
 	int result;
 
 	if (code[0] == '\0')
-		result = error_set(error, "eval needs code of the program: "
-					  "eval len(batch)");
+		result = error_set(error, "eval needs code of the program: eval len(batch)");
 	else
 		result = survey_begin(context, "eval", code, ANSWERS_EVAL, error);
 	free(code);

@@ -32,16 +32,16 @@ static int check_flags(int argc, char **argv, struct error *error)
 {
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "-P") == 0 || strcmp(argv[i], "-b") == 0)
-			return error_set(error,
-					 "%s %s needs the profiler, which does "
-					 "not exist yet; leave out %s",
-					 argv[0], argv[i], argv[i]);
+			return error_set(
+				error,
+				"%s %s needs the profiler, which does not exist yet; leave out %s",
+				argv[0], argv[i], argv[i]);
 		if (strcmp(argv[i], "-a") == 0 || strchr(argv[i], ':'))
-			return error_set(error,
-					 "%s opens a socket of the user's own and no "
-					 "port; leave out %.80s, or start the program "
-					 "with PROBETUI_ADDRESS and a token",
-					 argv[0], argv[i]);
+			return error_set(
+				error,
+				"%s opens a socket of the user's own and no port; leave out %.80s, "
+				"or start the program with PROBETUI_ADDRESS and a token",
+				argv[0], argv[i]);
 	}
 	return 0;
 }

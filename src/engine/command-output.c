@@ -53,9 +53,9 @@ static const struct output *find_output(struct command_context *context, const s
 	}
 	output = session_find_output(&engine->session, rank->node, rank->process.pid);
 	if (!output)
-		error_set(error, engine->replay ? "it is not in this recording; with "
-						  "--record-output it is"
-						: "it has no process");
+		error_set(error, engine->replay
+					 ? "it is not in this recording; with --record-output it is"
+					 : "it has no process");
 	return output;
 }
 

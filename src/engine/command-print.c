@@ -178,8 +178,8 @@ int command_print(struct command_context *context, int argc, char **argv, struct
 	int result;
 
 	if (expression[0] == '\0')
-		result = error_set(error, "print needs an expression of the program: "
-					  "print len(batch)");
+		result = error_set(error,
+				   "print needs an expression of the program: print len(batch)");
 	else
 		result = evaluate(context, &evaluation, error);
 	control_clear(&evaluation.control);
@@ -254,8 +254,7 @@ int command_assign(struct command_context *context, int argc, char **argv, struc
 		mean_looked_at(context);
 		result = evaluate(context, &evaluation, error);
 	} else {
-		error_set(error, "assign needs a variable and an expression: "
-				 "assign rate = 0.1");
+		error_set(error, "assign needs a variable and an expression: assign rate = 0.1");
 	}
 	control_clear(&evaluation.control);
 	free(text);
@@ -314,8 +313,9 @@ static void list(struct command_context *context)
 	if (json)
 		format_document(context->out, json_pack("{s:o}", "displays", json));
 	else if (displays->count == 0)
-		buffer_append_string(context->out, "nothing is displayed; display EXPR "
-						   "evaluates it at each stop\n");
+		buffer_append_string(
+			context->out,
+			"nothing is displayed; display EXPR evaluates it at each stop\n");
 }
 
 void command_display_stop(struct command_context *context)
@@ -343,8 +343,7 @@ int command_display(struct command_context *context, int argc, char **argv, stru
 	}
 	if (session->is_replay) {
 		free(expression);
-		return error_set(error, "this is a recording; expressions are "
-					"for a job that runs");
+		return error_set(error, "this is a recording; expressions are for a job that runs");
 	}
 	id = displays_add(&session->choice.displays, expression, error);
 	free(expression);
@@ -388,10 +387,7 @@ int command_undisplay(struct command_context *context, int argc, char **argv, st
 		return -1;
 	forget_answer(context->engine, id);
 	if (!displays_remove(&session->choice.displays, id))
-		return error_set(error,
-				 "nothing is displayed as %d; display lists "
-				 "what is",
-				 id);
+		return error_set(error, "nothing is displayed as %d; display lists what is", id);
 	session->revision++;
 	return 0;
 }

@@ -217,11 +217,11 @@ int command_stacks(struct command_context *context, int argc, char **argv, struc
 	if (arguments_parse(&arguments, argc, argv, error) < 0)
 		return -1;
 	if (look.is_merged && look.has_locals)
-		return error_set(error, "merged stacks have no locals of their "
-					"own; leave out --merge or --locals");
+		return error_set(
+			error,
+			"merged stacks have no locals of their own; leave out --merge or --locals");
 	if (look.has_secrets && !look.has_locals)
-		return error_set(error, "--secrets shows values that --locals "
-					"masks; add --locals");
+		return error_set(error, "--secrets shows values that --locals masks; add --locals");
 	if (look.is_native)
 		engine_use_native(engine, true);
 	result = show_stacks(context, &look, error);

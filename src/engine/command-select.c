@@ -161,10 +161,8 @@ int command_frame(struct command_context *context, int argc, char **argv, struct
 	if (!stack)
 		return -1;
 	if ((size_t)depth >= stack->frame_count)
-		return error_set(error,
-				 "there is no frame %d; the outermost "
-				 "one is %zu",
-				 depth, stack->frame_count - 1);
+		return error_set(error, "there is no frame %d; the outermost one is %zu", depth,
+				 stack->frame_count - 1);
 	return select_depth(context, depth, error);
 }
 
@@ -229,8 +227,9 @@ int command_focus(struct command_context *context, int argc, char **argv, struct
 	int result;
 
 	if (argc < 2)
-		return error_set(error, "focus needs a set of ranks, such as "
-					"0-7,16 or outlier; all is every one");
+		return error_set(
+			error,
+			"focus needs a set of ranks, such as 0-7,16 or outlier; all is every one");
 	text = join_words(argc - 1, argv + 1);
 	result = look_for(context, gather_seconds(text), error);
 	if (result == 0)
@@ -266,8 +265,7 @@ static void append_names(struct command_context *context)
 	if (json)
 		format_document(context->out, json_pack("{s:o}", "names", json));
 	else if (session->choice.name_count == 0)
-		buffer_append_string(context->out, "no set has a name; name NAME SET gives "
-						   "one\n");
+		buffer_append_string(context->out, "no set has a name; name NAME SET gives one\n");
 }
 
 int command_name(struct command_context *context, int argc, char **argv, struct error *error)
@@ -283,8 +281,8 @@ int command_name(struct command_context *context, int argc, char **argv, struct 
 	}
 	if (argc == 2)
 		return error_set(error,
-				 "name %.40s needs a set of ranks, such as "
-				 "0-7,16 or outlier; name alone lists",
+				 "name %.40s needs a set of ranks, such as 0-7,16 or outlier; name "
+				 "alone lists",
 				 argv[1]);
 	text = join_words(argc - 2, argv + 2);
 	result = look_for(context, gather_seconds(text), error);

@@ -44,8 +44,8 @@ int command_set(struct command_context *context, int argc, char **argv, struct e
 	}
 	if (!setting->is_live)
 		return error_set(error,
-				 "%s cannot change while probetui runs; set it "
-				 "in the config file or with --%s",
+				 "%s cannot change while probetui runs; set it in the config file "
+				 "or with --%s",
 				 setting->name, setting->name);
 	if (setting->set(settings, argv[2], error) < 0)
 		return error_prefix(error, "%s", setting->name);

@@ -95,9 +95,8 @@ static int look(struct looking *looking, struct error *error)
 	if (value->type && strncmp(value->type, "pandas.", 7) == 0 &&
 	    strcmp(strrchr(value->type, '.'), ".DataFrame") == 0)
 		return error_set(error,
-				 "rank %d: that is no tensor but a DataFrame: "
-				 "ask for a column (%.100s['NAME']), or compare "
-				 "all of them (diff-params %.100s)",
+				 "rank %d: that is no tensor but a DataFrame: ask for a column "
+				 "(%.100s['NAME']), or compare all of them (diff-params %.100s)",
 				 looking->rank, looking->expression, looking->expression);
 	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s", looking->rank,
 			 value->type ? value->type : "a value", value->value);
@@ -109,9 +108,7 @@ static int check_size(const struct tensor_slice *slice, struct error *error)
 	    slice->column_count <= TENSOR_CELLS_MAXIMUM &&
 	    slice->row_count * slice->column_count <= TENSOR_CELLS_MAXIMUM)
 		return 0;
-	return error_set(error,
-			 "a slice has %d elements at most; --npy FILE takes "
-			 "all of them",
+	return error_set(error, "a slice has %d elements at most; --npy FILE takes all of them",
 			 TENSOR_CELLS_MAXIMUM);
 }
 
@@ -242,9 +239,10 @@ static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
 {
 	buffer_append_string(out, "elements of ");
 	format_text(out, tensor->dtype ? tensor->dtype : "?");
-	buffer_append_string(out, is_opaque(tensor) ? " are not decoded: only their "
-						      "bytes are compared, by the hash"
-						    : " are no numbers");
+	buffer_append_string(
+		out, is_opaque(tensor)
+			     ? " are not decoded: only their bytes are compared, by the hash"
+			     : " are no numbers");
 }
 
 static void append_text(const struct looking *looking)
@@ -313,10 +311,10 @@ static void judge(struct looking *looking)
 	gather_finding(context, tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0);
 	if (!context->notes || !(tensor->is_torn || looking->is_torn))
 		return;
-	buffer_printf(context->notes,
-		      "rank %d: it was written while it was read; its elements "
-		      "are of several times\n",
-		      looking->rank);
+	buffer_printf(
+		context->notes,
+		"rank %d: it was written while it was read; its elements are of several times\n",
+		looking->rank);
 }
 
 static int choose_rank(struct looking *looking, const char *text, struct error *error)
@@ -386,8 +384,9 @@ int command_tensor(struct command_context *context, int argc, char **argv, struc
 	int result = -1;
 
 	if (context->engine->replay)
-		return error_set(error, "tensor: a recording has no processes "
-					"to read; compare tells what it has");
+		return error_set(
+			error,
+			"tensor: a recording has no processes to read; compare tells what it has");
 	looking.expression = take_expression(context, argc, argv);
 	if (arguments_parse(&arguments, argc, argv, error) >= 0 &&
 	    gather_ranks(context, error) == 0 && choose_rank(&looking, rank, error) == 0)

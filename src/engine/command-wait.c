@@ -296,9 +296,8 @@ static int wait_stopped(struct wait *wait, struct error *error)
 	if (rankset_count(&wait->ranks) == 0)
 		add_stoppable(&wait->ranks, &engine->session);
 	if (rankset_count(&wait->ranks) == 0)
-		return error_set(error, "wait stopped: nothing is to stop a "
-					"rank; pause, break FILE:LINE or "
-					"connect TARGET does that");
+		return error_set(error, "wait stopped: nothing is to stop a rank; pause, break "
+					"FILE:LINE or connect TARGET does that");
 	if (wait_until(wait, has_stopped) == 0)
 		return 0;
 	say_not_stopped(wait, error);
@@ -332,8 +331,9 @@ static int run_verdict(struct wait *wait, int argc, char **argv, struct error *e
 	char *text;
 
 	if (argc < 3)
-		return error_set(error, "wait verdict needs a text to wait "
-					"for: wait verdict TEXT [timeout S]");
+		return error_set(
+			error,
+			"wait verdict needs a text to wait for: wait verdict TEXT [timeout S]");
 	if (take_pairs(wait, 3, &argc, argv, error) < 0 || gather_ranks(wait->context, error) < 0)
 		return -1;
 	text = command_join(argc, argv, 2);
@@ -350,9 +350,7 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 	if (take_pairs(wait, 2, &argc, argv, error) < 0)
 		return -1;
 	if (argc != 2)
-		return error_set(error,
-				 "'%.40s' does not fit: wait %s [ranks SET] "
-				 "[timeout S]",
+		return error_set(error, "'%.40s' does not fit: wait %s [ranks SET] [timeout S]",
 				 argv[2], argv[1]);
 	wait->context->ranks_text = wait->ranks_text;
 	if (gather_ranks(wait->context, error) < 0)
@@ -376,13 +374,9 @@ static int run_nan(struct wait *wait, int argc, char **argv, struct error *error
 	if (take_pairs(wait, 2, &argc, argv, error) < 0)
 		return -1;
 	if (argc != 2)
-		return error_set(error,
-				 "'%.40s' does not fit: wait nan "
-				 "[timeout S]",
-				 argv[2]);
+		return error_set(error, "'%.40s' does not fit: wait nan [timeout S]", argv[2]);
 	if (engine->watch_nan.state == WATCH_NAN_NONE)
-		return error_set(error, "wait nan: watch-nan EXPR says what "
-					"is watched, before");
+		return error_set(error, "wait nan: watch-nan EXPR says what is watched, before");
 	return watch_nan_wait(wait->context, wait->seconds, error);
 }
 
@@ -404,9 +398,9 @@ static int run_watch(struct command_context *context, int argc, char **argv, str
 	if (arguments_parse(&arguments, argc, argv, error) < 0)
 		return -1;
 	if (!stuck)
-		return error_set(error, "wait --report needs to know what "
-					"stuck is: wait --stuck 60s --report "
-					"DIR");
+		return error_set(
+			error,
+			"wait --report needs to know what stuck is: wait --stuck 60s --report DIR");
 	if (arguments_duration(stuck, "--stuck", &options.stuck, error) < 0)
 		return -1;
 	return watch_run(context, &options, error);
@@ -433,10 +427,10 @@ int command_wait(struct command_context *context, int argc, char **argv, struct 
 	else if (strcmp(what, "nan") == 0)
 		result = run_nan(&wait, argc, argv, error);
 	else
-		error_set(error, "wait knows: wait --stuck SECONDS, wait "
-				 "verdict TEXT, wait stopped [ranks SET], wait "
-				 "nan, wait exited [ranks SET], the last four "
-				 "with [timeout S]");
+		error_set(
+			error,
+			"wait knows: wait --stuck SECONDS, wait verdict TEXT, wait stopped [ranks "
+			"SET], wait nan, wait exited [ranks SET], the last four with [timeout S]");
 	rankset_clear(&wait.ranks);
 	return result;
 }

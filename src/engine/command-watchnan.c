@@ -89,10 +89,10 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 				json_pack("{s:s, s:n, s:I}", "expr", watch->expression, "rank",
 					  "looks", (json_int_t)watch->looks));
 	else
-		buffer_printf(context->out,
-			      "no NaN and no infinity was seen in %s; it was "
-			      "looked at %llu times\n",
-			      watch->expression, (unsigned long long)watch->looks);
+		buffer_printf(
+			context->out,
+			"no NaN and no infinity was seen in %s; it was looked at %llu times\n",
+			watch->expression, (unsigned long long)watch->looks);
 	return 0;
 }
 
@@ -175,9 +175,8 @@ static int tell(struct command_context *context, struct error *error)
 	struct buffer out = BUFFER_INIT;
 
 	if (watch->state == WATCH_NAN_NONE)
-		return error_set(error, "watch-nan needs an expression of the "
-					"program: watch-nan loss, watch-nan "
-					"model.fc.weight.grad stop");
+		return error_set(error, "watch-nan needs an expression of the program: watch-nan "
+					"loss, watch-nan model.fc.weight.grad stop");
 	if (watch->state == WATCH_NAN_FOUND)
 		watch_nan_append(&out, watch);
 	else
@@ -219,9 +218,9 @@ static int run(struct command_context *context, char *text, struct error *error)
 	if (context->screen || engine->settings.script)
 		return 0;
 	if (stops)
-		buffer_append_string(context->notes, "probetui: ranks resume when this command "
-						     "exits; use the screen or -x to keep them "
-						     "paused\n");
+		buffer_append_string(context->notes,
+				     "probetui: ranks resume when this command exits; use the "
+				     "screen or -x to keep them paused\n");
 	script_flush(context, NULL);
 	engine_follow(engine, FOLLOW_SECONDS);
 	return watch_nan_wait(
@@ -235,8 +234,8 @@ int command_watch_nan(struct command_context *context, int argc, char **argv, st
 	int result;
 
 	if (context->engine->session.is_replay)
-		return error_set(error, "watch-nan: a recording has no values; "
-					"it is for a job that runs");
+		return error_set(error,
+				 "watch-nan: a recording has no values; it is for a job that runs");
 	text = command_tail(context, argc, argv, 1);
 	result = run(context, text, error);
 	free(text);

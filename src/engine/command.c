@@ -71,8 +71,7 @@ static int not_found(struct cursor cursor, const char *name, struct error *error
 		nearest_offer(&nearest, command->name);
 	if (nearest.best)
 		return error_set(error,
-				 "there is no command '%.40s'; did you mean "
-				 "%s? help lists them",
+				 "there is no command '%.40s'; did you mean %s? help lists them",
 				 name, nearest.best);
 	return error_set(error, "there is no command '%.40s'; help lists them", name);
 }
@@ -228,10 +227,8 @@ static int take_pid(struct command_context *context, const struct command *comma
 		return 0;
 	}
 	context->status = STATUS_USAGE;
-	return error_set(error,
-			 "process %s is none of the ranks found; --pid %s "
-			 "makes it one",
-			 pid, pid);
+	return error_set(error, "process %s is none of the ranks found; --pid %s makes it one", pid,
+			 pid);
 }
 
 static void take_yes(struct command_context *context, const struct command *command, int *count,

@@ -50,10 +50,8 @@ static const struct command rows[] = {
 	  "take the agent out of ranks again; nothing of it is left",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_eject },
 	{ "catch", NULL,
-	  "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | "
-	  "raised off [ranks SET]",
-	  "hold ranks where an exception is not caught; or stop them where "
-	  "one is raised",
+	  "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off [ranks SET]",
+	  "hold ranks where an exception is not caught; or stop them where one is raised",
 	  BOTH | COMMAND_RANKS | COMMAND_PID, command_catch },
 	{ "execute", NULL, "[PID] FILE | CODE [ranks SET]",
 	  "run a file, or CODE, beside the program of each rank",
@@ -71,14 +69,14 @@ static const struct command rows[] = {
 	  command_name },
 	{ "where", "w", "", "the stack of the rank and thread looked at", SHELL, command_where },
 	{ "wait", NULL,
-	  "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] "
-	  "| nan | exited [ranks SET] [timeout S]",
-	  "watch the job; leave with 1 and a report when it is stuck or "
-	  "fails; or wait 30 s until it is so",
+	  "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | exited "
+	  "[ranks SET] [timeout S]",
+	  "watch the job; leave with 1 and a report when it is stuck or fails; or wait 30 s until "
+	  "it is so",
 	  SHELL, command_wait },
 	{ "connect", NULL, "TARGET | [--yes] [ranks SET]",
-	  "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, "
-	  "pdb:tcp:HOST:PORT, or of debuggers that wait",
+	  "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, or of "
+	  "debuggers that wait",
 	  BOTH | COMMAND_RANKS | COMMAND_ASKS, command_connect },
 	{ "detach", NULL, "[--yes] [ranks SET]",
 	  "leave their debuggers; ranks that would wait for probetui continue",
@@ -100,21 +98,18 @@ static const struct command rows[] = {
 	  command_until },
 	{ "jump", "j", "LINE [ranks SET]", "continue at LINE, without running the lines between",
 	  BOTH | COMMAND_RANKS, command_jump },
-	{ "break", "b",
-	  "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] "
-	  "[ranks SET]",
-	  "stop there, or only say TEXT with its {EXPR}; alone: the "
-	  "breakpoints",
+	{ "break", "b", "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
+	  "stop there, or only say TEXT with its {EXPR}; alone: the breakpoints",
 	  BOTH | COMMAND_RANKS, command_break },
 	{ "tbreak", NULL, "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
 	  "stop there once", BOTH | COMMAND_RANKS, command_tbreak },
 	{ "watch", NULL, "[EXPR | *ADDRESS:BYTES] [ranks SET]",
-	  "stop where its value changes, in the frame looked at of ranks "
-	  "that are stopped; alone: the watches",
+	  "stop where its value changes, in the frame looked at of ranks that are stopped; alone: "
+	  "the watches",
 	  BOTH | COMMAND_RANKS, command_watch },
 	{ "watch-nan", NULL, "[[--gradients] EXPR [stop] | off] [ranks SET]",
-	  "tell of the first NaN or infinity in its value; stop: and pause "
-	  "the ranks; a shell waits for it",
+	  "tell of the first NaN or infinity in its value; stop: and pause the ranks; a shell "
+	  "waits for it",
 	  BOTH | COMMAND_RANKS, command_watch_nan },
 	{ "clear", "cl delete", "[ID | all]", "take a breakpoint away; alone: all of them", BOTH,
 	  command_clear },
@@ -137,16 +132,15 @@ static const struct command rows[] = {
 	  "run CODE in each rank, stopped or not, equal answers together", SHELL | COMMAND_RANKS,
 	  command_eval },
 	{ "compare", NULL, "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
-	  "EXPR in each rank, stopped or not, equal values and tensors "
-	  "together; 1: they differ",
+	  "EXPR in each rank, stopped or not, equal values and tensors together; 1: they differ",
 	  SHELL | COMMAND_RANKS, command_compare },
 	{ "tensor", NULL, "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
-	  "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of "
-	  "it, or all of it as a file of numpy",
+	  "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of it, or all of it as a "
+	  "file of numpy",
 	  SHELL, command_tensor },
 	{ "diff-params", NULL, "[--gradients] [EXPR] [ranks SET]",
-	  "all parameters and buffers of EXPR (model), in each rank: the first "
-	  "that differs, and how; 1: one does",
+	  "all parameters and buffers of EXPR (model), in each rank: the first that differs, and "
+	  "how; 1: one does",
 	  SHELL | COMMAND_RANKS, command_diff_params },
 	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
 	  "LINE to the prompt of each stopped rank, equal answers together",
@@ -208,10 +202,10 @@ int command_completion(struct command_context *context, int argc, char **argv, s
 int command_missing(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const sentences[][2] = {
-		{ "pprof", "there is no profiler yet; stacks shows where ranks "
-			   "are, and verdict which rank is the odd one out" },
-		{ "query", "there are no tables to query yet; ranks --json, "
-			   "stacks --json and eval CODE answer now" },
+		{ "pprof", "there is no profiler yet; stacks shows where ranks are, and verdict "
+			   "which rank is the odd one out" },
+		{ "query", "there are no tables to query yet; ranks --json, stacks --json and eval "
+			   "CODE answer now" },
 	};
 
 	(void)context;

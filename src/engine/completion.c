@@ -342,9 +342,9 @@ static void append_arguments(const struct script *script)
 {
 	struct buffer *out = script->out;
 
-	buffer_append_string(out, "# What may stand at the cursor: word, behind "
-				  "previous, for command.\n"
-				  "_probetui_arguments()\n{\n");
+	buffer_append_string(out,
+			     "# What may stand at the cursor: word, behind previous, for command.\n"
+			     "_probetui_arguments()\n{\n");
 	append_option_values(script);
 	buffer_append_string(out, "\tcase $word in\n\t-*)\n");
 	append_options(script);
@@ -368,10 +368,9 @@ int completion_append(struct buffer *out, const char *shell, const struct comman
 		if (strcmp(shells[i].name, shell) == 0)
 			script.shell = &shells[i];
 	if (!script.shell)
-		return error_set(error,
-				 "'%.40s' is no shell that completion is "
-				 "there for; bash and zsh are",
-				 shell);
+		return error_set(
+			error, "'%.40s' is no shell that completion is there for; bash and zsh are",
+			shell);
 	buffer_append_string(out, script.shell->head);
 	append_steps(out);
 	append_arguments(&script);

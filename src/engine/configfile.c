@@ -50,8 +50,8 @@ static int note(struct config *config, char *owned_name, char *owned_value, stru
 			continue;
 		if (strcmp(seen->value, owned_value) != 0)
 			error_set(error,
-				  "'%.60s' is '%.80s' here and '%.80s' in line "
-				  "%d; remove one of the two",
+				  "'%.60s' is '%.80s' here and '%.80s' in line %d; remove one of "
+				  "the two",
 				  owned_name, owned_value, seen->value, seen->number);
 		free(owned_name);
 		free(owned_value);
@@ -86,8 +86,7 @@ static int apply_bind(struct config *config, const char *line, int count, char *
 	struct settings *settings = config->settings;
 
 	if (count < 3)
-		return error_set(error, "bind needs a key and a command: bind "
-					"KEY COMMAND");
+		return error_set(error, "bind needs a key and a command: bind KEY COMMAND");
 	ARRAY_GROW(settings->binds, settings->bind_count, settings->bind_capacity);
 	settings->binds[settings->bind_count++] = (struct config_line){
 		xstrdup(line),
@@ -105,20 +104,16 @@ static int apply_words(struct config *config, const char *line, int count, char 
 	if (strcmp(words[0], "bind") == 0)
 		return apply_bind(config, line, count, words, error);
 	if (count <= first)
-		return error_set(error, "set needs a name and a value: set "
-					"NAME VALUE");
+		return error_set(error, "set needs a name and a value: set NAME VALUE");
 	if (!setting_find(words[first], NULL) && first == 0)
-		return error_set(error,
-				 "'%.40s' is none of set NAME VALUE, theme "
-				 "NAME and bind KEY COMMAND",
-				 words[0]);
+		return error_set(
+			error, "'%.40s' is none of set NAME VALUE, theme NAME and bind KEY COMMAND",
+			words[0]);
 	if (count > first + 2)
 		return error_set(error, "'%.40s' is one word too many", words[first + 2]);
 	if (first == 1 && count == first + 1)
-		return error_set(error,
-				 "set %.40s needs a value: set %.40s "
-				 "VALUE",
-				 words[1], words[1]);
+		return error_set(error, "set %.40s needs a value: set %.40s VALUE", words[1],
+				 words[1]);
 	/* A switch that is named alone is on. */
 	if (count == first + 2)
 		value = words[first + 1];

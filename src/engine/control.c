@@ -58,17 +58,14 @@ static bool can_be_told(const struct rank *rank, const struct control *control)
 /* Why a rank cannot be told, as a clause behind "rank 1". */
 static const char *const state_reasons[] = {
 	[DEBUGGER_NONE] = "has no debugger to connect to",
-	[DEBUGGER_WAITING] = "waits in a debugger that is not connected; "
-			     "connect does that",
+	[DEBUGGER_WAITING] = "waits in a debugger that is not connected; connect does that",
 	[DEBUGGER_STALE] = "has a socket where no process listens",
 	[DEBUGGER_REFUSED] = "has a debugger that is not ours to talk to",
 	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
 	[DEBUGGER_RUNNING] = "runs; pause stops it",
 	[DEBUGGER_STOPPED] = "is stopped, and connected already",
-	[DEBUGGER_NESTED] = "is at a prompt that is none of pdb's; only its "
-			    "console is of use",
-	[DEBUGGER_FOREIGN] = "answers, but not as a pdb; only its console is "
-			     "of use",
+	[DEBUGGER_NESTED] = "is at a prompt that is none of pdb's; only its console is of use",
+	[DEBUGGER_FOREIGN] = "answers, but not as a pdb; only its console is of use",
 	[DEBUGGER_LOST] = "has lost its debugger",
 };
 
@@ -143,10 +140,8 @@ static void append_waiting(struct buffer *out, const struct session *session,
 
 		buffer_append_string(out, is_one ? "; rank " : "; ranks ");
 		rankset_append(out, &waiting);
-		buffer_append_string(out, is_one ? " waits in a debugger: "
-						   "connect ranks "
-						 : " wait in debuggers: "
-						   "connect ranks ");
+		buffer_append_string(out, is_one ? " waits in a debugger: connect ranks "
+						 : " wait in debuggers: connect ranks ");
 		rankset_append(out, &waiting);
 	}
 	rankset_clear(&waiting);
@@ -204,10 +199,10 @@ int control_choose(struct control *control, struct command_context *context, str
 	const struct session *session = &context->engine->session;
 
 	if (session->is_replay)
-		return error_set(error,
-				 "%s: this is a recording; only a job that "
-				 "runs can be told to do something",
-				 control->command);
+		return error_set(
+			error,
+			"%s: this is a recording; only a job that runs can be told to do something",
+			control->command);
 	if (!context->screen && gather_ranks(context, error) < 0)
 		return -1;
 	if (gather_named(context, error) < 0)
@@ -309,10 +304,8 @@ void control_append(struct buffer *out, const struct control *control)
 		buffer_append_string(out, "; in the innermost frame ");
 		rankset_append_named(out, &control->elsewhere);
 		buffer_append_string(out, rankset_count(&control->elsewhere) == 1
-						  ? ", which has not the one looked "
-						    "at"
-						  : ", which have not the one "
-						    "looked at");
+						  ? ", which has not the one looked at"
+						  : ", which have not the one looked at");
 	}
 	if (others == 0)
 		return;

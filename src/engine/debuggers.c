@@ -131,8 +131,7 @@ static const char *why_silent(const struct debugger *debugger)
 	if (debugger->why)
 		return debugger->why;
 	return debugger_is_of(debugger, "pdb")
-		       ? "connected, but it has not answered: somebody else "
-			 "may be its client"
+		       ? "connected, but it has not answered: somebody else may be its client"
 		       : "connected, but it has not answered";
 }
 

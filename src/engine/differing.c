@@ -69,10 +69,8 @@ static int check(const struct answers *answers, int rank, struct error *error)
 	if (!answer->has_come || answer->error)
 		return error_set(error, "rank %d has not answered", rank);
 	if (!answer->tensor)
-		return error_set(error,
-				 "rank %d has no tensor there: it has no "
-				 "elements to compare",
-				 rank);
+		return error_set(
+			error, "rank %d has no tensor there: it has no elements to compare", rank);
 	return 0;
 }
 
@@ -91,8 +89,8 @@ int differing_begin(struct engine *engine, int rank, int against, struct error *
 				  answers_find(answers, against)->tensor, 0, 0, error);
 	tensordiff_clear(&trial);
 	if (result == 0 && engine->replay)
-		result = error_set(error, "a recording has no elements to "
-					  "compare, only their hashes");
+		result = error_set(error,
+				   "a recording has no elements to compare, only their hashes");
 	if (result < 0)
 		return -1;
 	drop(engine, rank, against);
@@ -198,9 +196,9 @@ void differing_wait(struct engine *engine)
 		if (!difference)
 			continue;
 		difference->state = DIFFERENCE_FAILED;
-		difference->error = xasprintf("it was not compared within %g s; --timeout SECONDS "
-					      "waits longer",
-					      engine->settings.timeout);
+		difference->error =
+			xasprintf("it was not compared within %g s; --timeout SECONDS waits longer",
+				  engine->settings.timeout);
 	}
 	differing_clear(engine);
 }

@@ -236,8 +236,8 @@ static void say_gone(struct engine *engine)
 			return;
 	if (engine->is_screen)
 		engine_say(engine, true,
-			   "probetui-node is gone, the job runs on: q leaves, "
-			   "then start probetui again.");
+			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
+			   "again.");
 }
 
 static void on_closed(struct link *link, const char *why, void *data)

@@ -22,23 +22,17 @@
 static int check_about(const char *path, const struct stat *about, struct error *error)
 {
 	if (S_ISLNK(about->st_mode))
-		return error_set(error,
-				 "%s is a symbolic link; name the folder that "
-				 "it leads to",
+		return error_set(error, "%s is a symbolic link; name the folder that it leads to",
 				 path);
 	if (!S_ISDIR(about->st_mode))
 		return error_set(error, "%s is no folder; name another one", path);
 	if (about->st_uid != geteuid() && about->st_uid != 0)
-		return error_set(error,
-				 "the folder %s belongs to another user; name "
-				 "one of your own",
-				 path);
+		return error_set(
+			error, "the folder %s belongs to another user; name one of your own", path);
 	/* With the sticky bit, as in /tmp, others cannot touch our files. */
 	if (about->st_mode & S_IWOTH && !(about->st_mode & S_ISVTX))
-		return error_set(error,
-				 "anybody may write into the folder %s; name "
-				 "one of your own",
-				 path);
+		return error_set(
+			error, "anybody may write into the folder %s; name one of your own", path);
 	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0)
 		return error_set_errno(error, errno, "cannot write into the folder %s", path);
 	return 0;

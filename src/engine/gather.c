@@ -309,17 +309,15 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 	if (session->job >= 0)
 		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
-		return error_set(error, "'%.80s' is the port or launcher of %s",
-				 session->choice.wanted_job,
-				 job_count_named(session, session->choice.wanted_job) > 1
-					 ? "several of these jobs; the pid of "
-					   "a launcher chooses one:"
-					 : "none of these jobs:");
+		return error_set(
+			error, "'%.80s' is the port or launcher of %s", session->choice.wanted_job,
+			job_count_named(session, session->choice.wanted_job) > 1
+				? "several of these jobs; the pid of a launcher chooses one:"
+				: "none of these jobs:");
 	if (session->job_count == 1)
 		return error_set(error, "no rank of this job could be found:");
 	return error_set(error,
-			 "there are %zu jobs; --job PORT (or the launcher's "
-			 "pid) chooses one:",
+			 "there are %zu jobs; --job PORT (or the launcher's pid) chooses one:",
 			 session->job_count);
 }
 
@@ -342,15 +340,14 @@ static int no_rank(struct command_context *context, struct error *error)
 	context->status = STATUS_NOTHING;
 	if (engine->replay && !session->is_discovered)
 		return error_set(error,
-				 "the recording %s ends before all ranks were "
-				 "found, so it is not known who belongs to "
-				 "the job",
+				 "the recording %s ends before all ranks were found, so it is not "
+				 "known who belongs to the job",
 				 replay_path(engine->replay, 0));
 	/* Whatever else the machine runs: its jobs were not asked for. */
 	if (!engine->replay && settings_names_debuggers_only(&engine->settings)) {
 		note_bystanders(context);
-		return error_set(error, "none of the debuggers that --connect "
-					"names could be connected to");
+		return error_set(
+			error, "none of the debuggers that --connect names could be connected to");
 	}
 	if (session->job_count > 0) {
 		for (size_t i = 0; session->job < 0 && i < session->job_count; i++)
@@ -364,21 +361,19 @@ static int no_rank(struct command_context *context, struct error *error)
 	if (engine->settings.program_count > 0)
 		return no_rank_of_launched(session, error);
 	if (engine->settings.pid_count > 0)
-		return error_set(error, "none of the processes that --pid "
-					"names could be looked at");
+		return error_set(error,
+				 "none of the processes that --pid names could be looked at");
 	if (session->other_users > 0)
 		return error_set(error,
-				 "no rank found among the processes of this "
-				 "user; %zu Python process%s to other users: "
-				 "run probetui as that user or as root",
+				 "no rank found among the processes of this user; %zu Python "
+				 "process%s to other users: run probetui as that user or as root",
 				 session->other_users,
 				 session->other_users == 1 ? " belongs" : "es belong");
-	return error_set(error,
-			 "no rank found: looked at %zu processes for RANK, "
-			 "OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "
-			 "SLURM_PROCID in their environment. --pid PID names "
-			 "a process",
-			 session->looked_at);
+	return error_set(
+		error,
+		"no rank found: looked at %zu processes for RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
+		"PMIX_RANK or SLURM_PROCID in their environment. --pid PID names a process",
+		session->looked_at);
 }
 
 /* A rank counts as answering when nothing is missing of it. */
@@ -605,10 +600,10 @@ void gather_undone(struct command_context *context, const char *what, const char
 
 	if (context->screen || settings->script || settings->command_count == 0)
 		return;
-	buffer_printf(context->notes,
-		      "probetui: %s when this command exits; use the screen "
-		      "(%s) or -x to keep %s\n",
-		      what, key, kept);
+	buffer_printf(
+		context->notes,
+		"probetui: %s when this command exits; use the screen (%s) or -x to keep %s\n",
+		what, key, kept);
 	if (context->status == STATUS_DONE)
 		context->status = STATUS_PARTIAL;
 }

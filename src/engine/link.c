@@ -54,9 +54,7 @@ char *link_find_node(struct error *error)
 
 	if (named && named[0] != '\0') {
 		if (access(named, X_OK) < 0) {
-			error_set_errno(error, errno,
-					"PROBETUI_NODE names %s, which cannot "
-					"be run",
+			error_set_errno(error, errno, "PROBETUI_NODE names %s, which cannot be run",
 					named);
 			return NULL;
 		}
@@ -72,8 +70,7 @@ char *link_find_node(struct error *error)
 	if (access(path, X_OK) == 0)
 		return path;
 	error_set(error,
-		  "%s is neither beside probetui nor %s; install it or "
-		  "name it in PROBETUI_NODE",
+		  "%s is neither beside probetui nor %s; install it or name it in PROBETUI_NODE",
 		  NODE_NAME, path);
 	free(path);
 	return NULL;
@@ -382,9 +379,7 @@ static void on_readable(int fd, int events, void *data)
 		total += (size_t)count;
 		if (buffer_append(&link->in, bytes, (size_t)count) < 0 ||
 		    link->searched > MESSAGE_LINE_MAXIMUM)
-			snprintf(why, sizeof(why),
-				 "probetui-node sent a line of more than %u "
-				 "MB",
+			snprintf(why, sizeof(why), "probetui-node sent a line of more than %u MB",
 				 MESSAGE_LINE_MAXIMUM >> 20);
 		else
 			hand_out(link);

@@ -51,8 +51,8 @@ static int add_pid(struct settings *settings, const char *text, size_t length, s
 	}
 	if (length == 0 || end != digits + length || errno || pid < 1 || pid > PID_MAXIMUM)
 		return error_set(error,
-				 "--pid: '%.*s' is not a process number; give "
-				 "one or more, as in --pid 4183,4184",
+				 "--pid: '%.*s' is not a process number; give one or more, as in "
+				 "--pid 4183,4184",
 				 (int)(length < 40 ? length : 40), text);
 	settings_add_pid(settings, (pid_t)pid);
 	return 0;
@@ -74,8 +74,9 @@ static int set_pid(struct settings *settings, const char *value, struct error *e
 static int set_job(struct settings *settings, const char *value, struct error *error)
 {
 	if (value[0] == '\0')
-		return error_set(error, "--job needs a port (MASTER_PORT) or "
-					"the number of a launcher's process");
+		return error_set(
+			error,
+			"--job needs a port (MASTER_PORT) or the number of a launcher's process");
 	set_string(&settings->job, value);
 	return 0;
 }
@@ -99,10 +100,7 @@ static int set_replay(struct settings *settings, const char *value, struct error
 static int set_connect(struct settings *settings, const char *value, struct error *error)
 {
 	if (settings->connect_count >= CONNECT_MAXIMUM)
-		return error_set(error,
-				 "--connect was given more than %d "
-				 "times",
-				 CONNECT_MAXIMUM);
+		return error_set(error, "--connect was given more than %d times", CONNECT_MAXIMUM);
 	settings->connect =
 		xrealloc(settings->connect, (settings->connect_count + 1) * sizeof(char *));
 	settings->connect[settings->connect_count++] = xstrdup(value);
@@ -113,10 +111,9 @@ static int set_connect(struct settings *settings, const char *value, struct erro
 	if (settings_is_target(value))
 		return 0;
 	return error_set(error,
-			 "--connect: '%.80s' cannot be connected to; this "
-			 "version knows agent:PID, http://HOST:PORT, "
-			 "https://HOST:PORT, pdb:unix:PATH, "
-			 "pdb:tcp:HOST:PORT, ptrace:PID and replay:FILE",
+			 "--connect: '%.80s' cannot be connected to; this version knows agent:PID, "
+			 "http://HOST:PORT, https://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
+			 "ptrace:PID and replay:FILE",
 			 value);
 }
 
@@ -150,8 +147,7 @@ static int set_at(struct settings *settings, const char *value, struct error *er
 
 	if (end == value || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
 		return error_set(error,
-				 "--at: '%.40s' is no number of seconds since "
-				 "the recording began",
+				 "--at: '%.40s' is no number of seconds since the recording began",
 				 value);
 	settings->at = seconds;
 	return 0;
@@ -280,10 +276,7 @@ const struct setting_option setting_options[] = {
 	{ "yes", 0, NULL, "do what costs something without being asked", set_yes },
 	{ "ascii", 0, NULL, "no characters beyond ASCII in pictures", set_ascii },
 	{ "no-mouse", 0, NULL, "leave the mouse to the terminal", set_no_mouse },
-	{ "script", 'x', "FILE",
-	  "run a script of commands (- reads standard "
-	  "input)",
-	  set_script },
+	{ "script", 'x', "FILE", "run a script of commands (- reads standard input)", set_script },
 	{ "tty", 0, NULL, "with -x: the started job reads its terminal", set_tty },
 	{ "agent-path", 0, NULL, "print the Python package's folder, for PYTHONPATH",
 	  set_agent_path },

@@ -147,8 +147,8 @@ static int check_side(struct pairing *pairing, const struct side *side)
 		return error_set(error, "rank %d: %s", side->rank, tensor->unread);
 	if (tensor->has_mask)
 		return error_set(error,
-				 "rank %d: it has a mask: its elements are "
-				 "compared by their hash, not one by one",
+				 "rank %d: it has a mask: its elements are compared by their hash, "
+				 "not one by one",
 				 side->rank);
 	if (!has_sound_blocks(tensor))
 		return error_set(error, "rank %d gave no hashes of its elements", side->rank);
@@ -286,10 +286,10 @@ static int check_part(struct pairing *pairing, const struct side *side)
 
 	if ((int64_t)side->part.data.length == wanted)
 		return 0;
-	return error_set(&pairing->error,
-			 "rank %d gave %zu bytes of its elements, not %lld: it "
-			 "has become another tensor",
-			 side->rank, side->part.data.length, (long long)wanted);
+	return error_set(
+		&pairing->error,
+		"rank %d gave %zu bytes of its elements, not %lld: it has become another tensor",
+		side->rank, side->part.data.length, (long long)wanted);
 }
 
 /* What was hashed before must be what came now, or it was written meanwhile. */

@@ -410,8 +410,7 @@ static void await_all(struct engine *engine, struct params *params)
 	diff = diff_of(engine, params);
 	cancel(engine, params);
 	for (size_t i = 0; i < params->count; i++) {
-		char *why = xasprintf("no answer came within %g s; --timeout "
-				      "SECONDS waits longer",
+		char *why = xasprintf("no answer came within %g s; --timeout SECONDS waits longer",
 				      seconds_of(engine));
 
 		paramdiff_fail(diff, params->asks[i].number, why);

@@ -82,8 +82,8 @@ static void warn_of_cut(const struct engine *engine)
 			  replay_path(engine->replay, 0));
 	else if (path)
 		log_write(LOG_WARNING,
-			  "the recording %s ends where its recorder was "
-			  "killed; what came later is missing",
+			  "the recording %s ends where its recorder was killed; what came later is "
+			  "missing",
 			  path);
 }
 
@@ -247,10 +247,8 @@ static int apply_for_shell(struct engine *engine, struct error *error)
 	double at = engine->settings.at;
 
 	if (at >= 0 && first + at > end)
-		return error_set(error,
-				 "--at %g is behind the end: the recording is "
-				 "%g s long",
-				 at, end - first);
+		return error_set(error, "--at %g is behind the end: the recording is %g s long", at,
+				 end - first);
 	if (go_to(engine, at >= 0 ? first + at : end, error) < 0)
 		return -1;
 	warn_of_cut(engine);

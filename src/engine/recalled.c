@@ -63,7 +63,7 @@ json_t *recalled_find(const struct engine *engine, const struct rank *rank,
 	};
 
 	if (replay_each(engine->replay, &search, error) == 0 && !finding.body)
-		error_set(error, "the recording has no answer of it to this; values "
-				 "are recorded with --record-locals only");
+		error_set(error, "the recording has no answer of it to this; values are recorded "
+				 "with --record-locals only");
 	return finding.body;
 }

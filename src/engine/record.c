@@ -59,10 +59,9 @@ static int make_file(const char *path, struct error *error)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == EEXIST)
-		return error_set(error,
-				 "%s exists already; a recording is a new "
-				 "file, so name another one",
-				 path);
+		return error_set(
+			error, "%s exists already; a recording is a new file, so name another one",
+			path);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot make the recording %s", path);
 	return fd;

@@ -75,10 +75,9 @@ static void begin(struct engine *engine)
 int engine_record(struct engine *engine, const char *path, struct error *error)
 {
 	if (engine_record_path(engine))
-		return error_set(error,
-				 "%s is being recorded already; a "
-				 "recording is ended by record alone",
-				 engine_record_path(engine));
+		return error_set(
+			error, "%s is being recorded already; a recording is ended by record alone",
+			engine_record_path(engine));
 	if (engine->replay)
 		return error_set(error, "a replay is a recording already");
 	if (engine->record) {

@@ -172,12 +172,9 @@ json_t *engine_take_whole(struct engine *engine, int64_t seq, struct error *erro
 	if (!request || (!request->is_answered && engine_is_deaf(engine)))
 		error_set(error, "%s",
 			  engine->gone_why ? engine->gone_why
-					   : "there is no node that could "
-					     "answer");
+					   : "there is no node that could answer");
 	else if (!request->is_answered)
-		error_set(error,
-			  "no answer came within %g s; --timeout SECONDS "
-			  "waits longer",
+		error_set(error, "no answer came within %g s; --timeout SECONDS waits longer",
 			  engine->settings.timeout);
 	else if (!request->is_success)
 		error_set(error, "%s", request->error ? request->error : "it failed");

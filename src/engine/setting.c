@@ -37,9 +37,7 @@ static int parse_seconds(const char *value, double minimum, double maximum, doub
 	double parsed = strtod(value, &end);
 
 	if (end == value || *end != '\0' || !(parsed >= minimum && parsed <= maximum))
-		return error_set(error,
-				 "'%.40s' is not a number of seconds between "
-				 "%g and %g",
+		return error_set(error, "'%.40s' is not a number of seconds between %g and %g",
 				 value, minimum, maximum);
 	*seconds = parsed;
 	return 0;
@@ -85,9 +83,7 @@ static int set_tolerance(struct settings *settings, const char *value, struct er
 	double parsed = strtod(value, &end);
 
 	if (end == value || *end != '\0' || !(parsed >= 0) || isinf(parsed))
-		return error_set(error,
-				 "'%.40s' is no difference that numbers may "
-				 "have: 0 or more",
+		return error_set(error, "'%.40s' is no difference that numbers may have: 0 or more",
 				 value);
 	settings->tolerance = parsed;
 	return 0;
@@ -114,9 +110,9 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 /* Who stands at a line of Python has the lock, and cannot give it up. */
 static const char *warn_of_threads(const struct settings *settings)
 {
-	return settings->stops_one_thread ? "the others run on only in C code without the GIL: "
-					    "I/O, collectives, BLAS"
-					  : NULL;
+	return settings->stops_one_thread
+		       ? "the others run on only in C code without the GIL: I/O, collectives, BLAS"
+		       : NULL;
 }
 
 static int set_stop_on_signal(struct settings *settings, const char *value, struct error *error)
@@ -131,8 +127,8 @@ static void show_stop_on_signal(const struct settings *settings, struct buffer *
 
 static const char *warn_of_signals(const struct settings *settings)
 {
-	return settings->stops_on_signal ? "a scheduler that ends the job kills a rank that "
-					   "stays stopped: it writes no checkpoint"
+	return settings->stops_on_signal ? "a scheduler that ends the job kills a rank that stays "
+					   "stopped: it writes no checkpoint"
 					 : NULL;
 }
 
@@ -151,9 +147,9 @@ static void show_hold(const struct settings *settings, struct buffer *out)
 
 static const char *warn_of_hold(const struct settings *settings)
 {
-	return settings->stays_stopped ? "a collective that waits for a stopped rank may time "
-					 "out and end the job"
-				       : NULL;
+	return settings->stays_stopped
+		       ? "a collective that waits for a stopped rank may time out and end the job"
+		       : NULL;
 }
 
 static int set_period(struct settings *settings, const char *value, struct error *error)

@@ -182,14 +182,11 @@ static int unknown_option(const char *word, struct error *error)
 	for (size_t i = 0; i < setting_option_count; i++)
 		nearest_offer(&nearest, setting_options[i].name);
 	if (nearest.best)
-		return error_set(error,
-				 "there is no option '%.80s'; did you mean "
-				 "--%s? probetui --help lists them",
-				 word, nearest.best);
-	return error_set(error,
-			 "there is no option '%.80s'; probetui --help lists "
-			 "them",
-			 word);
+		return error_set(
+			error,
+			"there is no option '%.80s'; did you mean --%s? probetui --help lists them",
+			word, nearest.best);
+	return error_set(error, "there is no option '%.80s'; probetui --help lists them", word);
 }
 
 /* argv, and how far it was read. */
@@ -290,8 +287,7 @@ static int parse_words(struct settings *settings, struct words *words, struct er
 			settings->program = words->words + words->next;
 			settings->program_count = (size_t)(words->count - words->next);
 			if (settings->program_count == 0)
-				return error_set(error, "behind -- a program "
-							"is missing");
+				return error_set(error, "behind -- a program is missing");
 			return 0;
 		}
 		if (option) {
@@ -323,9 +319,7 @@ static bool is_utf8_locale(void)
 int settings_check_script(const struct settings *settings, struct error *error)
 {
 	if (settings->script && settings->command_count > 0)
-		return error_set(error,
-				 "-x FILE runs a script of commands; put '%s' "
-				 "into it",
+		return error_set(error, "-x FILE runs a script of commands; put '%s' into it",
 				 settings->command[0]);
 	return 0;
 }
@@ -364,9 +358,8 @@ static int check_path(const char *name, struct error *error)
 	if (is_found)
 		return 0;
 	return error_set(error,
-			 "there is no program '%.80s' in the folders of $PATH; "
-			 "behind -- stands what you would type to start the "
-			 "job",
+			 "there is no program '%.80s' in the folders of $PATH; behind -- stands "
+			 "what you would type to start the job",
 			 name);
 }
 
@@ -386,8 +379,7 @@ static int check_alone(const struct settings *settings, struct error *error)
 	if (!option)
 		return 0;
 	return error_set(error,
-			 "a job that is started behind -- is what is looked "
-			 "at; leave out %s",
+			 "a job that is started behind -- is what is looked at; leave out %s",
 			 option);
 }
 
@@ -396,21 +388,18 @@ int settings_check_program(const struct settings *settings, struct error *error)
 	const char *name;
 
 	if (settings->program_count == 0 && settings->break_count > 0)
-		return error_set(error, "--break is for a job that is started, "
-					"as in --break train.py:42 -- torchrun "
-					"train.py; the command break is for "
-					"one that runs");
+		return error_set(error,
+				 "--break is for a job that is started, as in --break train.py:42 "
+				 "-- torchrun train.py; the command break is for one that runs");
 	if (settings->program_count == 0)
 		return 0;
 	if (settings->command_count > 0)
 		return error_set(error,
-				 "'%.80s' cannot be asked of a job that is only "
-				 "started; a script can wait for it: probetui "
-				 "-x FILE -- PROGRAM",
+				 "'%.80s' cannot be asked of a job that is only started; a script "
+				 "can wait for it: probetui -x FILE -- PROGRAM",
 				 settings->command[0]);
 	if (settings->break_count > 0 && settings->is_read_only)
-		return error_set(error, "--break stops the job, which "
-					"--read-only refuses");
+		return error_set(error, "--break stops the job, which --read-only refuses");
 	if (check_alone(settings, error) < 0)
 		return -1;
 	name = settings->program[0];
@@ -428,9 +417,8 @@ static int check_targets(const struct settings *settings, struct error *error)
 		const char *target = settings->connect[i];
 
 		if (settings_is_debugger(target) && settings->replay_count > 0)
-			return error_set(error, "a recording and a debugger "
-						"cannot be looked at together; "
-						"leave one out");
+			return error_set(error, "a recording and a debugger cannot be looked at "
+						"together; leave one out");
 		if (!settings_is_debugger(target) || !strstr(target, SETTINGS_RANK_MARK))
 			continue;
 		has_numbers = settings->ranks &&
@@ -440,9 +428,8 @@ static int check_targets(const struct settings *settings, struct error *error)
 		rankset_clear(&numbers);
 		if (!has_numbers)
 			return error_set(error,
-					 "--connect: %%r in '%.80s' stands for "
-					 "the numbers of --ranks, as in "
-					 "--ranks 0-7",
+					 "--connect: %%r in '%.80s' stands for the numbers of "
+					 "--ranks, as in --ranks 0-7",
 					 target);
 	}
 	return 0;
@@ -453,15 +440,13 @@ static int check_together(const struct settings *settings, struct error *error)
 	if (check_targets(settings, error) < 0)
 		return -1;
 	if (settings->replay_count > 0 && settings->pid_count > 0)
-		return error_set(error, "a recording and processes cannot be "
-					"looked at together; leave out --pid "
-					"or --replay");
+		return error_set(error, "a recording and processes cannot be looked at together; "
+					"leave out --pid or --replay");
 	if (settings->replay_count > 0 && settings->record)
-		return error_set(error, "a replay is a recording already; "
-					"leave out --record");
+		return error_set(error, "a replay is a recording already; leave out --record");
 	if (settings->at >= 0 && settings->replay_count == 0)
-		return error_set(error, "--at is a time of a recording; give "
-					"one with --replay FILE");
+		return error_set(error,
+				 "--at is a time of a recording; give one with --replay FILE");
 	/* With a recording they may be more of them. */
 	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);
 }

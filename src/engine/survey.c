@@ -337,8 +337,7 @@ static void take(struct engine *engine, struct survey_ask ask)
 	json_t *body = engine_take_whole(engine, ask.seq, &error);
 
 	if (is_left)
-		error_set(&error, "it was not waited for any more, and may "
-				  "still run");
+		error_set(&error, "it was not waited for any more, and may still run");
 	if (ask.is_tensor && !error_is_set(&error)) {
 		take_tensor(engine, &ask, body);
 		return;

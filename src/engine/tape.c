@@ -49,10 +49,8 @@ static int broken(const struct tape *tape, size_t number, const struct error *wh
 		  struct error *error)
 {
 	if (number == 1)
-		return error_set(error,
-				 "%s is not a recording of probetui: "
-				 "line 1: %s",
-				 tape->path, why->message);
+		return error_set(error, "%s is not a recording of probetui: line 1: %s", tape->path,
+				 why->message);
 	return error_set(error, "the recording %s is broken at line %zu: %s", tape->path, number,
 			 why->message);
 }
@@ -140,8 +138,7 @@ static int load_packed(struct tape_cursor *cursor, const struct tape_chapter *ch
 			break;
 		if (cursor->line_count >= TAPE_CHAPTER_LINES)
 			return error_set(error,
-					 "the recording %s has a chapter of "
-					 "more than %zu lines",
+					 "the recording %s has a chapter of more than %zu lines",
 					 tape->path, TAPE_CHAPTER_LINES);
 		line.length = (size_t)(end - text->data) - start;
 		if (tape_index_line(tape, text->data, &line, before,

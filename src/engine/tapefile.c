@@ -192,8 +192,8 @@ static bool is_snapshot(const char *line, size_t length)
 static int too_many_lines(const struct tape *tape, struct error *error)
 {
 	return error_set(error,
-			 "the recording %s has more than %zu lines, or others "
-			 "with it have; that is not read",
+			 "the recording %s has more than %zu lines, or others with it have; that "
+			 "is not read",
 			 tape->path, TAPE_LINES_MAXIMUM);
 }
 
@@ -260,9 +260,8 @@ static int read_all(struct tape *tape, struct error *error)
 			return 0;
 		if (buffer_append(&tape->bytes, bytes, (size_t)count) < 0)
 			return error_set(error,
-					 "the recording %s is longer than 1 "
-					 "GB, or it and others are; that is "
-					 "not read",
+					 "the recording %s is longer than 1 GB, or it and others "
+					 "are; that is not read",
 					 tape->path);
 	}
 }
@@ -348,8 +347,7 @@ static int index_bytes(struct tape *tape, struct tape_budget *budget, struct err
 	}
 	if (tape->chapter_count == 0)
 		return error_set(error,
-				 "%s is not a recording of probetui: it has no "
-				 "complete line",
+				 "%s is not a recording of probetui: it has no complete line",
 				 tape->path);
 	read_wall(tape);
 	return 0;

@@ -143,8 +143,7 @@ int tensor_export_add(struct tensor_export *export, json_t *owned_body, struct e
 	int result = tensor_answer_from_json(&answer, owned_body, error);
 
 	if (result == 0 && !is_same(export, &answer, count))
-		result = error_set(error, "it became another tensor while it "
-					  "was written.");
+		result = error_set(error, "it became another tensor while it was written.");
 	if (result == 0) {
 		npy_append_elements(&out, &export->tensor, (const uint8_t *)answer.data.data,
 				    (size_t)count);

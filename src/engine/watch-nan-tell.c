@@ -33,9 +33,8 @@ void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 		buffer_printf(out, ", %s ", find->step_name);
 		format_text(out, find->step_value);
 	}
-	buffer_append_string(out, find->is_exact ? "."
-						 : "; seen from outside, so it may be "
-						   "older than that.");
+	buffer_append_string(
+		out, find->is_exact ? "." : "; seen from outside, so it may be older than that.");
 }
 
 static json_t *frame_to_json(const struct nan_find *find)
@@ -97,8 +96,8 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 		if (rankset_count(&watch->exact) > 0)
 			buffer_append_string(out, "; ");
 		rankset_append_named(out, &others);
-		buffer_append_string(out, " from outside, now and then: what "
-					  "is found there may come late");
+		buffer_append_string(
+			out, " from outside, now and then: what is found there may come late");
 	}
 	rankset_clear(&others);
 }

@@ -262,9 +262,7 @@ static int judge(struct nan_find *find, const struct tensor_answer *answer, stru
 		return judge_tensor(find, &answer->tensor, error);
 	result = judge_value(find, &answer->value);
 	if (result < 0)
-		error_set(error,
-			  "it is %s there, which is neither a number "
-			  "nor a tensor",
+		error_set(error, "it is %s there, which is neither a number nor a tensor",
 			  type ? type : "something");
 	return result;
 }

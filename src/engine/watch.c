@@ -246,8 +246,8 @@ static void describe(struct watch *watch)
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		buffer_append_string(&text, "The job is stuck: what should "
-					    "move has not moved for ");
+		buffer_append_string(&text,
+				     "The job is stuck: what should move has not moved for ");
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;
@@ -260,8 +260,8 @@ static void describe(struct watch *watch)
 		buffer_append_string(&text, "The job has ended well.");
 		break;
 	case OUTCOME_ENDED_UNSEEN:
-		buffer_append_string(&text, "The job has ended; how its ranks "
-					    "ended could not be seen.");
+		buffer_append_string(&text,
+				     "The job has ended; how its ranks ended could not be seen.");
 		break;
 	}
 	watch->report.event = outcomes[watch->outcome].event;
@@ -440,8 +440,7 @@ static int run(struct watch *watch, struct error *error)
 	int result;
 
 	if (watch->engine->replay)
-		return error_set(error, "a recording does not move on; report "
-					"tells what is in it");
+		return error_set(error, "a recording does not move on; report tells what is in it");
 	if (folder && folder_check(folder, error) < 0)
 		return -1;
 	result = await_job(watch, error);

@@ -561,11 +561,10 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
 	else if (!class->tensor->has_statistics)
-		buffer_append_string(out, " has one shape and dtype, and "
-					  "elements that were not read, on ");
+		buffer_append_string(
+			out, " has one shape and dtype, and elements that were not read, on ");
 	else
-		buffer_append_string(out, " is the same as far as a sample "
-					  "tells on ");
+		buffer_append_string(out, " is the same as far as a sample tells on ");
 	rankset_append_named(out, &class->ranks);
 }
 
@@ -712,8 +711,7 @@ static void tell_unread(struct buffer *out, const struct telling *telling)
 		if (telling->classes->items[i].is_unknown)
 			rankset_unite(&unread, &telling->classes->items[i].ranks);
 	append_question(out, telling);
-	buffer_append_string(out, " has one shape and dtype; its elements "
-				  "were not read on ");
+	buffer_append_string(out, " has one shape and dtype; its elements were not read on ");
 	rankset_append_named(out, &unread);
 	rankset_clear(&unread);
 }

@@ -46,9 +46,7 @@ struct rank *session_find_parent(const struct session *session, size_t node,
 	struct rank *parent = session_find_pid(session, node, process->parent_pid);
 
 	if (!parent || parent->parent || process->parent_pid == process->pid) {
-		error_set(error,
-			  "process %ld is said to be a child of %ld, which is "
-			  "no rank",
+		error_set(error, "process %ld is said to be a child of %ld, which is no rank",
 			  (long)process->pid, (long)process->parent_pid);
 		return NULL;
 	}
@@ -98,9 +96,7 @@ static int place(const struct apply *apply, const struct process *process, struc
 		if (!parent)
 			return -1;
 	} else if (process->rank < 0) {
-		return error_set(error,
-				 "process %ld is said to be a rank, but has no "
-				 "number",
+		return error_set(error, "process %ld is said to be a rank, but has no number",
 				 (long)process->pid);
 	}
 	if (!known && session->rank_count + session->other_count >= RANKS_MAXIMUM)
@@ -353,8 +349,7 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 	size_t count = json_array_size(list);
 
 	if (looked_at < 0 || uid < 0 || uid > UINT32_MAX)
-		return error_set(error, "the node's answer to discover lacks "
-					"looked_at or uid");
+		return error_set(error, "the node's answer to discover lacks looked_at or uid");
 	if (count > BYSTANDERS_MAXIMUM)
 		count = BYSTANDERS_MAXIMUM;
 	session_clear_bystanders(session);

@@ -44,9 +44,7 @@ struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints, stru
 	struct session_breakpoint *added;
 
 	if (breakpoints->count >= BREAKPOINTS_MAXIMUM) {
-		error_set(error,
-			  "there are %d breakpoints already; clear ID takes one "
-			  "away",
+		error_set(error, "there are %d breakpoints already; clear ID takes one away",
 			  BREAKPOINTS_MAXIMUM);
 		return NULL;
 	}

@@ -28,10 +28,9 @@ int displays_add(struct displays *displays, const char *expression, struct error
 	struct display *added;
 
 	if (displays->count >= DISPLAYS_MAXIMUM)
-		return error_set(error,
-				 "%d expressions are displayed already; "
-				 "undisplay ID takes one away",
-				 DISPLAYS_MAXIMUM);
+		return error_set(
+			error, "%d expressions are displayed already; undisplay ID takes one away",
+			DISPLAYS_MAXIMUM);
 	ARRAY_GROW(displays->items, displays->count, displays->capacity);
 	added = &displays->items[displays->count++];
 	*added = (struct display){

@@ -164,8 +164,7 @@ void holding_append_sentence(struct buffer *out, const struct session *session,
 		buffer_append_char(out, ' ');
 		append_hold(out, &company);
 		if (company.others == 0) {
-			buffer_append_string(out, " for ranks that are not "
-						  "seen here");
+			buffer_append_string(out, " for ranks that are not seen here");
 		} else {
 			buffer_append_string(out, "; ");
 			append_others(out, camps, false);

@@ -88,11 +88,9 @@ int hostmatch_check(const char *pattern, const char **fault, struct error *error
 			*fault = at + 1;
 			at += 1 + strcspn(at + 1, ",]");
 			if (!read_choice(&choice, *fault, (size_t)(at - *fault)))
-				return error_set(error,
-						 "'%.*s' is neither a word nor a range "
-						 "such as 01-04",
-						 (int)(at - *fault < 40 ? at - *fault : 40),
-						 *fault);
+				return error_set(
+					error, "'%.*s' is neither a word nor a range such as 01-04",
+					(int)(at - *fault < 40 ? at - *fault : 40), *fault);
 		} while (*at == ',');
 		at = end + 1;
 	}

@@ -312,8 +312,8 @@ static void disable_breakpoints(struct session *session)
 	if (!is_any)
 		return;
 	breakpoints_changed(list);
-	log_write(LOG_WARNING, "the job was started again: the breakpoints of the run before "
-			       "are disabled; enable ID sets one");
+	log_write(LOG_WARNING, "the job was started again: the breakpoints of the run before are "
+			       "disabled; enable ID sets one");
 }
 
 void job_place(struct session *session, struct rank *owned_rank)
@@ -520,13 +520,12 @@ static char *explain_unseen(const struct session *session)
 		const struct session_node *node = &session->nodes[i];
 
 		if (node->unread)
-			return xasprintf("not found, but not all processes "
-					 "could be read: %s",
+			return xasprintf("not found, but not all processes could be read: %s",
 					 node->unread);
 		if (node->hidden > 0)
-			return xasprintf("not found, but %zu Python process%s "
-					 "of this user cannot be read",
-					 node->hidden, node->hidden == 1 ? "" : "es");
+			return xasprintf(
+				"not found, but %zu Python process%s of this user cannot be read",
+				node->hidden, node->hidden == 1 ? "" : "es");
 	}
 	return NULL;
 }

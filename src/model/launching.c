@@ -41,8 +41,7 @@ static void append_end(struct buffer *out, const struct launched *job)
 	else
 		buffer_append_string(out, " has ended");
 	if (job->has_others)
-		buffer_append_string(out, "; processes that it started keep "
-					  "running");
+		buffer_append_string(out, "; processes that it started keep running");
 }
 
 void launching_append(struct buffer *out, const struct session *session)

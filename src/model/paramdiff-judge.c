@@ -346,8 +346,7 @@ static void append_what(struct buffer *out, const struct paramdiff *diff, size_t
 			buffer_append_string(out, count == 1 ? " gradient" : " gradients");
 		else
 			buffer_append_string(out, count == 1 ? " parameter or buffer"
-							     : " parameters and "
-							       "buffers");
+							     : " parameters and buffers");
 	}
 	buffer_append_string(out, " of ");
 	text_append_line(out, diff->expression, strcspn(diff->expression, "\n"));

@@ -436,9 +436,7 @@ static char *exit_sentence(const struct rank *rank)
 	/* Of another machine: what became of its debugger. */
 	if (process_shown_pid(process) == 0 && process->error)
 		return xasprintf("%s: %s",
-				 rank->thread_count == 0 ? "could not be "
-							   "reached"
-							 : "is gone",
+				 rank->thread_count == 0 ? "could not be reached" : "is gone",
 				 process->error);
 	if (process->exit_signal > 0 && abbreviation)
 		return xasprintf("was killed by SIG%s", abbreviation);
@@ -467,8 +465,7 @@ static char *sentence_of(const struct rank *rank)
 			return xstrdup(main_thread->sample.missing);
 		if (main_thread && main_thread->sample.error)
 			return xstrdup(main_thread->sample.error);
-		return xstrdup("its main thread has no Python stack that "
-			       "could be read");
+		return xstrdup("its main thread has no Python stack that could be read");
 	case RANK_RUNNING:
 	case RANK_WAITING:
 	case RANK_SLEEPING:

@@ -10,9 +10,8 @@
 
 bool rankname_is_valid(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789_-.";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 	size_t length = strlen(name);
 
 	return length > 0 && length <= RANKNAME_LENGTH && strspn(name, letters) == length;
@@ -34,13 +33,11 @@ int rankname_set(struct session *session, const char *name, const struct rankset
 
 	if (!rankname_is_valid(name))
 		return error_set(error,
-				 "'%.40s' is no name for a set; it has up to "
-				 "%d letters, digits, '_', '-' or '.'",
+				 "'%.40s' is no name for a set; it has up to %d letters, digits, "
+				 "'_', '-' or '.'",
 				 name, RANKNAME_LENGTH);
 	if (!named && session->choice.name_count >= RANKNAMES_MAXIMUM)
-		return error_set(error,
-				 "%d sets have names; give one of them "
-				 "anew",
+		return error_set(error, "%d sets have names; give one of them anew",
 				 RANKNAMES_MAXIMUM);
 	if (!named) {
 		session->choice.names =

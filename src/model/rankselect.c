@@ -97,9 +97,8 @@ static int parse_state(struct rankselect_item *item, const char *word, size_t le
 			return 0;
 	}
 	return error_set(error,
-			 "there is no state '%.*s'; there are running, "
-			 "waiting, sleeping, stopped, exited, not-found, "
-			 "unreadable and unknown",
+			 "there is no state '%.*s'; there are running, waiting, sleeping, stopped, "
+			 "exited, not-found, unreadable and unknown",
 			 shown(length), word);
 }
 
@@ -116,9 +115,7 @@ static int parse_class(struct rankselect_item *item, const char *word, size_t le
 	item->number = classmark_find(word, length);
 	if (item->number >= 0)
 		return 0;
-	return error_set(error,
-			 "there is no class '%.*s'; it is a number, or a mark "
-			 "of the screen",
+	return error_set(error, "there is no class '%.*s'; it is a number, or a mark of the screen",
 			 shown(length), word);
 }
 
@@ -130,8 +127,7 @@ static int parse_name(struct rankselect_item *item, const char *word, size_t len
 	if (rankname_is_valid(item->text))
 		return 0;
 	return error_set(error,
-			 "'@%.*s' is no name of a set; it has letters, "
-			 "digits, '_', '-' and '.'",
+			 "'@%.*s' is no name of a set; it has letters, digits, '_', '-' and '.'",
 			 shown(length), word);
 }
 
@@ -226,13 +222,12 @@ static int parse_word(struct parser *parser, struct rankselect_item *item)
 		return 0;
 	}
 	if (length == 0)
-		error_set(parser->error, "a set of ranks is expected, such as "
-					 "0-7,16 or !3 or state=waiting");
+		error_set(parser->error,
+			  "a set of ranks is expected, such as 0-7,16 or !3 or state=waiting");
 	else
 		error_set(parser->error,
-			  "'%.*s' names no ranks; numbers do (0-7, 0-63/8), "
-			  "all, focus, outlier, majority, state=, class=, "
-			  "host= and @NAME",
+			  "'%.*s' names no ranks; numbers do (0-7, 0-63/8), all, focus, outlier, "
+			  "majority, state=, class=, host= and @NAME",
 			  shown(length), at);
 	return fail(parser, at);
 }
@@ -253,8 +248,7 @@ static int parse_item(struct parser *parser, struct rankselect_item *item)
 	at = skip_spaces(parser->at);
 	if (*at != '\0' && !strchr(",&", *at)) {
 		error_set(parser->error,
-			  "'%.*s' is not expected here; a comma or & comes "
-			  "between two sets",
+			  "'%.*s' is not expected here; a comma or & comes between two sets",
 			  shown(strlen(at)), at);
 		return fail(parser, at);
 	}
@@ -310,8 +304,8 @@ static int parse_list(struct parser *parser)
 			return result;
 		if (select->count >= ITEMS_MAXIMUM) {
 			error_set(parser->error,
-				  "the set has more than %d parts; numbers "
-				  "that stand together are one",
+				  "the set has more than %d parts; numbers that stand together are "
+				  "one",
 				  ITEMS_MAXIMUM);
 			return fail(parser, parser->at);
 		}
@@ -333,9 +327,7 @@ int rankselect_parse(struct rankselect *select, const char *text, struct error *
 
 	rankselect_clear(select);
 	if (strlen(text) > TEXT_MAXIMUM)
-		return error_set(error,
-				 "the set of ranks is longer than %d "
-				 "characters",
+		return error_set(error, "the set of ranks is longer than %d characters",
 				 TEXT_MAXIMUM);
 	result = parse_list(&parser);
 	if (result < 0)
@@ -421,16 +413,14 @@ static int check(const struct rankselect_item *item, const struct session *sessi
 
 	if (item->kind == ITEM_NAME && !rankname_find(session, item->text)) {
 		error_set(error,
-			  "no set is called '%s'; name %s SET makes one, and "
-			  "name alone lists them",
+			  "no set is called '%s'; name %s SET makes one, and name alone lists them",
 			  item->text, item->text);
 	} else if (item->kind == ITEM_CLASS && (size_t)item->number >= verdict->class_count) {
 		error_set(error, "there is no class %d; the last one is %zu", item->number,
 			  verdict->class_count > 0 ? verdict->class_count - 1 : 0);
 	} else if (item->kind == ITEM_MAJORITY && verdict->majority < 0) {
-		error_set(error, "no more than half of the ranks have the "
-				 "same stack, so there is no majority; name a "
-				 "rank or a set");
+		error_set(error, "no more than half of the ranks have the same stack, so there is "
+				 "no majority; name a rank or a set");
 	} else {
 		return 0;
 	}

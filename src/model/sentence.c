@@ -173,8 +173,8 @@ static void say_no_ranks(struct buffer *out, const struct session *session,
 	if (session->job_count == 0) {
 		buffer_append_string(out, "No rank found.");
 	} else if (session->job >= 0) {
-		buffer_append_string(out, "None of the ranks of this job is "
-					  "among those asked for.");
+		buffer_append_string(out,
+				     "None of the ranks of this job is among those asked for.");
 	} else {
 		phrase_append_jobs(out, session);
 	}
@@ -343,8 +343,8 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 	(void)session;
 	(void)is_still;
 	append_camps(out, camps);
-	buffer_append_string(out, ". One sample does not show which ranks wait "
-				  "for the others (--for 1).");
+	buffer_append_string(
+		out, ". One sample does not show which ranks wait for the others (--for 1).");
 }
 
 /* Sleep, a lock, a file: what they wait for is in their own code. */
@@ -368,8 +368,7 @@ static void say_still(struct buffer *out, const struct session *session, const s
 	if (out->length == length)
 		buffer_append_string(out, " between two samples");
 	if (camp->count == 1) {
-		buffer_append_string(out, "; no other rank is here to compare "
-					  "it with.");
+		buffer_append_string(out, "; no other rank is here to compare it with.");
 		return;
 	}
 	if (!is_below_python(camp)) {
@@ -377,9 +376,11 @@ static void say_still(struct buffer *out, const struct session *session, const s
 		return;
 	}
 	buffer_append_string(out, "; the stacks agree, so look below Python: ");
-	buffer_append_string(out, is_complete ? "network, or a rank's C++ or GPU work."
-					      : "network, a rank's C++ or GPU work, or "
-						"a peer that is not in this set.");
+	buffer_append_string(
+		out,
+		is_complete
+			? "network, or a rank's C++ or GPU work."
+			: "network, a rank's C++ or GPU work, or a peer that is not in this set.");
 }
 
 static void say_together(struct buffer *out, const struct session *session,
@@ -401,12 +402,11 @@ static void say_together(struct buffer *out, const struct session *session,
 	if (is_still)
 		say_still(out, session, camp);
 	else if (camp->waking_count > 0)
-		buffer_append_string(out, camp->count == 1 ? "; it wakes now and then, "
-							     "and what it does then was "
-							     "not seen."
-							   : "; they wake now and then, "
-							     "and what they do then was "
-							     "not seen.");
+		buffer_append_string(
+			out,
+			camp->count == 1
+				? "; it wakes now and then, and what it does then was not seen."
+				: "; they wake now and then, and what they do then was not seen.");
 	else if (camps->is_sampled_twice && camp->moving_count == 0)
 		buffer_append_string(out, ", so far without moving.");
 	else

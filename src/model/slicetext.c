@@ -49,9 +49,7 @@ static int64_t bound(int64_t number, int64_t size)
 
 static int no_part(const char *text, struct error *error)
 {
-	return error_set(error,
-			 "'%.20s' is no part of a slice; it is written so: "
-			 "[0:8, 3, :]",
+	return error_set(error, "'%.20s' is no part of a slice; it is written so: [0:8, 3, :]",
 			 text);
 }
 
@@ -148,9 +146,8 @@ int slicetext_parse(struct tensor_slice *slice, const char *text, const struct t
 		else if (running == 2)
 			set_row(slice, i, &parts[i]);
 		else
-			return error_set(error, "two dimensions of a slice run at "
-						"most; give the others an index: "
-						"[0, :, :]");
+			return error_set(error, "two dimensions of a slice run at most; give the "
+						"others an index: [0, :, :]");
 	}
 	return 0;
 }

@@ -72,16 +72,15 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const stru
 		return error_set(error, "nothing is known of its elements");
 	if (strcmp(skip_order(a->dtype), skip_order(b->dtype)) != 0)
 		return error_set(error,
-				 "one is of %.100s, the other of %.100s, so "
-				 "their elements cannot be compared",
+				 "one is of %.100s, the other of %.100s, so their elements cannot "
+				 "be compared",
 				 a->dtype, b->dtype);
 	if (!tensor_has_same_shape(a, b) || a->item_size != b->item_size)
-		return error_set(error, "their shapes differ, so their "
-					"elements cannot be compared");
+		return error_set(error,
+				 "their shapes differ, so their elements cannot be compared");
 	if (a->item_size <= 0)
 		return error_set(error,
-				 "elements of %.100s are less than a byte, and "
-				 "are not compared",
+				 "elements of %.100s are less than a byte, and are not compared",
 				 a->dtype);
 	diff->dtype = xstrdup(skip_order(a->dtype));
 	diff->dimension_count = a->dimension_count;

@@ -88,11 +88,11 @@ static int check_run(const struct tensor *tensor, int dimension, int64_t first, 
 
 	if (first + count == size && (count > 0 || size == 0))
 		return 0;
-	return error_set(error,
-			 "dimension %d has %" PRId64 " elements and is shown "
-			 "to its end: write : for all of it, or 3: to begin "
-			 "at 3",
-			 dimension, size);
+	return error_set(
+		error,
+		"dimension %d has %" PRId64
+		" elements and is shown to its end: write : for all of it, or 3: to begin at 3",
+		dimension, size);
 }
 
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,

@@ -66,10 +66,10 @@ int breakpoint_from_json(struct breakpoint *breakpoint, const json_t *json, stru
 	if ((breakpoint->function != NULL) + (breakpoint->watch != NULL) +
 		    (breakpoint->path && breakpoint->line) !=
 	    1)
-		return error_set(error,
-				 "breakpoint %d: it takes a path and a "
-				 "line, a function, or what to watch",
-				 breakpoint->id);
+		return error_set(
+			error,
+			"breakpoint %d: it takes a path and a line, a function, or what to watch",
+			breakpoint->id);
 	return 0;
 }
 

@@ -278,8 +278,8 @@ static int read_hits(struct debugger *debugger, const json_t *hits, struct error
 		json_int_t id = json_integer_value(json_array_get(hits, i));
 
 		if (id < 1 || id > INT_MAX)
-			return error_set(error, "debugger: \"hit\" has what is "
-						"no number of a breakpoint");
+			return error_set(error,
+					 "debugger: \"hit\" has what is no number of a breakpoint");
 		debugger->hits[debugger->hit_count++] = (int)id;
 	}
 	return 0;

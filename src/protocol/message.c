@@ -126,8 +126,7 @@ static int parse_type(struct message *message, const json_t *object, struct erro
 			return 0;
 		}
 	}
-	return error_set(error, "message: \"type\" is not request, response "
-				"or event");
+	return error_set(error, "message: \"type\" is not request, response or event");
 }
 
 static int parse_name(struct message *message, const json_t *object, struct error *error)
@@ -149,14 +148,13 @@ static int parse_outcome(struct message *message, const json_t *object, struct e
 	if (parse_seq(object, "request_seq", &message->request_seq, error) < 0)
 		return -1;
 	if (!json_is_boolean(success))
-		return error_set(error, "message: \"success\" is not true or "
-					"false");
+		return error_set(error, "message: \"success\" is not true or false");
 	message->is_success = json_is_true(success);
 	if (message->is_success)
 		return 0;
 	if (!text || strlen(text) > ERROR_MAXIMUM)
-		return error_set(error, "message: a request failed, but "
-					"\"message\" does not say why");
+		return error_set(error,
+				 "message: a request failed, but \"message\" does not say why");
 	message->error = xstrdup(text);
 	return 0;
 }
@@ -183,8 +181,7 @@ static int parse_time(struct message *message, const json_t *object, struct erro
 	if (!time)
 		return 0;
 	if (!json_is_number(time) || !(json_number_value(time) >= 0))
-		return error_set(error, "message: \"time\" is not a number of "
-					"seconds");
+		return error_set(error, "message: \"time\" is not a number of seconds");
 	message->time = json_number_value(time);
 	return 0;
 }
@@ -196,10 +193,7 @@ int message_parse(struct message *message, const char *line, size_t length, stru
 
 	*message = (struct message){ .time = -1 };
 	if (length > MESSAGE_LINE_MAXIMUM)
-		return error_set(error,
-				 "message: a line of %zu bytes is too "
-				 "long",
-				 length);
+		return error_set(error, "message: a line of %zu bytes is too long", length);
 	object = json_parse(line, length, error);
 	if (!object)
 		return error_prefix(error, "message");

@@ -165,10 +165,8 @@ static int get_array(const json_t *json, const char *key, int maximum, const jso
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_array(value) || json_array_size(value) > (size_t)maximum)
-		return error_set(error,
-				 "sample: \"%s\" is not an array of at most "
-				 "%d",
-				 key, maximum);
+		return error_set(error, "sample: \"%s\" is not an array of at most %d", key,
+				 maximum);
 	*array = value;
 	return 0;
 }

@@ -459,8 +459,7 @@ static int receive_code(struct stack_table *table, const json_t *json, struct er
 
 	if (id < 0 || line < 0 || type < 0 || !contents.func || !contents.file ||
 	    (!contents.qualname && !json_is_null(qualname)))
-		return error_set(error, "stack: a code object is not as it "
-					"should be");
+		return error_set(error, "stack: a code object is not as it should be");
 	known = map_find(table->code_ids, (uint64_t)id);
 	if (known && !is_equal_code(&known->code, &contents))
 		return error_set(error, "stack: code %lld came twice", (long long)id);
@@ -495,8 +494,7 @@ static int check_room(const struct stack_table *table, size_t frame_count, struc
 	    table->frame_count + frame_count > FRAMES_MAXIMUM ||
 	    map_count(table->stack_ids) >= STACKS_MAXIMUM ||
 	    map_count(table->code_ids) >= CODES_MAXIMUM)
-		return error_set(error, "stack: there are more stacks than a "
-					"table holds");
+		return error_set(error, "stack: there are more stacks than a table holds");
 	return 0;
 }
 
@@ -529,8 +527,7 @@ int stack_table_receive(struct stack_table *table, const json_t *object, struct 
 
 	if (id < 0 || dropped_count < 0 || !json_is_array(frames) ||
 	    frame_count > STACK_FRAMES_MAXIMUM || json_array_size(codes) > frame_count)
-		return error_set(error, "stack: id, frames or counts are not "
-					"as they should be");
+		return error_set(error, "stack: id, frames or counts are not as they should be");
 	if (check_room(table, frame_count, error) < 0)
 		return -1;
 	for (size_t i = 0; i < json_array_size(codes); i++)

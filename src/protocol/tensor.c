@@ -309,8 +309,7 @@ static int read_shape(struct tensor *tensor, const json_t *json, struct error *e
 
 	tensor->dimension_count = count < 0 ? 0 : count;
 	if (count < 0 || strides != count || !tensor->dtype || check_sizes(tensor) < 0)
-		return error_set(error, "tensor: its shape, strides or dtype "
-					"make no sense");
+		return error_set(error, "tensor: its shape, strides or dtype make no sense");
 	return 0;
 }
 

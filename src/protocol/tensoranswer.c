@@ -14,8 +14,7 @@ static int read_data(struct tensor_answer *answer, const json_t *body, struct er
 	const char *data = json_get_string(body, "data", NULL);
 
 	if (data && base64_decode(&answer->data, data, strlen(data)) < 0)
-		return error_set(error, "the elements came as no base64, or as "
-					"too much");
+		return error_set(error, "the elements came as no base64, or as too much");
 	return 0;
 }
 

@@ -94,8 +94,7 @@ int tensor_parameters_from_json(struct tensor_parameters *parameters, const json
 	size_t count = json_array_size(array);
 
 	if (!json_is_array(array) || count > PARAMETERS_MAXIMUM - parameters->count)
-		return error_set(error, "tensor: there is no list of "
-					"parameters");
+		return error_set(error, "tensor: there is no list of parameters");
 	for (size_t i = 0; i < count; i++)
 		if (read_parameter(tensor_parameters_add(parameters), json_array_get(array, i),
 				   error) < 0)

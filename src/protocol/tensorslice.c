@@ -43,8 +43,7 @@ static int read_numbers(struct tensor_slice *slice, const json_t *numbers, struc
 	size_t count = json_array_size(numbers);
 
 	if (!json_is_array(numbers) || count != (size_t)(slice->row_count * slice->column_count))
-		return error_set(error, "tensor: a slice has not as many "
-					"numbers as it says");
+		return error_set(error, "tensor: a slice has not as many numbers as it says");
 	slice->numbers = xcalloc(count ? count : 1, sizeof(*slice->numbers));
 	slice->count = count;
 	for (size_t i = 0; i < count; i++)

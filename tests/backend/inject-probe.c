@@ -27,9 +27,8 @@ static void tell(const struct inject *inject, const struct reason *reason)
 
 	if (inject)
 		inject_cost(inject, &cost);
-	printf("{\"ok\": %s, \"way\": \"%s\", \"stops\": %u, "
-	       "\"turns\": %u, \"pause_us\": %.1f, \"away_us\": %.1f, "
-	       "\"why\": \"%s\", \"fix\": \"%s\"}\n",
+	printf("{\"ok\": %s, \"way\": \"%s\", \"stops\": %u, \"turns\": %u, \"pause_us\": %.1f, "
+	       "\"away_us\": %.1f, \"why\": \"%s\", \"fix\": \"%s\"}\n",
 	       reason ? "false" : "true", ways[cost.way], cost.stops, cost.turns,
 	       (double)cost.longest_ns / 1e3, (double)cost.away_ns / 1e3, reason ? reason->why : "",
 	       reason ? reason->fix : "");

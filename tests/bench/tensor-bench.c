@@ -307,8 +307,8 @@ int main(int argc, char **argv)
 	json_t *json;
 
 	if (bytes == 0 || rounds < 1 || count < 1 || count > PROCESSES_MAXIMUM) {
-		fprintf(stderr, "usage: tensor-bench [MEGABYTES] "
-				"[PROCESSES (up to 64) [ROUNDS]]\n");
+		fprintf(stderr,
+			"usage: tensor-bench [MEGABYTES] [PROCESSES (up to 64) [ROUNDS]]\n");
 		return 2;
 	}
 	json = json_object();

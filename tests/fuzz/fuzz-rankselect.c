@@ -33,8 +33,8 @@ static void check_folded(const struct rankset *set)
 static void add_ranks(struct session *session)
 {
 	static const char line[] = "{\"seq\": 1, \"type\": \"event\", \"event\": \"rankAdded\", "
-				   "\"body\": {\"pid\": %d, \"rank\": %d, \"host\": \"node%02d\","
-				   " \"world_size\": 8, \"state\": \"live\"}}";
+				   "\"body\": {\"pid\": %d, \"rank\": %d, \"host\": \"node%02d\", "
+				   "\"world_size\": 8, \"state\": \"live\"}}";
 
 	session_add_node(session, "fuzz");
 	for (int rank = 0; rank < RANKS; rank++) {

@@ -25,8 +25,7 @@
 #include "ui/terminal.h"
 
 static const char session_text[] =
-	"> \033[0;32m/home/u/train.py\033[0m(14)\033[0;36mtrain\033[0;34m()"
-	"\033[0m\r\n"
+	"> \033[0;32m/home/u/train.py\033[0m(14)\033[0;36mtrain\033[0;34m()\033[0m\r\n"
 	"\033[1;32m     13 \033[0m        x = load_batch(step, rank)\r\n"
 	"\033[1;31m---> 14 \033[0m        loss = model(x).pow(2).mean()\r\n"
 	"\033[1;32m     15 \033[0m        loss.backward()\r\n"

@@ -249,9 +249,8 @@ static const struct completion completions[] = {
 	{ "granularity fu~", "granularity function ", "" },
 	{ "rank n~", "rank next ", "" },
 	{ "rank 3~", "rank 3 ", "" },
-	{ "focus st~", "focus state=",
-	  "state=running state=waiting state=sleeping state=stopped "
-	  "state=exited" },
+	{ "focus st~",
+	  "focus state=", "state=running state=waiting state=sleeping state=stopped state=exited" },
 	{ "focus @~", "focus @odd ", "" },
 	{ "set as~", "set ascii ", "" },
 	{ "set ascii ~", "set ascii o", "on off" },

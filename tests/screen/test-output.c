@@ -130,8 +130,8 @@ static void what_a_terminal_would_obey_is_shown(void **state)
 	struct stage *stage = *state;
 
 	print(stage, 3, "stdout",
-	      "\033[1;31mred\033[0m \033]0;title\007\033]8;;x\033\\link"
-	      "\033[2J\tb\x08\033c \xe2\x80\xae"
+	      "\033[1;31mred\033[0m \033]0;title\007\033]8;;x\033\\link\033[2J\tb\x08\033c "
+	      "\xe2\x80\xae"
 	      "x\033[\n");
 	check_lines(stage, "o red link        b^H^[c <202e>x^[[|");
 }

@@ -187,8 +187,7 @@ static void nan_on_all_ranks_is_bad(void **state)
 		assert_int_equal(style_of_summary(stage),
 				 count > 0 ? STYLE_VERDICT_BAD : STYLE_VERDICT_NOTE);
 	}
-	stage_check_shows(stage, "ranks 0-7 have NaN in 1 tensor of model: "
-				 "layers.0.weight");
+	stage_check_shows(stage, "ranks 0-7 have NaN in 1 tensor of model: layers.0.weight");
 	stage_check_shows(stage, "0 of 2 differ, 1 has NaN");
 	stage_check_shows(stage, "float32 [64, 32] (1 NaN)");
 }

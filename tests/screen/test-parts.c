@@ -238,8 +238,8 @@ struct bad_bind {
 static void a_config_binds_keys(void **state)
 {
 	static const struct bad_bind bad[] = {
-		{ "bind M megred", "config: line 7: there is no command 'megred'; did you mean "
-				   "merged?" },
+		{ "bind M megred",
+		  "config: line 7: there is no command 'megred'; did you mean merged?" },
 		{ "bind PageUp up", "config: line 7: 'PageUp' is no key" },
 		{ "bind C-1 up", "'C-1' is no key" },
 		{ "bind '' up", "'' is no key" },
@@ -287,14 +287,14 @@ static void text_is_put_into_a_clipboard(void **state)
 	assert_string_equal(out.data, "\033]52;c;w6Ri\a");
 	buffer_reset(&out);
 	assert_int_equal(clipboard_append(&out, "abcd", true, &error), 0);
-	assert_string_equal(out.data, "\033]52;c;YWJjZA==\a"
-				      "\033Ptmux;\033\033]52;c;YWJjZA==\a\033\\");
+	assert_string_equal(out.data,
+			    "\033]52;c;YWJjZA==\a\033Ptmux;\033\033]52;c;YWJjZA==\a\033\\");
 	memset(much, 'x', CLIPBOARD_MAXIMUM + 1);
 	much[CLIPBOARD_MAXIMUM + 1] = '\0';
 	buffer_reset(&out);
 	assert_int_equal(clipboard_append(&out, much, false, &error), -1);
-	assert_string_equal(error.message, "this is too long for a clipboard: "
-					   "73 KB, and terminals take 73.");
+	assert_string_equal(error.message,
+			    "this is too long for a clipboard: 73 KB, and terminals take 73.");
 	assert_int_equal(out.length, 0);
 	much[CLIPBOARD_MAXIMUM] = '\0';
 	assert_int_equal(clipboard_append(&out, much, false, &error), 0);

@@ -180,8 +180,8 @@ static const struct work *work_of(const char *line)
 /* Over what the program drew, as another program's message would. */
 static void scribble(struct terminal *terminal)
 {
-	static const char text[] = "\033[4;1HXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX"
-				   "XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX";
+	static const char text[] =
+		"\033[4;1HXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX";
 
 	vterm_input_write(terminal->vterm, text, strlen(text));
 	vterm_screen_flush_damage(terminal->screen);

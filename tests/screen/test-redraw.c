@@ -66,13 +66,12 @@ static void see(struct stage *stage, int rank, int stack, int epoch)
 	struct error error = ERROR_INIT;
 	struct message message;
 
-	buffer_printf(&line,
-		      "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-		      "\"body\":{\"pid\":%d,\"rank\":%d,\"epoch\":%d,"
-		      "\"time\":%d.0,\"threads\":[{\"tid\":%d,\"is_main\":true,"
-		      "\"state\":\"blocked\",\"exact\":\"exact\","
-		      "\"syscall\":202,\"stack\":%d}]}}",
-		      FIRST_PID + rank, rank, epoch, 1540 + epoch, FIRST_PID + rank, stack);
+	buffer_printf(
+		&line,
+		"{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\",\"body\":{\"pid\":%d,\"rank\":"
+		"%d,\"epoch\":%d,\"time\":%d.0,\"threads\":[{\"tid\":%d,\"is_main\":true,\"state\":"
+		"\"blocked\",\"exact\":\"exact\",\"syscall\":202,\"stack\":%d}]}}",
+		FIRST_PID + rank, rank, epoch, 1540 + epoch, FIRST_PID + rank, stack);
 	if (message_parse(&message, line.data, line.length, &error) < 0)
 		fail_msg("%s", error.message);
 	if (session_apply(session, 0, &message, session->now, &error) < 0)
@@ -87,8 +86,7 @@ static void a_rank_is_small(void **state)
 
 	(void)state;
 	if (heap <= heap_before) {
-		print_message("skip: a sanitizer does not say how much "
-			      "memory is used\n");
+		print_message("skip: a sanitizer does not say how much memory is used\n");
 		skip();
 	}
 	printf("# %.1f KB a rank, of %d\n", (double)(heap - heap_before) / 1024 / RANKS, RANKS);

@@ -103,25 +103,22 @@ static void add_many(struct stage *stage)
 
 		buffer_reset(&line);
 		buffer_printf(&line,
-			      "{\"seq\":1,\"type\":\"event\",\"event\":"
-			      "\"rankAdded\",\"body\":{\"pid\":%d,\"rank\":%d,"
-			      "\"world_size\":%d,\"job\":\"\",\"script\":"
-			      "\"列車の訓練スクリプト.py\",\"cwd\":\"/家\","
-			      "\"state\":\"live\"}}",
+			      "{\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\",\"body\":{"
+			      "\"pid\":%d,\"rank\":%d,\"world_size\":%d,\"job\":\"\",\"script\":"
+			      "\"列車の訓練スクリプト.py\",\"cwd\":\"/家\",\"state\":\"live\"}}",
 			      pid, rank, MANY);
 		apply(stage, line.data);
 		buffer_reset(&line);
-		buffer_printf(&line,
-			      "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-			      "\"body\":{\"pid\":%d,\"rank\":%d,\"epoch\":1,"
-			      "\"time\":1.0,\"stacks\":[{\"id\":%d,\"dropped\":3,"
-			      "\"codes\":[[%d,\"é́\xe2\x80\xae訓練%d\",null,"
-			      "\"/家/とても長い名前のファイル/列車.py\",1,0]],"
-			      "\"frames\":[[%d,%d]]}],\"threads\":[{\"tid\":%d,"
-			      "\"is_main\":true,\"state\":\"running\",\"exact\":"
-			      "\"torn\",\"stack\":%d}]}}",
-			      pid, rank, rank + 1, rank + 1, rank % 40, rank + 1, rank % 40 + 1,
-			      pid, rank + 1);
+		buffer_printf(
+			&line,
+			"{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\",\"body\":{\"pid\":%d,"
+			"\"rank\":%d,\"epoch\":1,\"time\":1.0,\"stacks\":[{\"id\":%d,\"dropped\":3,"
+			"\"codes\":[[%d,\"é́\xe2\x80\xae訓練%d\",null,\"/家/"
+			"とても長い名前のファイル/"
+			"列車.py\",1,0]],\"frames\":[[%d,%d]]}],\"threads\":[{\"tid\":%d,\"is_"
+			"main\":true,\"state\":\"running\",\"exact\":\"torn\",\"stack\":%d}]}}",
+			pid, rank, rank + 1, rank + 1, rank % 40, rank + 1, rank % 40 + 1, pid,
+			rank + 1);
 		apply(stage, line.data);
 	}
 	session_judge(&stage->engine.session);

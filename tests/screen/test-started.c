@@ -22,10 +22,10 @@
 #include "stage.h"
 #include "ui/terminal.h"
 
-static const char printed[] = "step 1 loss \033[32m0.1311\033[m\r\n"
-			      "step 2 loss \033[32m0.1210\033[m\r\n"
-			      "epoch 1:  40%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88      "
-			      "| 40/100\rstep 3 loss";
+static const char printed[] =
+	"step 1 loss \033[32m0.1311\033[m\r\n"
+	"step 2 loss \033[32m0.1210\033[m\r\n"
+	"epoch 1:  40%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88      | 40/100\rstep 3 loss";
 
 static void apply(struct stage *stage, const char *name, json_t *owned_body)
 {

@@ -192,21 +192,17 @@ static void what_changed_is_told_of_a_caller(void **state)
 	struct stage *stage = *state;
 	const struct variables *variables;
 
-	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-		     "\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
-		     "\"time\":1099.0,\"stacks\":[{\"id\":9,\"dropped\":0,"
+	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\",\"body\":{\"pid\":4203,"
+		     "\"rank\":3,\"epoch\":99,\"time\":1099.0,\"stacks\":[{\"id\":9,\"dropped\":0,"
 		     "\"codes\":[[3,\"load_batch\",\"load_batch\",\"" SCRIPT
-		     "\",1,0]],\"frames\":[[3,2],[2,13],[1,19]]}],"
-		     "\"threads\":[{\"tid\":4203,\"is_main\":true,"
-		     "\"state\":\"stopped\",\"exact\":\"exact\","
-		     "\"stack\":9}]}}");
+		     "\",1,0]],\"frames\":[[3,2],[2,13],[1,19]]}],\"threads\":[{\"tid\":4203,\"is_"
+		     "main\":true,\"state\":\"stopped\",\"exact\":\"exact\",\"stack\":9}]}}");
 	session_find_rank(&stage->engine.session, 3)->debugger.stops++;
-	apply(stage, "{\"seq\":2,\"type\":\"response\",\"request_seq\":1,"
-		     "\"success\":true,\"command\":\"variables\",\"body\":{"
-		     "\"pid\":4203,\"tid\":4203,\"depth\":1,\"start\":0,\"total\":2,"
-		     "\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
-		     "\"type\":\"int\",\"value\":\"5\"},{\"name\":\"rank\","
-		     "\"kind\":\"local\",\"type\":\"int\",\"value\":\"3\"}]}}");
+	apply(stage,
+	      "{\"seq\":2,\"type\":\"response\",\"request_seq\":1,\"success\":true,\"command\":"
+	      "\"variables\",\"body\":{\"pid\":4203,\"tid\":4203,\"depth\":1,\"start\":0,\"total\":"
+	      "2,\"variables\":[{\"name\":\"step\",\"kind\":\"local\",\"type\":\"int\",\"value\":"
+	      "\"5\"},{\"name\":\"rank\",\"kind\":\"local\",\"type\":\"int\",\"value\":\"3\"}]}}");
 	variables = session_find_variables(&stage->engine.session, 0, 4203, 4203, 1, 0, 0);
 	assert_non_null(variables);
 	assert_non_null(variables->is_changed);
@@ -266,8 +262,8 @@ static void a_resume_of_the_node_is_asked_about(void **state)
 	limit(stage, 2000);
 	stage_check_hides(stage, STAY_QUESTION);
 	session->now += 1900;
-	stage_check_shows(stage, " Ranks 0,3 resume in 1:40, before the job "
-				 "times out. " STAY_QUESTION);
+	stage_check_shows(stage,
+			  " Ranks 0,3 resume in 1:40, before the job times out. " STAY_QUESTION);
 	limit(stage, 8);
 	stage_check_shows(stage, "Ranks 0,3 resume in 8 s, ");
 	session->now += 1.5;
@@ -410,8 +406,7 @@ static void a_pending_breakpoint_is_reported_once(void **state)
 	bind(&engine->session, 2, "pending: no function nosuch is loaded yet");
 	breaking_say_pending(engine);
 	notice = engine_take_notice(engine, &is_error);
-	assert_string_equal(notice, "breakpoint 2 is pending: no function "
-				    "nosuch is loaded yet");
+	assert_string_equal(notice, "breakpoint 2 is pending: no function nosuch is loaded yet");
 	assert_false(is_error);
 	free(notice);
 	breaking_say_pending(engine);
@@ -425,15 +420,12 @@ static void expressions_are_of_the_frame_that_is_seen(void **state)
 	struct session *session = &stage->engine.session;
 	const struct rank *rank = session_find_rank(session, 1);
 
-	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-		     "\"body\":{\"pid\":4201,\"rank\":1,\"epoch\":99,"
-		     "\"time\":1099.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
-		     "\"codes\":[[97,\"check\",\"check\","
-		     "\"/usr/lib/python3/dist-packages/torch/nn.py\",1,0],"
-		     "[98,\"train\",\"train\",\"" SCRIPT "\",1,0]],"
-		     "\"frames\":[[97,2],[98,13]]}],\"threads\":["
-		     "{\"tid\":4201,\"is_main\":true,\"state\":\"stopped\","
-		     "\"exact\":\"exact\",\"stack\":99}]}}");
+	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\",\"body\":{\"pid\":4201,"
+		     "\"rank\":1,\"epoch\":99,\"time\":1099.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
+		     "\"codes\":[[97,\"check\",\"check\",\"/usr/lib/python3/dist-packages/torch/"
+		     "nn.py\",1,0],[98,\"train\",\"train\",\"" SCRIPT
+		     "\",1,0]],\"frames\":[[97,2],[98,13]]}],\"threads\":[{\"tid\":4201,\"is_"
+		     "main\":true,\"state\":\"stopped\",\"exact\":\"exact\",\"stack\":99}]}}");
 	stage_keys(stage, "1 Enter");
 	assert_int_equal(session_selected_depth(session), 1);
 	assert_int_equal(control_depth(session, rank), 1);
@@ -451,16 +443,13 @@ static void the_frame_of_a_rank_that_runs_is_nobodys_choice(void **state)
 	const struct rank *rank = session_find_rank(session, 3);
 	struct control control = { .elsewhere = RANKSET_INIT };
 
-	apply(stage, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-		     "\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
-		     "\"time\":1099.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
-		     "\"codes\":[[97,\"load_batch\",\"load_batch\",\"" SCRIPT
-		     "\",1,0],[98,\"train\",\"train\",\"" SCRIPT
-		     "\",8,0],[99,\"<module>\",\"<module>\",\"" SCRIPT
-		     "\",1,0]],\"frames\":[[97,3],[98,13],[99,19]]}],"
-		     "\"threads\":[{\"tid\":4203,\"is_main\":true,"
-		     "\"state\":\"stopped\",\"exact\":\"exact\","
-		     "\"stack\":99}]}}");
+	apply(stage,
+	      "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\",\"body\":{\"pid\":4203,\"rank\":"
+	      "3,\"epoch\":99,\"time\":1099.0,\"stacks\":[{\"id\":99,\"dropped\":0,\"codes\":[[97,"
+	      "\"load_batch\",\"load_batch\",\"" SCRIPT "\",1,0],[98,\"train\",\"train\",\"" SCRIPT
+	      "\",8,0],[99,\"<module>\",\"<module>\",\"" SCRIPT
+	      "\",1,0]],\"frames\":[[97,3],[98,13],[99,19]]}],\"threads\":[{\"tid\":4203,\"is_"
+	      "main\":true,\"state\":\"stopped\",\"exact\":\"exact\",\"stack\":99}]}}");
 	stage_keys(stage, "1 Enter");
 	assert_true(session_selected_depth(session) > 0);
 	assert_int_equal(control_step_depth(&control, session, rank), 0);
@@ -508,18 +497,15 @@ static void who_raised_stays_held_when_we_leave(void **state)
 {
 	struct stage *stage = *state;
 
-	check_end_question(stage, "2 ranks are stopped, and will resume. "
-				  "Leave?");
+	check_end_question(stage, "2 ranks are stopped, and will resume. Leave?");
 	hold_by_agent(stage, 3);
-	check_end_question(stage, "2 ranks are stopped: 1 will resume, "
-				  "1 stays held by its agent until its lease "
-				  "ends. Leave?");
+	check_end_question(stage, "2 ranks are stopped: 1 will resume, 1 stays held by its agent "
+				  "until its lease ends. Leave?");
 	hold_by_agent(stage, 0);
-	check_end_question(stage, "2 ranks are stopped, and stay held by their "
-				  "agents until their leases end. Leave?");
+	check_end_question(stage, "2 ranks are stopped, and stay held by their agents until their "
+				  "leases end. Leave?");
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "2 ranks are stopped, and stay held by their "
-				 "agents");
+	stage_check_shows(stage, "2 ranks are stopped, and stay held by their agents");
 }
 
 /* What a recording tells of is not changed, and costs nothing to leave. */
@@ -576,8 +562,7 @@ static void what_each_raises_is_said(void **state)
 	debugger->is_post_mortem = true;
 	debugger->exception = xstrdup("RuntimeError: boom\nfrom KeyError");
 	commands_run(&stage->app, "terminate");
-	stage_check_shows(stage, "Rank 0 will raise BdbQuit; rank 3 will raise "
-				 "RuntimeError: boom");
+	stage_check_shows(stage, "Rank 0 will raise BdbQuit; rank 3 will raise RuntimeError: boom");
 }
 
 static void connecting_says_before_what_it_costs(void **state)
@@ -697,8 +682,8 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	session_find_rank(session, 0)->debugger.stops++;
 	session_find_rank(session, 3)->debugger.state = DEBUGGER_RUNNING;
 	stage_keys(stage, "n n s");
-	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3); then next "
-				 "\u00d72, step (Esc drops)");
+	stage_check_shows(stage,
+			  "next: 1 of 2 stopped; 1 runs (3); then next \u00d72, step (Esc drops)");
 	commands_go_on(&stage->app);
 	assert_int_equal(queue->count, 3);
 	stage_keys(stage, "Esc");
@@ -843,13 +828,14 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 	stage_check_shows(stage, "pause: 1 of 2 stopped; 1 in all_reduce (1)");
 	stage_check_hides(stage, "next line of Python");
 	xreplace(&debugger->backend, "http");
-	stage_check_shows(stage, "pause: 1 of 2 stopped; 1 in all_reduce (1), "
-				 "stops at its next line of Python");
+	stage_check_shows(
+		stage,
+		"pause: 1 of 2 stopped; 1 in all_reduce (1), stops at its next line of Python");
 	motion_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
 	xreplace(&stage->app.view.motion.command, "pause");
-	stage_check_shows(stage, "pause: rank 1 waits in all_reduce, "
-				 "stops at its next line of Python");
+	stage_check_shows(stage,
+			  "pause: rank 1 waits in all_reduce, stops at its next line of Python");
 	/* It has stopped, and the node has resumed it and left. */
 	session_find_rank(session, 1)->is_pausing = false;
 	debugger->state = DEBUGGER_NONE;
@@ -1000,8 +986,7 @@ static void a_line_without_code_is_not_run_to(void **state)
 	stage->app.view.pane = PANE_SOURCE;
 	view_point(&stage->app.view, &stage->engine.session, 4);
 	stage_keys(stage, "t");
-	stage_check_shows(stage, "line 4 has no code to run to; the "
-				 "next that has is line 5.");
+	stage_check_shows(stage, "line 4 has no code to run to; the next that has is line 5.");
 }
 
 /* They would wait for those that are left standing. */
@@ -1011,8 +996,7 @@ static void a_step_into_a_collective_is_asked_about(void **state)
 	struct session *session = &stage->engine.session;
 
 	stage_keys(stage, "@ 3 Enter 3 Enter c");
-	stage_check_shows(stage, "Rank 3 comes to all_reduce (line 17) and will "
-				 "wait there for");
+	stage_check_shows(stage, "Rank 3 comes to all_reduce (line 17) and will wait there for");
 	stage_keys(stage, "n n");
 	stage_check_shows(stage, "next: rank 3: ");
 	/* Together they are not asked. */
@@ -1095,8 +1079,8 @@ static void a_long_reason_has_several_lines(void **state)
 
 	free(debugger->bindings[0].message);
 	debugger->bindings[0].message =
-		xstrdup("no free watch: a thread has 4, which breakpoints 1, 2, 3, 4 "
-			"use. Disable one of them, or use the agent.");
+		xstrdup("no free watch: a thread has 4, which breakpoints 1, 2, 3, 4 use. Disable "
+			"one of them, or use the agent.");
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "3: no free watch: a thread has 4,");
 	stage_check_shows(stage, "or use the agent.");
@@ -1112,8 +1096,7 @@ static void a_watch_whose_frame_has_ended_says_so(void **state)
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "3 \u25cb watch loss");
 	stage_check_shows(stage, "0,3     over");
-	stage_check_shows(stage, "0,3: It is out of scope: its frame has "
-				 "ended.");
+	stage_check_shows(stage, "0,3: It is out of scope: its frame has ended.");
 }
 
 /* On wide screens the list has a pane, until nothing is in it. */

@@ -83,8 +83,8 @@ static json_t *histogram_of(void)
 
 static json_t *tensor_of(int64_t rows, int64_t columns, int64_t nan_count)
 {
-	return json_pack("{s:s, s:[I,I], s:[I,i], s:I, s:i, s:I, s:s, s:b, s:I, s:i,"
-			 " s:b, s:b, s:o, s:o, s:f}",
+	return json_pack("{s:s, s:[I,I], s:[I,i], s:I, s:i, s:I, s:s, s:b, s:I, s:i, s:b, s:b, "
+			 "s:o, s:o, s:f}",
 			 "dtype", "float32", "shape", (json_int_t)rows, (json_int_t)columns,
 			 "strides", (json_int_t)columns, 1, "numel", (json_int_t)(rows * columns),
 			 "itemsize", 4, "nbytes", (json_int_t)(4 * rows * columns), "device", "cpu",

@@ -110,9 +110,8 @@ static void colours_are_styles(void **state)
 		{ STYLE_TEXT, 0 },
 	};
 
-	say(bench, "\033[31ma\033[0;1;32mb\033[0;44mc\033[0;4;96md"
-		   "\033[0;38;5;28me\033[38;2;200;180;0mf\033[0;3;7mg"
-		   "\033[0;90mh\033[0;30mi");
+	say(bench, "\033[31ma\033[0;1;32mb\033[0;44mc\033[0;4;96md\033[0;38;5;28me\033[38;2;200;"
+		   "180;0mf\033[0;3;7mg\033[0;90mh\033[0;30mi");
 	draw_back(bench, 0);
 	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
 		const struct cell *cell = canvas_cell(&bench->canvas, 0, (int)i);
@@ -253,9 +252,9 @@ static void scroll_regions_stay_inside(void **state)
 {
 	struct bench *bench = *state;
 
-	say(bench, "\033[2;4r\033[?69h\033[3;9s\033[9999S\033[9999T\033[9999L"
-		   "\033[9999M\033[9999P\033[9999@\033[9999X\033[9999;9999H"
-		   "\033[9999Z\033[9999I\033[0;0r\033[5;2r\033[4;4r\033D\033M");
+	say(bench, "\033[2;4r\033[?69h\033[3;9s\033[9999S\033[9999T\033[9999L\033[9999M\033["
+		   "9999P\033[9999@\033[9999X\033[9999;9999H\033[9999Z\033[9999I\033[0;0r\033[5;"
+		   "2r\033[4;4r\033D\033M");
 	draw_back(bench, 0);
 	say(bench, "\033[r\033[?69l\033[2J\033[Hok");
 	check(bench, "ok\n\n\n\n\n");

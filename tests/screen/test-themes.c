@@ -217,10 +217,10 @@ static void what_is_written_can_be_read(void **state)
 			assert_true(look.background >= 0);
 			got = contrast(look.foreground, look.background);
 			if (got < demand->least)
-				fail_msg("%s, %d colours: style %d, %d on %d "
-					 "has a contrast of %.1f",
-					 demand->theme, demand->colour_count, style,
-					 look.foreground, look.background, got);
+				fail_msg(
+					"%s, %d colours: style %d, %d on %d has a contrast of %.1f",
+					demand->theme, demand->colour_count, style, look.foreground,
+					look.background, got);
 		}
 	}
 }
@@ -377,9 +377,9 @@ static void the_users_own_theme_comes_first(void **state)
 	assert_int_equal(stage.app.theme.looks[STYLE_DIM].attributes, ATTRIBUTE_REVERSE);
 	check_problem(&stage.app, "broken",
 		      "broken, line 3: the style 'dim' is in line 1 already.");
-	check_problem(&stage.app, "nosuch",
-		      "no theme 'nosuch'; there are broken, default, "
-		      "high-contrast, light, mono, open.");
+	check_problem(
+		&stage.app, "nosuch",
+		"no theme 'nosuch'; there are broken, default, high-contrast, light, mono, open.");
 	check_problem(&stage.app, "../mono", "is no theme name");
 	path = xasprintf("%s/probetui/themes/open", folder);
 	assert_int_equal(chmod(path, 0666), 0);

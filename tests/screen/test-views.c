@@ -225,8 +225,9 @@ static void a_node_that_is_gone_is_named(void **state)
 	stage->engine.session.choice.selection.depth = 0;
 	stage_check_shows(stage, "node gone");
 	stage_check_shows(stage, "Not read: probetui-node is");
-	stage_check_shows(stage, "probetui-node is gone, the job runs on: q "
-				 "leaves, then start probetui again.");
+	stage_check_shows(
+		stage,
+		"probetui-node is gone, the job runs on: q leaves, then start probetui again.");
 	stage_keys(stage, "R");
 	stage_check_shows(stage, "nothing can be read: probetui-node is gone;");
 }
@@ -276,12 +277,11 @@ static void recurse(struct stage *stage, int frames)
 {
 	struct buffer line = BUFFER_INIT;
 
-	buffer_append_string(&line, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\","
-				    "\"body\":{\"pid\":4203,\"rank\":3,\"epoch\":99,"
-				    "\"time\":99.0,\"stacks\":[{\"id\":99,\"dropped\":0,"
-				    "\"codes\":[[98,\"rec\",null,\"/home/ana/job/train.py\",1,0],"
-				    "[99,\"<module>\",null,\"/home/ana/job/train.py\",1,0]],"
-				    "\"frames\":[");
+	buffer_append_string(&line, "{\"seq\":1,\"type\":\"event\",\"event\":\"sampled\",\"body\":{"
+				    "\"pid\":4203,\"rank\":3,\"epoch\":99,\"time\":99.0,\"stacks\":"
+				    "[{\"id\":99,\"dropped\":0,\"codes\":[[98,\"rec\",null,\"/home/"
+				    "ana/job/train.py\",1,0],[99,\"<module>\",null,\"/home/ana/job/"
+				    "train.py\",1,0]],\"frames\":[");
 	for (int i = 0; i < frames; i++)
 		buffer_append_string(&line, "[98,3],");
 	buffer_append_string(&line, "[99,19]]}],\"threads\":[{\"tid\":4203,\"is_main\":true,"
@@ -458,9 +458,8 @@ static void other_users_are_counted(void **state)
 	(void)state;
 	stage_open(&stage, "nothing.jsonl");
 	stage_resize(&stage, 24, 80);
-	apply(&stage, "{\"seq\":1,\"type\":\"response\",\"request_seq\":2,"
-		      "\"command\":\"discover\",\"success\":true,\"body\":{"
-		      "\"looked_at\":2,\"uid\":1000,\"others\":1234,"
+	apply(&stage, "{\"seq\":1,\"type\":\"response\",\"request_seq\":2,\"command\":\"discover\","
+		      "\"success\":true,\"body\":{\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
 	stage_check_shows(&stage, "1,234 Python processes belong to other users;");
 	stage_close(&stage);
@@ -575,8 +574,8 @@ static void a_long_error_is_not_cut(void **state)
 	stage->app.view.row_count = 24;
 	stage->app.view.column_count = 80;
 	view_say(&stage->app.view, true,
-		 "this is a sentence that is longer than what one line of a "
-		 "usual terminal has room for, with an end.");
+		 "this is a sentence that is longer than what one line of a usual terminal has "
+		 "room for, with an end.");
 	stage_check_shows(stage, "with an end.");
 	view_say(&stage->app.view, false, NULL);
 }

@@ -95,13 +95,12 @@ int scene_text(struct scene *scene, const char *event, const char *text)
 
 json_t *scene_process(int rank, int pid, int world_size)
 {
-	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:I,s:s,s:s,s:i,s:s,s:s,s:s,"
-			 "s:s,s:s}",
-			 "pid", pid, "rank", rank, "local_rank", rank, "group_rank", 0,
-			 "world_size", world_size, "uid", 1000, "start_time", (json_int_t)pid,
-			 "host", "gpu01", "job", "127.0.0.1:29500", "launcher_pid", 90, "launcher",
-			 "torchrun", "script", "train.py", "script_path", "/job/train.py", "cwd",
-			 "/job", "state", "live");
+	return json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:I,s:s,s:s,s:i,s:s,s:s,s:s,s:s,s:s}", "pid",
+			 pid, "rank", rank, "local_rank", rank, "group_rank", 0, "world_size",
+			 world_size, "uid", 1000, "start_time", (json_int_t)pid, "host", "gpu01",
+			 "job", "127.0.0.1:29500", "launcher_pid", 90, "launcher", "torchrun",
+			 "script", "train.py", "script_path", "/job/train.py", "cwd", "/job",
+			 "state", "live");
 }
 
 void scene_discovered(struct scene *scene)

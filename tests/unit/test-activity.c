@@ -37,16 +37,15 @@ static void frames_say_what_is_done(void **state)
 		const char *name;
 	} rows[] = {
 		{ "all_reduce " C10D ":3252" USER, ACTIVITY_PEERS, "all_reduce" },
-		{ "barrier " C10D ":1 < wrapper torch/distributed/"
-		  "c10d_logger.py:83" USER,
+		{ "barrier " C10D ":1 < wrapper torch/distributed/c10d_logger.py:83" USER,
 		  ACTIVITY_PEERS, "barrier" },
 		/* of one kind, what the user called */
 		{ "broadcast " C10D ":1 < broadcast_object_list " C10D ":2" USER, ACTIVITY_PEERS,
 		  "broadcast_object_list" },
 		/* another kind inside of it says less */
 		{ QUEUE " < all_reduce " C10D ":1" USER, ACTIVITY_PEERS, "all_reduce" },
-		{ "all_gather_object " C10D ":1 < save "
-		  "torch/distributed/checkpoint/state_dict_saver.py:9" USER,
+		{ "all_gather_object " C10D
+		  ":1 < save torch/distributed/checkpoint/state_dict_saver.py:9" USER,
 		  ACTIVITY_PEERS, "all_gather_object" },
 		{ QUEUE " < _try_get_data torch/utils/data/dataloader.py:1" USER, ACTIVITY_DATA,
 		  "DataLoader wait" },
@@ -73,13 +72,11 @@ static void frames_say_what_is_done(void **state)
 		{ "all_reduce train.py:3" USER, ACTIVITY_LOCK, "lock" },
 		{ "get queue.py:3" USER, ACTIVITY_LOCK, "lock" },
 		/* what calls user code is not what is done now */
-		{ "__getitem__ data.py:9 < fetch "
-		  "torch/utils/data/_utils/fetch.py:52" USER,
+		{ "__getitem__ data.py:9 < fetch torch/utils/data/_utils/fetch.py:52" USER,
 		  ACTIVITY_LOCK, "lock" },
 		/* torch from a source tree */
-		{ "all_reduce /home/me/pytorch/torch/distributed/"
-		  "distributed_c10d.py:3252 < wrapper /home/me/pytorch/torch/"
-		  "distributed/c10d_logger.py:83" USER,
+		{ "all_reduce /home/me/pytorch/torch/distributed/distributed_c10d.py:3252 < "
+		  "wrapper /home/me/pytorch/torch/distributed/c10d_logger.py:83" USER,
 		  ACTIVITY_PEERS, "all_reduce" },
 		{ "all_reduce /job/mytorch/distributed/distributed_c10d.py:1", ACTIVITY_LOCK,
 		  "lock" },

@@ -77,9 +77,8 @@ static void numbers_are_measured_against_the_median(void **state)
 	answer(&answers, 0, 7, "0.1182");
 	answer(&answers, 3, 3, "0.1306");
 	answer(&answers, 5, 5, "nan");
-	check(&answers, "!5: nan|3: 0.1306 +10 % of the median|"
-			"0-2,4,6-7: 0.1182|"
-			"3 values over 8 ranks; rank 5 is nan");
+	check(&answers, "!5: nan|3: 0.1306 +10 % of the median|0-2,4,6-7: 0.1182|3 values over 8 "
+			"ranks; rank 5 is nan");
 }
 
 static void signs_are_told(void **state)
@@ -92,9 +91,8 @@ static void signs_are_told(void **state)
 	answer(&answers, 3, 3, "20.0");
 	answer(&answers, 4, 4, "-30.0");
 	answer(&answers, 5, 5, "-inf");
-	check(&answers, "!5: -inf|4: -30.0 30 times the median|"
-			"3: 20.0 -20 times the median|0-2: -1.0|"
-			"4 values over 6 ranks; rank 5 is -inf");
+	check(&answers, "!5: -inf|4: -30.0 30 times the median|3: 20.0 -20 times the median|0-2: "
+			"-1.0|4 values over 6 ranks; rank 5 is -inf");
 }
 
 /* Their sum is none that a number can be. */
@@ -106,8 +104,7 @@ static void the_largest_numbers_have_a_median(void **state)
 	ask(&answers, 3);
 	answer(&answers, 0, 1, "1e308");
 	answers_take(&answers, 2, NULL, "It runs.");
-	check(&answers, "0-1: 1e308|?2: It runs.|"
-			"1 value over 2 ranks; no answer of rank 2");
+	check(&answers, "0-1: 1e308|?2: It runs.|1 value over 2 ranks; no answer of rank 2");
 }
 
 static void tensors_of_one_number_are_numbers(void **state)
@@ -120,10 +117,9 @@ static void tensors_of_one_number_are_numbers(void **state)
 	answer(&answers, 3, 3, "tensor(1.9, grad_fn=<MulBackward0>)");
 	answer(&answers, 4, 4, "np.float64(inf)");
 	answer(&answers, 5, 5, "tensor([1.0, 2.0])");
-	check(&answers, "!4: np.float64(inf)|!5: tensor([1.0, 2.0])|"
-			"3: tensor(1.9, grad_fn=<MulBackward0>) "
-			"-5.0 % of the median|0-2: tensor(2.)|"
-			"4 values over 6 ranks; rank 4 is inf");
+	check(&answers,
+	      "!4: np.float64(inf)|!5: tensor([1.0, 2.0])|3: tensor(1.9, grad_fn=<MulBackward0>) "
+	      "-5.0 % of the median|0-2: tensor(2.)|4 values over 6 ranks; rank 4 is inf");
 }
 
 static void the_farthest_is_first(void **state)
@@ -137,11 +133,8 @@ static void the_farthest_is_first(void **state)
 	answer(&answers, 2, 2, "99");
 	answer(&answers, 3, 3, "4000");
 	answer(&answers, 4, 4, "-100");
-	check(&answers, "3: 4000 40 times the median|"
-			"4: -100 -200 % of the median|"
-			"1: 101 +1.0 % of the median|"
-			"2: 99 -1.0 % of the median|0: 100|"
-			"5 values over 5 ranks");
+	check(&answers, "3: 4000 40 times the median|4: -100 -200 % of the median|1: 101 +1.0 % of "
+			"the median|2: 99 -1.0 % of the median|0: 100|5 values over 5 ranks");
 }
 
 /* Of ranks and process ids none is far from the others. */
@@ -166,8 +159,8 @@ static void what_most_are_not_is_odd(void **state)
 	ask(&answers, 5);
 	answer(&answers, 0, 4, "torch.Size([64, 32])");
 	answer(&answers, 2, 2, "torch.Size([63, 32])");
-	check(&answers, "!2: torch.Size([63, 32])|0-1,3-4: "
-			"torch.Size([64, 32])|2 values over 5 ranks");
+	check(&answers,
+	      "!2: torch.Size([63, 32])|0-1,3-4: torch.Size([64, 32])|2 values over 5 ranks");
 	/* Of two camps of a size none is. */
 	ask(&answers, 4);
 	answer(&answers, 0, 1, "'a'");
@@ -184,8 +177,7 @@ static void addresses_do_not_differ(void **state)
 	answer(&answers, 0, 0, "<Net object at 0x7f00deadbeef>");
 	answer(&answers, 1, 1, "<Net object at 0x7f11cafe0123>\n");
 	answer(&answers, 2, 2, "looks at 0x10");
-	check(&answers, "!2: looks at 0x10|0-1: <Net object at 0x\u2026>|"
-			"2 values over 3 ranks");
+	check(&answers, "!2: looks at 0x10|0-1: <Net object at 0x\u2026>|2 values over 3 ranks");
 }
 
 static void failures_are_together_and_last(void **state)
@@ -198,8 +190,7 @@ static void failures_are_together_and_last(void **state)
 	answers_take(&answers, 1, NULL, "it runs");
 	answers_take(&answers, 2, NULL, "it runs");
 	answers_take(&answers, 3, NULL, "1");
-	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; "
-			"no answer of ranks 1-3");
+	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; no answer of ranks 1-3");
 }
 
 static void who_has_not_answered_is_waited_for(void **state)
@@ -256,8 +247,8 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 	take_value(answers, 4, NULL, NULL);
 	take_value(answers, 5, "None", "hello\n");
 	take_value(answers, 6, "None", NULL);
-	check_classes(answers, "2: 'a'|4: done|6: None|0-1: hello\n'a'|"
-			       "3,5: hello|5 values over 7 ranks");
+	check_classes(answers,
+		      "2: 'a'|4: done|6: None|0-1: hello\n'a'|3,5: hello|5 values over 7 ranks");
 	dialogue_clear(&dialogue);
 }
 
@@ -402,8 +393,7 @@ static void tensors_are_equal_by_their_hash(void **state)
 	ask_weight(&answers, 4);
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
 	answer_tensor(&answers, 2, 2, 8, 0x1235, 0);
-	check_tensors(&answers, "!2|0-1,3|rank 2's fc.weight differs from "
-				"the others'");
+	check_tensors(&answers, "!2|0-1,3|rank 2's fc.weight differs from the others'");
 }
 
 static void nan_comes_first_and_is_told(void **state)
@@ -415,8 +405,8 @@ static void nan_comes_first_and_is_told(void **state)
 	answer_tensor(&answers, 0, 7, 8, 0x1234, 0);
 	answer_tensor(&answers, 1, 1, 8, 0x99, 0);
 	answer_tensor(&answers, 5, 5, 8, 0x1235, 12);
-	check_tensors(&answers, "!5|!1|0,2-4,6-7|rank 5 has 12 NaN in fc.weight; ranks "
-				"0-4,6-7 have none; rank 1 differs, too");
+	check_tensors(&answers, "!5|!1|0,2-4,6-7|rank 5 has 12 NaN in fc.weight; ranks 0-4,6-7 "
+				"have none; rank 1 differs, too");
 }
 
 /* All have the same, or are unlike: a finding in either case. */
@@ -427,18 +417,17 @@ static void nan_on_all_ranks_is_told(void **state)
 	(void)state;
 	ask_weight(&answers, 4);
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 256);
-	check_tensors(&answers, "!0-3|ranks 0-3 have 256 NaN in fc.weight; "
-				"their elements are the same");
+	check_tensors(&answers,
+		      "!0-3|ranks 0-3 have 256 NaN in fc.weight; their elements are the same");
 	ask_weight(&answers, 2);
 	answer_tensor(&answers, 0, 0, 8, 0x1234, 3);
 	answer_tensor(&answers, 1, 1, 8, 0x1235, 4);
-	check_tensors(&answers, "!0|!1|ranks 0-1 have NaN in fc.weight; their "
-				"elements differ");
+	check_tensors(&answers, "!0|!1|ranks 0-1 have NaN in fc.weight; their elements differ");
 	ask_weight(&answers, 3);
 	answer_tensor(&answers, 0, 2, 8, 0x1234, 3);
 	answer_tensor(&answers, 1, 1, 8, 0x1235, 3);
-	check_tensors(&answers, "!1|!0,2|rank 1's fc.weight differs from the "
-				"others'; ranks 0-2 have 3 NaN");
+	check_tensors(&answers,
+		      "!1|!0,2|rank 1's fc.weight differs from the others'; ranks 0-2 have 3 NaN");
 	ask_weight(&answers, 4);
 	answer(&answers, 0, 3, "nan");
 	check_tensors(&answers, "!0-3|fc.weight is nan on all 4 ranks");
@@ -472,33 +461,29 @@ static void shards_are_told_as_such(void **state)
 	answer_classes_make(&classes, &answers);
 	assert_true(answer_classes_are_shards(&classes));
 	answer_classes_clear(&classes);
-	check_tensors(&answers, "0|1|fc.weight is sharded, Shard(0) of "
-				"[32, 32], on ranks 0-1");
+	check_tensors(&answers, "0|1|fc.weight is sharded, Shard(0) of [32, 32], on ranks 0-1");
 	ask_weight(&answers, 4);
 	for (int i = 0; i < 4; i++)
 		answer_shard(&answers, i, 0x11 + (uint32_t)i % 2, i % 2 ? "1" : "0", placement);
-	check_tensors(&answers, "0,2|1,3|fc.weight is sharded, Shard(0) of "
-				"[32, 32], on ranks 0-3; replicas of a shard "
-				"are the same");
+	check_tensors(&answers, "0,2|1,3|fc.weight is sharded, Shard(0) of [32, 32], on ranks 0-3; "
+				"replicas of a shard are the same");
 	ask_weight(&answers, 2);
 	answer_shard(&answers, 0, 0x11, "0", placement);
 	answer_shard(&answers, 1, 0x22, "0", placement);
 	answer_classes_make(&classes, &answers);
 	assert_false(answer_classes_are_shards(&classes));
 	answer_classes_clear(&classes);
-	check_tensors(&answers, "0|1|replicas of one shard of fc.weight "
-				"differ: rank 0 and rank 1");
+	check_tensors(&answers, "0|1|replicas of one shard of fc.weight differ: rank 0 and rank 1");
 	ask_weight(&answers, 2);
 	answer_shard(&answers, 0, 0x11, NULL, placement);
 	answer_shard(&answers, 1, 0x22, NULL, placement);
-	check_tensors(&answers, "0|1|fc.weight is sharded, Shard(0) of "
-				"[32, 32], on ranks 0-1; elements are not "
-				"compared");
+	check_tensors(&answers, "0|1|fc.weight is sharded, Shard(0) of [32, 32], on ranks 0-1; "
+				"elements are not compared");
 	ask_weight(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		answer_shard(&answers, i, 0x11, "0", i == 1 ? "Shard(1) of [8, 128]" : placement);
-	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is Shard(1) of "
-				"[8, 128], the others' Shard(0) of [32, 32]");
+	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is Shard(1) of [8, 128], the others' "
+				"Shard(0) of [32, 32]");
 }
 
 static void another_shape_is_told(void **state)
@@ -509,8 +494,8 @@ static void another_shape_is_told(void **state)
 	ask_weight(&answers, 4);
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
 	answer_tensor(&answers, 2, 2, 7, 0x1234, 0);
-	check_tensors(&answers, "!2|0-1,3|rank 2's fc.weight has shape "
-				"[7, 32], the others' [8, 32]");
+	check_tensors(&answers,
+		      "!2|0-1,3|rank 2's fc.weight has shape [7, 32], the others' [8, 32]");
 }
 
 static void a_sample_makes_nothing_sure(void **state)
@@ -520,8 +505,7 @@ static void a_sample_makes_nothing_sure(void **state)
 	(void)state;
 	ask_weight(&answers, 2);
 	answer_tensor(&answers, 0, 1, 8, 0, 0);
-	check_tensors(&answers, "~0-1|fc.weight is the same as far as a "
-				"sample tells on ranks 0-1");
+	check_tensors(&answers, "~0-1|fc.weight is the same as far as a sample tells on ranks 0-1");
 }
 
 /* Of those in a dict only what they are is told. */
@@ -532,8 +516,7 @@ static void tensors_within_a_value_are_not_all_shown(void **state)
 	(void)state;
 	ask_weight(&answers, 2);
 	answer(&answers, 0, 1, "{'x': tensor float32 [8, 32] cpu}");
-	check_tensors(&answers, "~0-1|not compared: only a part of it is "
-				"shown");
+	check_tensors(&answers, "~0-1|not compared: only a part of it is shown");
 }
 
 /* A function, whose name alone is shown, is no more. */
@@ -552,8 +535,7 @@ static void what_is_shown_by_its_name_is_not_compared(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		ask_weight(&answers, 2);
 		answer(&answers, 0, 1, texts[i]);
-		check_tensors(&answers, "~0-1|not compared: only a part of it "
-					"is shown");
+		check_tensors(&answers, "~0-1|not compared: only a part of it is shown");
 	}
 	ask_weight(&answers, 2);
 	answer(&answers, 0, 1, "{'lr': 0.1, 'betas': (0.9, 0.999)}");
@@ -608,13 +590,11 @@ static void what_is_in_a_value_is_compared(void **state)
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, 0x11, NULL);
-	check_parts(&answers, "0-2|1 parameter or buffer of model is the same "
-			      "on ranks 0-2");
+	check_parts(&answers, "0-2|1 parameter or buffer of model is the same on ranks 0-2");
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, i == 1 ? 0x22 : 0x11, "0.1");
-	check_parts(&answers, "!1|0,2|rank 1's weight differs from the "
-			      "others'");
+	check_parts(&answers, "!1|0,2|rank 1's weight differs from the others'");
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, 0x11, i == 1 ? "0.2" : "0.1");
@@ -622,8 +602,7 @@ static void what_is_in_a_value_is_compared(void **state)
 	ask_model(&answers, 2);
 	for (int i = 0; i < 2; i++)
 		add_parts(&answers, i, 0x11, "0.1");
-	check_parts(&answers, "0-1|1 tensor and 1 plain value of model are "
-			      "the same on ranks 0-1");
+	check_parts(&answers, "0-1|1 tensor and 1 plain value of model are the same on ranks 0-1");
 }
 
 static void what_in_it_was_not_read_is_not_compared(void **state)
@@ -634,8 +613,7 @@ static void what_in_it_was_not_read_is_not_compared(void **state)
 	ask_model(&answers, 2);
 	add_parts(&answers, 0, 0, "0.1");
 	add_parts(&answers, 1, 0x11, "0.1");
-	check_parts(&answers, "~0-1|not compared: weight: its elements were "
-			      "not read");
+	check_parts(&answers, "~0-1|not compared: weight: its elements were not read");
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, 0x11, NULL);
@@ -664,8 +642,9 @@ static void what_was_not_read_does_not_differ(void **state)
 	answer_tensor(&answers, 0, 3, 8, 0x12, 0);
 	answers_find(&answers, 2)->tensor->has_hash = false;
 	answers_find(&answers, 2)->tensor->has_statistics = false;
-	check_tensors(&answers, "~2|0-1,3|fc.weight has one shape and dtype; its "
-				"elements were not read on rank 2");
+	check_tensors(
+		&answers,
+		"~2|0-1,3|fc.weight has one shape and dtype; its elements were not read on rank 2");
 }
 
 static void a_tensor_beside_none_is_told(void **state)
@@ -676,8 +655,8 @@ static void a_tensor_beside_none_is_told(void **state)
 	ask_weight(&answers, 3);
 	answer_tensor(&answers, 0, 2, 8, 0x12, 0);
 	answer(&answers, 1, 1, "None");
-	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is None, the "
-				"others' a tensor, float32 [8, 32]");
+	check_tensors(&answers,
+		      "!1|0,2|rank 1's fc.weight is None, the others' a tensor, float32 [8, 32]");
 }
 
 static void numbers_within_a_tolerance_are_one_class(void **state)
@@ -690,8 +669,7 @@ static void numbers_within_a_tolerance_are_one_class(void **state)
 	answer(&answers, 0, 1, "0.5");
 	answer(&answers, 2, 2, "0.505");
 	answer(&answers, 3, 3, "0.515");
-	check_tensors(&answers, "3|0-2 (2)|rank 3's fc.weight is 0.515, the "
-				"others' 0.5");
+	check_tensors(&answers, "3|0-2 (2)|rank 3's fc.weight is 0.515, the others' 0.5");
 }
 
 /* One element of rank and against is that far apart. */
@@ -720,9 +698,9 @@ static void tensors_within_a_tolerance_are_one_class(void **state)
 	answer_tensor(&answers, 3, 3, 8, 0x3, 0);
 	note_difference(&answers, 2, 0, 0.0078125f);
 	note_difference(&answers, 3, 1, 0.5f);
-	check_tensors(&answers, "!3|0-2 (2)|rank 3's fc.weight differs from the "
-				"others': 1 of 256 elements differ, first at [0, 0]: "
-				"0.5 and 0; max |difference| 0.5 at [0, 0]");
+	check_tensors(&answers,
+		      "!3|0-2 (2)|rank 3's fc.weight differs from the others': 1 of 256 elements "
+		      "differ, first at [0, 0]: 0.5 and 0; max |difference| 0.5 at [0, 0]");
 }
 
 int main(void)

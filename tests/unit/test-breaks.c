@@ -389,8 +389,8 @@ static void test_loop(void **state)
 	uint64_t addresses[8];
 
 	/* Two on one line share its units. */
-	set(world, "[{'id': 4, 'path': 'train.py', 'line': 7},"
-		   " {'id': 5, 'path': '/job/train.py', 'line': 7}]");
+	set(world, "[{'id': 4, 'path': 'train.py', 'line': 7}, {'id': 5, 'path': '/job/train.py', "
+		   "'line': 7}]");
 	assert_int_equal(wishes(world, addresses), 2);
 	assert_int_equal(addresses[0], 0x20000 + 15);
 	assert_int_equal(addresses[1], 0x20000 + 2 * (LINES + 7) + 1);
@@ -439,8 +439,8 @@ static void test_condition(void **state)
 	struct world *world = *state;
 	struct break_hit hit;
 
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'ignore': 1,"
-		   " 'condition': 'x == 1'}]");
+	set(world,
+	    "[{'id': 1, 'path': 'train.py', 'line': 6, 'ignore': 1, 'condition': 'x == 1'}]");
 	/* A false one is no hit, and takes nothing off the ignore count. */
 	truth = 0;
 	assert_int_equal(at(world, 1, 6, NULL), 0);
@@ -454,8 +454,9 @@ static void test_condition(void **state)
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 1);
 	assert_int_equal(hit.said[0].id, 1);
-	assert_string_equal(hit.said[0].text, "the condition x == 1 failed, so it does not stop: "
-					      "x == 1 has an __eq__.");
+	assert_string_equal(
+		hit.said[0].text,
+		"the condition x == 1 failed, so it does not stop: x == 1 has an __eq__.");
 	break_hit_clear(&hit);
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 0);
@@ -469,16 +470,12 @@ static void test_wrong_condition(void **state)
 {
 	struct world *world = *state;
 
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6,"
-		   " 'condition': 'x!'}]");
-	expect(world, 0, 0, 0,
-	       "The condition is wrong: There is no operator '!' (column "
-	       "1).");
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'condition': 'x!'}]");
+	expect(world, 0, 0, 0, "The condition is wrong: There is no operator '!' (column 1).");
 	assert_int_equal(at(world, 1, 6, NULL), 0);
 	assert_false(breaks_are_any(world->breaks));
 	/* Mended, it is there. */
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6,"
-		   " 'condition': 'x'}]");
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'condition': 'x'}]");
 	expect(world, 0, 1, 0, NULL);
 	assert_true(breaks_are_any(world->breaks));
 }
@@ -486,8 +483,8 @@ static void test_wrong_condition(void **state)
 /* One that names what is not there is refused, and may be set later. */
 static void test_unknown_name(void **state)
 {
-	static const char list[] = "[{'id': 1, 'path': 'train.py', 'line': 6,"
-				   " 'condition': 'x == 1'}]";
+	static const char list[] =
+		"[{'id': 1, 'path': 'train.py', 'line': 6, 'condition': 'x == 1'}]";
 	struct world *world = *state;
 
 	unknown = "x";
@@ -506,8 +503,8 @@ static void test_unknown_name(void **state)
 static void test_temporary(void **state)
 {
 	struct world *world = *state;
-	static const char list[] = "[{'id': 1, 'path': 'train.py', 'line': 6,"
-				   " 'temporary': true, 'condition': 'x'}]";
+	static const char list[] =
+		"[{'id': 1, 'path': 'train.py', 'line': 6, 'temporary': true, 'condition': 'x'}]";
 	struct debugger debugger;
 	uint64_t addresses[8];
 	uint64_t before;
@@ -538,8 +535,7 @@ static void test_disabled(void **state)
 
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}]");
 	assert_int_equal(at(world, 1, 6, NULL), 1);
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6,"
-		   " 'disabled': true}]");
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'disabled': true}]");
 	assert_int_equal(at(world, 1, 6, NULL), 0);
 	assert_int_equal(wishes(world, addresses), 0);
 	assert_false(breaks_are_any(world->breaks));
@@ -554,18 +550,17 @@ static void test_log(void **state)
 	struct world *world = *state;
 	struct break_hit hit;
 
-	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log':"
-		   " 'a={a}, {{b}} {x[1:{}]} {missing}.'}]");
+	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log': 'a={a}, {{b}} {x[1:{}]} "
+		   "{missing}.'}]");
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 1);
 	assert_int_equal(hit.said[0].id, 7);
-	assert_string_equal(hit.said[0].text, "a=value of a, {b} value of x[1:{}] "
-					      "<There is no name missing.>.");
+	assert_string_equal(hit.said[0].text,
+			    "a=value of a, {b} value of x[1:{}] <There is no name missing.>.");
 	break_hit_clear(&hit);
 	expect(world, 0, 7, 1, NULL);
 	/* A failing condition is said once, and does not stop a log point. */
-	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log': 'a',"
-		   " 'condition': 'x'}]");
+	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log': 'a', 'condition': 'x'}]");
 	truth = -1;
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 1);
@@ -582,8 +577,8 @@ static void test_much_to_log(void **state)
 	struct break_hit hit = { .said = NULL };
 	size_t said = 0;
 
-	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log': 'a'},"
-		   " {'id': 8, 'path': 'train.py', 'line': 6, 'log': 'b'}]");
+	set(world, "[{'id': 7, 'path': 'train.py', 'line': 6, 'log': 'a'}, {'id': 8, 'path': "
+		   "'train.py', 'line': 6, 'log': 'b'}]");
 	for (int i = 0; i < BREAK_SAID_MAXIMUM + 50; i++) {
 		at(world, 1, 6, &hit);
 		said += hit.said_count;
@@ -596,8 +591,8 @@ static void test_much_to_log(void **state)
 	breaks_left_out(world->breaks, loop_now() + 1, &hit);
 	assert_int_equal(hit.said_count, 2);
 	assert_int_equal(hit.said[1].id, 8);
-	assert_string_equal(hit.said[1].text, "50 more (a log point speaks 100 times a second "
-					      "at most)");
+	assert_string_equal(hit.said[1].text,
+			    "50 more (a log point speaks 100 times a second at most)");
 	break_hit_clear(&hit);
 	breaks_left_out(world->breaks, loop_now() + 9, &hit);
 	assert_int_equal(hit.said_count, 0);
@@ -611,8 +606,7 @@ static void test_wrong_log(void **state)
 	struct world *world = *state;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		json_t *list = parse("[{'id': 1, 'path': 'train.py',"
-				     " 'line': 6}]");
+		json_t *list = parse("[{'id': 1, 'path': 'train.py', 'line': 6}]");
 		struct debugger debugger;
 
 		json_object_set_new(json_array_get(list, 0), "log", json_string(texts[i][0]));
@@ -722,8 +716,7 @@ static void test_refused_in_a_large_file(void **state)
 	fake->last = units[1999].line;
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 5000}]");
 	expect(world, 0, 0, 0,
-	       "Line 5000 of train.py is behind the last one that has code, "
-	       "line 1004.");
+	       "Line 5000 of train.py is behind the last one that has code, line 1004.");
 	/* Its own line, near and far, and those of each that could be it. */
 	assert_in_range(walks, 1, 40);
 	fake->last = last;
@@ -733,16 +726,13 @@ static void test_refused(void **state)
 {
 	struct world *world = *state;
 
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 4},"
-		   " {'id': 2, 'path': 'x/train.py', 'line': 6},"
-		   " {'id': 3, 'path': 'train.py', 'line': 70}]");
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 4}, {'id': 2, 'path': 'x/train.py', "
+		   "'line': 6}, {'id': 3, 'path': 'train.py', 'line': 70}]");
 	expect(world, 0, 0, 0,
-	       "Line 4 of train.py has no code (it is blank or a comment, "
-	       "say). The next that has is line 6.");
+	       "Line 4 of train.py has no code (it is blank or a comment, say). The next that has "
+	       "is line 6.");
 	expect(world, 1, 0, 0, "pending: no code of train.py is loaded yet");
-	expect(world, 2, 0, 0,
-	       "Line 70 of train.py is behind the last one that has code, "
-	       "line 9.");
+	expect(world, 2, 0, 0, "Line 70 of train.py is behind the last one that has code, line 9.");
 	revision++;
 	breaks_look(world->breaks);
 	assert_int_equal(far_searches, 0);
@@ -752,8 +742,8 @@ static void test_refused(void **state)
 /* Where the top of the file has run it may be in that, or not loaded yet. */
 static void test_absent(void **state)
 {
-	static const char message[] = "pending: no code of line 2 of train.py is loaded; the next "
-				      "that has is line 6";
+	static const char message[] =
+		"pending: no code of line 2 of train.py is loaded; the next that has is line 6";
 	struct world *world = *state;
 
 	fakes[0].is_loaded = false;
@@ -784,8 +774,7 @@ static void test_pending(void **state)
 	struct world *world = *state;
 	json_t *answer;
 
-	set(world, "[{'id': 1, 'path': 'late.py', 'line': 2},"
-		   " {'id': 2, 'function': 'late'}]");
+	set(world, "[{'id': 1, 'path': 'late.py', 'line': 2}, {'id': 2, 'function': 'late'}]");
 	expect(world, 0, 0, 0, "pending: no code of late.py is loaded yet");
 	expect(world, 1, 0, 0, "pending: no function late is loaded yet");
 	assert_true(breaks_are_pending(world->breaks));
@@ -811,9 +800,8 @@ static void test_starts(void **state)
 {
 	struct world *world = *state;
 
-	set(world, "[{'id': 1, 'path': 'late.py', 'line': 2},"
-		   " {'id': 2, 'path': 'train.py', 'line': 6},"
-		   " {'id': 3, 'function': 'late'}]");
+	set(world, "[{'id': 1, 'path': 'late.py', 'line': 2}, {'id': 2, 'path': 'train.py', "
+		   "'line': 6}, {'id': 3, 'function': 'late'}]");
 	fakes[2].is_loaded = true;
 	assert_false(breaks_starts(world->breaks, fakes[0].code.address));
 	assert_true(breaks_starts(world->breaks, fakes[2].code.address));
@@ -832,9 +820,7 @@ static void test_starts_without_the_line(void **state)
 	expect(world, 0, 0, 0, "pending: no code of train.py is loaded yet");
 	fakes[0].is_loaded = true;
 	assert_true(breaks_starts(world->breaks, fakes[0].code.address));
-	expect(world, 0, 0, 0,
-	       "Line 70 of train.py is behind the last one that has code, "
-	       "line 3.");
+	expect(world, 0, 0, 0, "Line 70 of train.py is behind the last one that has code, line 3.");
 	expect_mark(world, "refused");
 	assert_false(breaks_starts(world->breaks, fakes[0].code.address));
 }
@@ -855,9 +841,7 @@ static void test_gone(void **state)
 	revision++;
 	assert_true(breaks_look(world->breaks));
 	assert_int_equal(wishes(world, addresses), 0);
-	expect(world, 0, 0, 1,
-	       "Line 6 of train.py is behind the last one that has code, "
-	       "line 3.");
+	expect(world, 0, 0, 1, "Line 6 of train.py is behind the last one that has code, line 3.");
 }
 
 static void test_files_of_one_name(void **state)
@@ -865,11 +849,11 @@ static void test_files_of_one_name(void **state)
 	struct world *world = *state;
 
 	fakes[3].is_loaded = true;
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6},"
-		   " {'id': 2, 'path': '/job/train.py', 'line': 6}]");
+	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}, {'id': 2, 'path': '/job/train.py', "
+		   "'line': 6}]");
 	expect(world, 0, 1, 0,
-	       "There is more than one file of that name: it is set in "
-	       "/job/train.py and in /other/train.py.");
+	       "There is more than one file of that name: it is set in /job/train.py and in "
+	       "/other/train.py.");
 	expect(world, 1, 2, 0, NULL);
 	assert_int_equal(at(world, 1, 6, NULL), 2);
 	assert_int_equal(at(world, 3, 6, NULL), 1);
@@ -880,31 +864,29 @@ static void test_short(void **state)
 	struct world *world = *state;
 	uint64_t addresses[8];
 
-	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6},"
-		   " {'id': 2, 'path': 'train.py', 'line': 7},"
-		   " {'id': 3, 'path': 'train.py', 'line': 8},"
-		   " {'id': 4, 'path': 'train.py', 'line': 9}]");
+	set(world,
+	    "[{'id': 1, 'path': 'train.py', 'line': 6}, {'id': 2, 'path': 'train.py', 'line': 7}, "
+	    "{'id': 3, 'path': 'train.py', 'line': 8}, {'id': 4, 'path': 'train.py', 'line': 9}]");
 	assert_int_equal(wishes(world, addresses), 5);
 	breaks_short(world->breaks, 1, NULL);
 	expect(world, 2, 3, 0, NULL);
 	expect(world, 3, 0, 0,
-	       "no free watch: a thread has 4, which breakpoints 1, 2, 3 use. "
-	       "Disable one of them, or use the agent.");
+	       "no free watch: a thread has 4, which breakpoints 1, 2, 3 use. Disable one of them, "
+	       "or use the agent.");
 	/* A step has two of them. */
 	breaks_short(world->breaks, 3, NULL);
 	expect(world, 0, 1, 0, NULL);
 	expect(world, 1, 2, 0,
-	       "watched: 1 of its 2 places; no free watch: a thread has 4, "
-	       "which breakpoints 1, 2 and the step use. Disable one of them, "
-	       "or use the agent.");
+	       "watched: 1 of its 2 places; no free watch: a thread has 4, which breakpoints 1, 2 "
+	       "and the step use. Disable one of them, or use the agent.");
 	breaks_short(world->breaks, 4, NULL);
 	expect(world, 1, 0, 0,
-	       "no free watch: a thread has 4, which breakpoint 1 and the step "
-	       "use. Disable one of them, or use the agent.");
+	       "no free watch: a thread has 4, which breakpoint 1 and the step use. Disable one of "
+	       "them, or use the agent.");
 	breaks_short(world->breaks, 5, NULL);
 	expect(world, 1, 0, 0,
-	       "no free watch: a thread has 4, which the step uses. It is set "
-	       "again when that is over.");
+	       "no free watch: a thread has 4, which the step uses. It is set again when that is "
+	       "over.");
 	breaks_short(world->breaks, 0, NULL);
 	expect(world, 3, 4, 0, NULL);
 }
@@ -933,8 +915,8 @@ static void test_wrong_list(void **state)
 	assert_int_equal(breaks_set(world->breaks, NULL, NULL), -1);
 	expect(world, 0, 1, 0, NULL);
 	/* Watches of variables are somebody else's. */
-	set(world, "[{'id': 1, 'watch': 'x'}, {'id': 2, 'path': 'train.py',"
-		   " 'line': 6}, {'id': 2, 'path': 'train.py', 'line': 8}]");
+	set(world, "[{'id': 1, 'watch': 'x'}, {'id': 2, 'path': 'train.py', 'line': 6}, {'id': 2, "
+		   "'path': 'train.py', 'line': 8}]");
 	expect(world, 0, 2, 0, NULL);
 	set(world, "[]");
 	assert_false(breaks_are_any(world->breaks));

@@ -210,14 +210,14 @@ static void near_names_are_offered(void **state)
 
 static void help_is_wrapped_and_never_cut(void **state)
 {
-	struct command row = { "watch",
-			       NULL,
-			       "--one VALUE | --two [VALUE] | and a third way "
-			       "of saying this [ranks SET]",
-			       "what it does is said in so many words that "
-			       "they need a second line",
-			       COMMAND_SHELL,
-			       NULL };
+	struct command row = {
+		"watch",
+		NULL,
+		"--one VALUE | --two [VALUE] | and a third way of saying this [ranks SET]",
+		"what it does is said in so many words that they need a second line",
+		COMMAND_SHELL,
+		NULL
+	};
 	const struct command hidden = {
 		"click", NULL, "", "of the mouse", COMMAND_SHELL | COMMAND_INTERNAL, NULL
 	};
@@ -227,13 +227,12 @@ static void help_is_wrapped_and_never_cut(void **state)
 
 	(void)state;
 	command_append_help(&out, &table, 1, COMMAND_SHELL);
-	assert_string_equal(out.data,
-			    "  watch --one VALUE | --two [VALUE] | and a third way of "
-			    "saying this [ranks\n"
-			    "        SET]\n"
-			    "                              what it does is said in so many "
-			    "words that they\n"
-			    "                              need a second line\n");
+	assert_string_equal(
+		out.data,
+		"  watch --one VALUE | --two [VALUE] | and a third way of saying this [ranks\n"
+		"        SET]\n"
+		"                              what it does is said in so many words that they\n"
+		"                              need a second line\n");
 	buffer_clear(&out);
 }
 

@@ -199,9 +199,8 @@ static void a_failure_is_logged_by_its_command(void **state)
 	stage_init(&stage);
 	engine->is_screen = true;
 	write_file(&stage, "first",
-		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
-		   "\"success\":false,\"command\":\"setBreakpoints\","
-		   "\"message\":\"It will not.\"}\n");
+		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,\"success\":false,"
+		   "\"command\":\"setBreakpoints\",\"message\":\"It will not.\"}\n");
 	start(&stage, "read hello; read discover; read breaks; cat first\n"
 		      "read more\n");
 	seq = engine_ask(engine, "setBreakpoints", json_object());
@@ -238,10 +237,10 @@ static void a_recording_gets_the_sources(void **state)
 	write_file(&stage, "first",
 		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
 			   DISCOVERED SAMPLED);
-	write_file(&stage, "second",
-		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
-		   "\"success\":true,\"command\":\"source\",\"body\":{\"pid\":"
-		   "10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n");
+	write_file(
+		&stage, "second",
+		"{\"seq\":9,\"type\":\"response\",\"request_seq\":3,\"success\":true,\"command\":"
+		"\"source\",\"body\":{\"pid\":10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n");
 	start(&stage, "read hello; read discover; cat first\n"
 		      "read source; cat second\nread more; exit 0\n");
 	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
@@ -300,9 +299,9 @@ static void a_recording_may_begin_late(void **state)
 	path = path_of(&stage, "record");
 	write_file(&stage, "first",
 		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE) DISCOVERED
-		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
-		   "\"success\":true,\"command\":\"source\",\"body\":{\"pid\":"
-		   "10,\"path\":\"/w/t.py\",\"content\":\"a = 1\"}}\n" SAMPLED);
+		   "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,\"success\":true,"
+		   "\"command\":\"source\",\"body\":{\"pid\":10,\"path\":\"/w/"
+		   "t.py\",\"content\":\"a = 1\"}}\n" SAMPLED);
 	start(&stage, "read hello; read discover; cat first; read more\n");
 	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS), 0);
 	assert_null(engine_record_path(engine));
@@ -461,12 +460,9 @@ static void evidence_is_of_one_process(void **state)
 	stage_init(&stage);
 	write_file(&stage, "first",
 		   FOUND("0") ALL_FOUND TOLD("100")
-			   AT("4", "\"seq\":1,\"type\":\"event\",\"event\":"
-				   "\"rankAdded\",\"body\":{\"pid\":10,"
-				   "\"rank\":0,\"world_size\":1,\"uid\":0,"
-				   "\"start_time\":99,\"job\":"
-				   "\"127.0.0.1:29500\",\"state\":"
-				   "\"live\"}}\n"));
+			   AT("4", "\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\",\"body\":{"
+				   "\"pid\":10,\"rank\":0,\"world_size\":1,\"uid\":0,\"start_"
+				   "time\":99,\"job\":\"127.0.0.1:29500\",\"state\":\"live\"}}\n"));
 	first = path_of(&stage, "first");
 	settings_add_replay(&engine->settings, first);
 	assert_int_equal(engine_start(engine, &error), 0);
@@ -567,10 +563,9 @@ static void start_many(struct stage *stage)
 
 	for (int i = 0; i < 18; i++)
 		buffer_printf(&lines,
-			      "{\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\","
-			      "\"body\":{\"pid\":%d,\"rank\":%d,\"world_size\":18,"
-			      "\"uid\":0,\"start_time\":1,\"job\":\"a:1\","
-			      "\"launcher_pid\":9,\"state\":\"live\"}}\n",
+			      "{\"seq\":1,\"type\":\"event\",\"event\":\"rankAdded\",\"body\":{"
+			      "\"pid\":%d,\"rank\":%d,\"world_size\":18,\"uid\":0,\"start_time\":1,"
+			      "\"job\":\"a:1\",\"launcher_pid\":9,\"state\":\"live\"}}\n",
 			      10 + i, i);
 	buffer_append_string(&lines, DISCOVERED);
 	write_file(stage, "first", lines.data);
@@ -671,9 +666,8 @@ static void a_resume_without_a_request_is_said(void **state)
 	check_said(engine, SIGNALLED("1"));
 	check_told(engine, false, SIGNALLED("1") "\n");
 	check_told(engine, true,
-		   "{\"event\":\"continued\",\"rank\":1,"
-		   "\"reason\":\"signal\","
-		   "\"description\":\"" SIGNALLED("1") "\"}\n");
+		   "{\"event\":\"continued\",\"rank\":1,\"reason\":\"signal\",\"description\":"
+		   "\"" SIGNALLED("1") "\"}\n");
 	stage_clear(&stage);
 }
 

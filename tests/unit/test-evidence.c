@@ -92,8 +92,7 @@ static void literals_of_source_are_masked(void **state)
 		{ "('token', 'password', b)", "('token', 'password', b)" },
 		{ "tokens.split('a'), token[1:'b']", "tokens.split('a'), token[1:'b']" },
 		{ "password = 1234; max_tokens = 4096; pin_pwd = -1.5e3",
-		  "password = <masked>; max_tokens = 4096; "
-		  "pin_pwd = -<masked>" },
+		  "password = <masked>; max_tokens = 4096; pin_pwd = -<masked>" },
 		{ "password = ''", "password = ''" },
 		{ "password = None if a else get(3)", "password = None if a else get(3)" },
 		{ "h = {'Authorization': 'Bearer ab'}", "h = {'Authorization': '<masked>'}" },
@@ -146,11 +145,11 @@ static void deep_source_is_masked(void **state)
 
 static void an_error_file_is_what_torch_writes(void **state)
 {
-	json_t *json = error_file_parse("/x/error.json",
-					"{\"message\": {\"message\": \"ValueError: key=1\", "
-					"\"extraInfo\": {\"py_callstack\": \"Traceback\\n"
-					"    d['token'] = 'a'\\nValueError: token='a'\", "
-					"\"timestamp\": \"1700000000\"}}}");
+	json_t *json = error_file_parse(
+		"/x/error.json",
+		"{\"message\": {\"message\": \"ValueError: key=1\", \"extraInfo\": "
+		"{\"py_callstack\": \"Traceback\\n"
+		"    d['token'] = 'a'\\nValueError: token='a'\", \"timestamp\": \"1700000000\"}}}");
 
 	(void)state;
 	assert_string_equal(json_get_string(json, "message", ""), "ValueError: key=<masked>");
@@ -211,12 +210,10 @@ static void the_kernels_kills_of_ours(void **state)
 		const char *record;
 		int count;
 	} rows[] = {
-		{ "3,1,90000000,-;Out of memory: Killed process 42 (python) "
-		  "total-vm:1kB\n SUBSYSTEM=x",
+		{ "3,1,90000000,-;Out of memory: Killed process 42 (python) total-vm:1kB\n "
+		  "SUBSYSTEM=x",
 		  1 },
-		{ "3,1,90000000,-;Memory cgroup out of memory: Killed process "
-		  "42 (x)",
-		  1 },
+		{ "3,1,90000000,-;Memory cgroup out of memory: Killed process 42 (x)", 1 },
 		{ "6,1,90000000,-;oom_reaper: reaped process 42 (python)", 1 },
 		{ "6,1,90000000,-;oom-kill:constraint=NONE,task=py,pid=42,uid", 1 },
 		{ "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=7,uid=0", 1 },
@@ -238,8 +235,7 @@ static void the_kernels_kills_of_ours(void **state)
 	}
 	kernellog_take(&calls, rows[0].record, 100, true);
 	assert_true(found.ago == 10);
-	assert_string_equal(found.text, "Out of memory: Killed process 42 "
-					"(python) total-vm:1kB");
+	assert_string_equal(found.text, "Out of memory: Killed process 42 (python) total-vm:1kB");
 }
 
 /* The machine is up for ten days, the process runs for 20 seconds. */

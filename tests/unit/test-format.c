@@ -21,30 +21,23 @@
 
 /* Two ranks: one waits, the other, whose file has a bad name, sleeps. */
 static const char *const lines[] = {
-	"{'seq':1,'type':'event','event':'rankAdded','body':{'pid':10,"
-	"'rank':0,'world_size':2,'uid':0,'start_time':1,'state':'live',"
-	"'job':'a:1','launcher_pid':9,'script':'t.py',"
-	"'script_path':'/w/t.py','cwd':'/w'}}",
-	"{'seq':2,'type':'event','event':'rankAdded','body':{'pid':11,"
-	"'rank':1,'world_size':2,'uid':0,'start_time':1,'state':'live',"
-	"'job':'a:1','launcher_pid':9,'script':'t.py',"
-	"'script_path':'/w/t.py','cwd':'/w'}}",
-	"{'seq':3,'type':'response','request_seq':1,'success':true,"
-	"'command':'discover','body':{'looked_at':2,'uid':0,"
-	"'bystanders':[]}}",
-	"{'seq':4,'type':'event','event':'sampled','body':{'pid':10,"
-	"'epoch':1,'time':1,'stacks':[{'id':1,'dropped':0,"
-	"'codes':[[1,'all_reduce',null,"
-	"'/p/torch/distributed/distributed_c10d.py',1,0],"
-	"[2,'train',null,'/w/t.py',1,0]],'frames':[[1,30],[2,17]]}],"
-	"'threads':[{'tid':10,'is_main':true,'state':'blocked',"
-	"'exact':'exact','stack':1}]}}",
-	"{'seq':5,'type':'event','event':'sampled','body':{'pid':11,"
-	"'epoch':1,'time':1,'stacks':[{'id':2,'dropped':0,"
-	"'codes':[[3,'l\\u001b\\u202ead',null,'/w/b\\u001b.py',1,0]],"
-	"'frames':[[3,5],[2,13]]}],"
-	"'threads':[{'tid':11,'name':'Main','is_main':true,"
-	"'state':'blocked','exact':'torn','stack':2}]}}",
+	"{'seq':1,'type':'event','event':'rankAdded','body':{'pid':10,'rank':0,'world_size':2,'uid'"
+	":0,'start_time':1,'state':'live','job':'a:1','launcher_pid':9,'script':'t.py','script_"
+	"path':'/w/t.py','cwd':'/w'}}",
+	"{'seq':2,'type':'event','event':'rankAdded','body':{'pid':11,'rank':1,'world_size':2,'uid'"
+	":0,'start_time':1,'state':'live','job':'a:1','launcher_pid':9,'script':'t.py','script_"
+	"path':'/w/t.py','cwd':'/w'}}",
+	"{'seq':3,'type':'response','request_seq':1,'success':true,'command':'discover','body':{'"
+	"looked_at':2,'uid':0,'bystanders':[]}}",
+	"{'seq':4,'type':'event','event':'sampled','body':{'pid':10,'epoch':1,'time':1,'stacks':[{'"
+	"id':1,'dropped':0,'codes':[[1,'all_reduce',null,'/p/torch/distributed/"
+	"distributed_c10d.py',1,0],[2,'train',null,'/w/"
+	"t.py',1,0]],'frames':[[1,30],[2,17]]}],'threads':[{'tid':10,'is_main':true,'state':'"
+	"blocked','exact':'exact','stack':1}]}}",
+	"{'seq':5,'type':'event','event':'sampled','body':{'pid':11,'epoch':1,'time':1,'stacks':[{'"
+	"id':2,'dropped':0,'codes':[[3,'l\\u001b\\u202ead',null,'/w/"
+	"b\\u001b.py',1,0]],'frames':[[3,5],[2,13]]}],'threads':[{'tid':11,'name':'Main','is_main':"
+	"true,'state':'blocked','exact':'torn','stack':2}]}}",
 };
 
 static void apply(struct session *session, const char *text)
@@ -88,8 +81,8 @@ static void ranks_stand_in_lines(void **state)
 
 	rankset_add(&some, 0);
 	format_text_ranks(&out, *state, &some);
-	assert_string_equal(out.data, "   0    pid 10      waiting     "
-				      "all_reduce        train (t.py:17)\n");
+	assert_string_equal(out.data,
+			    "   0    pid 10      waiting     all_reduce        train (t.py:17)\n");
 	rankset_clear(&some);
 	buffer_reset(&out);
 	format_text_ranks(&out, *state, &some);
@@ -210,9 +203,8 @@ static void failures_are_folded(void **state)
 	failures_add(&failures, 4, "Thread 9 of pid 16 cannot be held.");
 	failures_add(&failures, 5, "There is no line 31.");
 	failures_append(&out, &failures);
-	assert_string_equal(out.data, "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot "
-				      "be held; rank 2: there is no line 30; rank 5: "
-				      "there is no line 31.");
+	assert_string_equal(out.data, "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot be held; "
+				      "rank 2: there is no line 30; rank 5: there is no line 31.");
 	failures_clear(&failures);
 	buffer_clear(&out);
 }

@@ -76,9 +76,8 @@ static void ranks_at_a_breakpoint(void **state)
 	assert_int_equal(scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT)), 0);
 	assert_int_equal(scene_text(&scene, "stopped", STOPPED("3", "103", BREAKPOINT)), 0);
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Ranks 0 and 3 stopped at breakpoint 1, train.py:14. 6 "
-		     "ranks run on; 6 wait for them in all_reduce "
-		     "(train.py:17).");
+		     "Ranks 0 and 3 stopped at breakpoint 1, train.py:14. 6 ranks run on; 6 wait "
+		     "for them in all_reduce (train.py:17).");
 	expect_word(&scene, 3, "bp 1");
 	expect_word(&scene, 1, "");
 	assert_int_equal(session_find_rank(&scene.session, 3)->state, RANK_STOPPED);
@@ -94,12 +93,11 @@ static void a_condition_that_failed(void **state)
 	start(&scene, 1, "0", STEPS);
 	scene_text(&scene, "stopped",
 		   STOPPED("0", "100",
-			   ",'reason':'breakpoint','at':'line','hit':[1],"
-			   "'description':'breakpoint 1: its condition failed: "
-			   "NameError: x'"));
+			   ",'reason':'breakpoint','at':'line','hit':[1],'description':'breakpoint "
+			   "1: its condition failed: NameError: x'"));
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 0 stopped at breakpoint 1 (its condition failed: "
-		     "NameError: x), train.py:14.");
+		     "Rank 0 stopped at breakpoint 1 (its condition failed: NameError: x), "
+		     "train.py:14.");
 	scene_clear(&scene);
 }
 
@@ -112,9 +110,8 @@ static void a_rank_that_raised(void **state)
 	assert_int_equal(scene_text(&scene, "stopped", STOPPED("1", "101", RAISED)), 0);
 	scene.session.now += 33;
 	scene_expect(&scene, VERDICT_STOPPED, "1",
-		     "Rank 1 raised RuntimeError: boom (train.py:22) and is "
-		     "held in pdb, for 34 s; 3 of 4 ranks wait in all_reduce "
-		     "(train.py:17).");
+		     "Rank 1 raised RuntimeError: boom (train.py:22) and is held in pdb, for 34 s; "
+		     "3 of 4 ranks wait in all_reduce (train.py:17).");
 	expect_word(&scene, 1, "raised");
 	assert_int_equal(session_selected(&scene.session)->process.rank, 1);
 	scene_clear(&scene);
@@ -129,15 +126,14 @@ static void a_rank_that_its_agent_holds(void **state)
 	      "_next /tmp/probetui-01/probetui/debugging/stop.py:150 < park "
 	      "/tmp/probetui-01/probetui/debugging/engine.py:166");
 	scene_expect(&scene, VERDICT_HUNG, "1",
-		     "Rank 1 raised and is held by its agent, for 33 s. The 3 "
-		     "others wait in all_reduce (train.py:17).");
+		     "Rank 1 raised and is held by its agent, for 33 s. The 3 others wait in "
+		     "all_reduce (train.py:17).");
 	scene_text(&scene, "stopped",
-		   "{'pid':101,'rank':1,'state':'stopped','backend':'http',"
-		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED "}");
+		   "{'pid':101,'rank':1,'state':'stopped','backend':'http','target':'agent:101','"
+		   "stops':1,'tid':101,'held':1.0" RAISED "}");
 	scene_expect(&scene, VERDICT_STOPPED, "1",
-		     "Rank 1 raised RuntimeError: boom and is held by its "
-		     "agent, for 1 s; 3 of 4 ranks wait in all_reduce "
-		     "(train.py:17).");
+		     "Rank 1 raised RuntimeError: boom and is held by its agent, for 1 s; 3 of 4 "
+		     "ranks wait in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -151,15 +147,14 @@ static void ranks_that_their_agents_hold(void **state)
 		char body[256];
 
 		snprintf(body, sizeof(body),
-			 "{'pid':%d,'rank':%d,'state':'stopped',"
-			 "'backend':'http','target':'agent:%d','stops':1,"
-			 "'tid':%d" RAISED "}",
+			 "{'pid':%d,'rank':%d,'state':'stopped','backend':'http','target':'agent:%"
+			 "d','stops':1,'tid':%d" RAISED "}",
 			 100 + rank, rank, 100 + rank, 100 + rank);
 		scene_text(&scene, "stopped", body);
 	}
 	scene_expect(&scene, VERDICT_STOPPED, "0-1",
-		     "Ranks 0 and 1 raised RuntimeError: boom (train.py:22) "
-		     "and are held by their agents.");
+		     "Ranks 0 and 1 raised RuntimeError: boom (train.py:22) and are held by their "
+		     "agents.");
 	scene_clear(&scene);
 }
 
@@ -171,12 +166,10 @@ static void a_rank_that_its_agent_stopped(void **state)
 	(void)state;
 	start(&scene, 4, "1",
 	      "wait /tmp/probetui-01/probetui/debugging/stop.py:136 < _wait "
-	      "/tmp/probetui-01/probetui/debugging/reaching.py:267 < train "
-	      "train.py:14");
+	      "/tmp/probetui-01/probetui/debugging/reaching.py:267 < train train.py:14");
 	scene_expect(&scene, VERDICT_HUNG, "1",
-		     "3 of 4 ranks wait in all_reduce (train.py:17). Rank 1 is "
-		     "stopped in a debugger by its agent (train.py:14), for "
-		     "33 s.");
+		     "3 of 4 ranks wait in all_reduce (train.py:17). Rank 1 is stopped in a "
+		     "debugger by its agent (train.py:14), for 33 s.");
 	scene_clear(&scene);
 }
 
@@ -187,20 +180,19 @@ static void a_rank_that_was_let_go(void **state)
 	(void)state;
 	start(&scene, 2, "1", LOSES);
 	scene_text(&scene, "stopped",
-		   "{'pid':101,'rank':1,'state':'stopped','backend':'http',"
-		   "'target':'agent:101','stops':1,'tid':101,'held':1.0" RAISED "}");
+		   "{'pid':101,'rank':1,'state':'stopped','backend':'http','target':'agent:101','"
+		   "stops':1,'tid':101,'held':1.0" RAISED "}");
 	scene_text(&scene, "continued", "{'pid':101,'rank':1,'state':'running','backend':'http'}");
 	scene_text(&scene, "rankRemoved", "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
-	scene_expect(&scene, VERDICT_CRASHED, "1",
-		     "Rank 1 is gone: exited with code 1, raised RuntimeError: "
-		     "boom, last seen in train (train.py:22) in lock. The "
-		     "other one waits in all_reduce (train.py:17).");
+	scene_expect(
+		&scene, VERDICT_CRASHED, "1",
+		"Rank 1 is gone: exited with code 1, raised RuntimeError: boom, last seen in train "
+		"(train.py:22) in lock. The other one waits in all_reduce (train.py:17).");
 	scene_text(&scene, "rankRemoved", "{'pid':100,'rank':0,'state':'exited','exit_code':0}");
-	scene_expect(&scene, VERDICT_CRASHED, "1",
-		     "All ranks have ended: rank 0 exited with code 0, rank 1 "
-		     "exited with code 1. Rank 1 raised RuntimeError: boom, "
-		     "and was last seen in train "
-		     "(train.py:22) in lock.");
+	scene_expect(
+		&scene, VERDICT_CRASHED, "1",
+		"All ranks have ended: rank 0 exited with code 0, rank 1 exited with code 1. Rank "
+		"1 raised RuntimeError: boom, and was last seen in train (train.py:22) in lock.");
 	scene_clear(&scene);
 }
 
@@ -212,17 +204,16 @@ static void a_rank_that_waits_for_somebody(void **state)
 	start(&scene, 4, "1", LOSES);
 	assert_int_equal(scene_text(&scene, "debugger", WAITING("1", "101", "")), 0);
 	scene_expect(&scene, VERDICT_STOPPED, "1",
-		     "Rank 1 waits in a debugger (pdb:unix:/tmp/1.sock) for "
-		     "somebody to connect, for 33 s; 3 of 4 ranks wait in "
-		     "all_reduce (train.py:17).");
+		     "Rank 1 waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect, "
+		     "for 33 s; 3 of 4 ranks wait in all_reduce (train.py:17).");
 	expect_word(&scene, 1, "pdb?");
 	assert_int_equal(scene_text(&scene, "debugger",
 				    WAITING("1", "101", ",'exception':'RuntimeError: boom'")),
 			 0);
 	scene_expect(&scene, VERDICT_STOPPED, "1",
 		     "Rank 1 raised RuntimeError: boom and waits in a debugger "
-		     "(pdb:unix:/tmp/1.sock) for somebody to connect, for "
-		     "33 s; 3 of 4 ranks wait in all_reduce (train.py:17).");
+		     "(pdb:unix:/tmp/1.sock) for somebody to connect, for 33 s; 3 of 4 ranks wait "
+		     "in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -235,9 +226,8 @@ static void two_that_wait_share_a_sentence(void **state)
 	scene_text(&scene, "debugger", WAITING("1", "101", ""));
 	scene_text(&scene, "debugger", WAITING("2", "102", ""));
 	scene_expect(&scene, VERDICT_STOPPED, "1-2",
-		     "Ranks 1 and 2 wait in debuggers for somebody to connect, "
-		     "for 33 s; 2 of 4 ranks wait in all_reduce "
-		     "(train.py:17).");
+		     "Ranks 1 and 2 wait in debuggers for somebody to connect, for 33 s; 2 of 4 "
+		     "ranks wait in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -252,16 +242,16 @@ static void two_that_wait_share_a_sentence(void **state)
 /* As soon as the program runs on, it is a rank as any other. */
 static void one_that_runs_what_was_typed(void **state)
 {
-	const char *running = "{'pid':101,'rank':1,'state':'running',"
-			      "'backend':'pdb','target':'pdb:unix:/1.sock'}";
+	const char *running = "{'pid':101,'rank':1,'state':'running','backend':'pdb','target':'pdb:"
+			      "unix:/1.sock'}";
 	struct scene scene;
 
 	(void)state;
 	start(&scene, 4, "1", PROMPT);
 	scene_text(&scene, "continued", running);
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 1 runs what was typed in the debugger. 3 ranks run "
-		     "on; 3 wait for it in all_reduce (train.py:17).");
+		     "Rank 1 runs what was typed in the debugger. 3 ranks run on; 3 wait for it in "
+		     "all_reduce (train.py:17).");
 	expect_word(&scene, 1, "busy");
 	scene_clear(&scene);
 	start(&scene, 4, "1", STEPS);
@@ -278,8 +268,8 @@ static void one_that_another_client_holds(void **state)
 	start(&scene, 4, "1", PROMPT);
 	scene_text(&scene, "debugger", TAKEN);
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 1 is held in a debugger by another client. 3 ranks "
-		     "run on; 3 wait for it in all_reduce (train.py:17).");
+		     "Rank 1 is held in a debugger by another client. 3 ranks run on; 3 wait for "
+		     "it in all_reduce (train.py:17).");
 	expect_word(&scene, 1, "taken");
 	scene_clear(&scene);
 	/* It was let go. */
@@ -299,10 +289,10 @@ static void those_that_wait_while_one_is_gone(void **state)
 	scene_text(&scene, "debugger", WAITING("0", "100", ",'exception':'E: lost'"));
 	scene_text(&scene, "debugger", WAITING("2", "102", ",'exception':'E: lost'"));
 	scene_text(&scene, "rankRemoved", "{'pid':101,'reason':'exited','exit_code':1}");
-	scene_expect(&scene, VERDICT_CRASHED, "0-2",
-		     "Rank 1 was not found. Ranks 0 and 2 raised E: lost and "
-		     "wait in debuggers for somebody to connect, for 33 s. "
-		     "The other one waits in all_reduce (train.py:17).");
+	scene_expect(
+		&scene, VERDICT_CRASHED, "0-2",
+		"Rank 1 was not found. Ranks 0 and 2 raised E: lost and wait in debuggers for "
+		"somebody to connect, for 33 s. The other one waits in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -332,8 +322,7 @@ static void one_that_only_its_debugger_reads(void **state)
 	scene_start(&scene, 2);
 	scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT));
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 0 stopped at breakpoint 1. Rank 1 has not been read "
-		     "yet.");
+		     "Rank 0 stopped at breakpoint 1. Rank 1 has not been read yet.");
 	scene_clear(&scene);
 }
 
@@ -345,11 +334,9 @@ static void what_raised_is_escaped_and_cut(void **state)
 	start(&scene, 1, "0", LOSES);
 	scene_text(&scene, "stopped",
 		   STOPPED("0", "100",
-			   ",'post_mortem':true,"
-			   "'exception':'E: \\u001b[31mx\\nsecond line'"));
+			   ",'post_mortem':true,'exception':'E: \\u001b[31mx\\nsecond line'"));
 	scene_expect(&scene, VERDICT_STOPPED, "0",
-		     "Rank 0 raised E: ^[[31mx (train.py:22) and is held in "
-		     "pdb, for 1 s.");
+		     "Rank 0 raised E: ^[[31mx (train.py:22) and is held in pdb, for 1 s.");
 	scene_clear(&scene);
 }
 
@@ -361,9 +348,9 @@ static void a_rank_that_is_gone_goes_first(void **state)
 	(void)state;
 	start(&scene, 3, "1", STEPS);
 	scene_text(&scene, "stopped", STOPPED("1", "101", BREAKPOINT));
-	scene_text(&scene, "rankRemoved",
-		   "{'pid':102,'rank':2,'state':'exited','exit_code':1,"
-		   "'uid':1000,'start_time':102}");
+	scene_text(
+		&scene, "rankRemoved",
+		"{'pid':102,'rank':2,'state':'exited','exit_code':1,'uid':1000,'start_time':102}");
 	verdict = scene_judge(&scene);
 	assert_int_equal(verdict->state, VERDICT_CRASHED);
 	assert_non_null(strstr(verdict->sentence, "Rank 2 is gone"));
@@ -377,8 +364,8 @@ static void ranks_that_hold_for_the_stopped(void **state)
 	const struct seen holds = {
 		.pid = 101,
 		.stack = "wait /w/agent/probetui/holds.py:54 < stop "
-			 "/w/agent/probetui/process.py:175 < train "
-			 "train.py:13 < <module> train.py:19",
+			 "/w/agent/probetui/process.py:175 < train train.py:13 < <module> "
+			 "train.py:19",
 		.syscall = SYS_clock_nanosleep,
 	};
 	struct scene scene;
@@ -388,8 +375,8 @@ static void ranks_that_hold_for_the_stopped(void **state)
 	assert_int_equal(scene_see(&scene, &holds), 0);
 	scene_text(&scene, "stopped", STOPPED("0", "100", ",'reason':'entry','at':'line'"));
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 0 stopped in pdb, train.py:14. 1 rank runs on; 1 "
-		     "waits for it in probetui.breakpoint (train.py:13).");
+		     "Rank 0 stopped in pdb, train.py:14. 1 rank runs on; 1 waits for it in "
+		     "probetui.breakpoint (train.py:13).");
 	scene_clear(&scene);
 }
 
@@ -412,10 +399,10 @@ static void see_holding(struct scene *scene, struct seen other, int turn)
 			continue;
 		}
 		if (turn % 2 == 1) {
-			seen.stack = "is_locked /w/agent/probetui/files.py:110 "
-				     "< wait /w/agent/probetui/holds.py:66 < "
-				     "stop /w/agent/probetui/process.py:175 < "
-				     "train train.py:12 < <module> train.py:19";
+			seen.stack = "is_locked /w/agent/probetui/files.py:110 < wait "
+				     "/w/agent/probetui/holds.py:66 < stop "
+				     "/w/agent/probetui/process.py:175 < train train.py:12 < "
+				     "<module> train.py:19";
 			seen.state = "running";
 		}
 		seen.cpu = 0.001 * turn;
@@ -434,17 +421,15 @@ static void nobody_moves_where_ranks_hold_for_those_that_wait(void **state)
 	scene_start(&scene, 4);
 	see_holding(&scene, waits, 0);
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks "
-		     "1 and 3, which hold in probetui.breakpoint "
-		     "(train.py:12).");
+		     "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks 1 and 3, which hold "
+		     "in probetui.breakpoint (train.py:12).");
 	for (int turn = 1; turn < 10; turn++) {
 		scene_wait(&scene, 0.5);
 		see_holding(&scene, waits, turn);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks "
-		     "1 and 3, which hold in probetui.breakpoint "
-		     "(train.py:12), for 4 s.");
+		     "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks 1 and 3, which hold "
+		     "in probetui.breakpoint (train.py:12), for 4 s.");
 	scene_clear(&scene);
 }
 
@@ -462,8 +447,8 @@ static void ranks_hold_for_those_that_compute(void **state)
 		scene_wait(&scene, 0.5);
 	}
 	scene_expect(&scene, VERDICT_PROGRESSING, "",
-		     "Ranks 1 and 3 hold in probetui.breakpoint (train.py:12); "
-		     "ranks 0 and 2 compute in load_batch (train.py:5).");
+		     "Ranks 1 and 3 hold in probetui.breakpoint (train.py:12); ranks 0 and 2 "
+		     "compute in load_batch (train.py:5).");
 	scene_clear(&scene);
 }
 
@@ -479,8 +464,8 @@ static void ranks_hold_for_nobody_here(void **state)
 		scene_wait(&scene, 0.5);
 	}
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 4 ranks hold in probetui.breakpoint (train.py:12) "
-		     "for ranks that are not seen here.");
+		     "All 4 ranks hold in probetui.breakpoint (train.py:12) for ranks that are not "
+		     "seen here.");
 	scene_clear(&scene);
 }
 
@@ -586,12 +571,11 @@ static void what_stops_ranks_at_a_breakpoint(void **state)
 	scene_text(&scene, "continued", AT_14("http", "1", "101", ""));
 	expect_backends(&scene, "by their agents");
 	scene_text(&scene, "continued", AT_14("ptrace", "3", "103", ",'slots':4,'slots_free':3"));
-	expect_backends(&scene, "ranks 0-1 by their agents, rank 3 by hardware "
-				"breakpoints");
+	expect_backends(&scene, "ranks 0-1 by their agents, rank 3 by hardware breakpoints");
 	scene_text(&scene, "continued", AT_14("ptrace", "2", "102", ",'slots':4,'slots_free':0"));
 	scene_text(&scene, "continued", AT_14("pdb", "0", "100", ""));
-	expect_backends(&scene, "rank 1 by its agent, ranks 2-3 by hardware "
-				"breakpoints (none of 4 free), rank 0 by pdb");
+	expect_backends(&scene, "rank 1 by its agent, ranks 2-3 by hardware breakpoints (none of 4 "
+				"free), rank 0 by pdb");
 	scene_clear(&scene);
 }
 
@@ -604,8 +588,8 @@ static void what_somebody_set_in_pdb(void **state)
 	start(&scene, 1, "0", STEPS);
 	scene_text(&scene, "stopped",
 		   STOPPED("0", "100",
-			   ",'breakpoints':[{'id':0,'number':2,"
-			   "'path':'/job/train.py','line':9,'hits':1}]"));
+			   ",'breakpoints':[{'id':0,'number':2,'path':'/job/"
+			   "train.py','line':9,'hits':1}]"));
 	assert_true(breakpoint_summary_make(&summary, &scene.session, 0));
 	assert_int_equal(summary.id, 0);
 	assert_int_equal(summary.number, 2);
@@ -654,9 +638,8 @@ static void a_step_is_looked_at_where_it_ends(void **state)
 /* Recursion: the distance from the outermost frame is what counts. */
 static void the_frame_that_another_rank_is_looked_at_in(void **state)
 {
-	const char *deep = "step train.py:3 < train train.py:22 < step "
-			   "train.py:3 < train train.py:22 < <module> "
-			   "train.py:40";
+	const char *deep = "step train.py:3 < train train.py:22 < step train.py:3 < train "
+			   "train.py:22 < <module> train.py:40";
 	const struct rank *first;
 	const struct rank *second;
 	struct scene scene;
@@ -710,12 +693,12 @@ static void ranks_that_were_paused(void **state)
 	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
 	expect_word(&scene, 0, "paused");
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 0 is paused, train.py:14. 3 ranks run on; 2 wait "
-		     "for it in all_reduce (train.py:17).");
+		     "Rank 0 is paused, train.py:14. 3 ranks run on; 2 wait for it in all_reduce "
+		     "(train.py:17).");
 	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Ranks 0 and 1 are paused, train.py:14. 2 ranks run on; "
-		     "2 wait for them in all_reduce (train.py:17).");
+		     "Ranks 0 and 1 are paused, train.py:14. 2 ranks run on; 2 wait for them in "
+		     "all_reduce (train.py:17).");
 	scene_text(&scene, "stopped", OUTSIDE("2", "102", PAUSED));
 	scene_text(&scene, "stopped", OUTSIDE("3", "103", PAUSED));
 	scene_expect(&scene, VERDICT_STOPPED, "", "Ranks 0-3 are paused.");
@@ -730,12 +713,10 @@ static void a_variable_that_changed(void **state)
 	start(&scene, 1, "0", STEPS);
 	scene_text(&scene, "stopped",
 		   OUTSIDE("0", "100",
-			   ",'reason':'data breakpoint','hit':[3],"
-			   "'description':'total: 3 -> 4'"));
+			   ",'reason':'data breakpoint','hit':[3],'description':'total: 3 -> 4'"));
 	expect_word(&scene, 0, "watch 3");
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Rank 0 stopped at watch 3 (total: 3 -> 4), "
-		     "train.py:14.");
+		     "Rank 0 stopped at watch 3 (total: 3 -> 4), train.py:14.");
 	scene_clear(&scene);
 }
 
@@ -817,8 +798,7 @@ static void what_a_log_point_said_has_its_place(void **state)
 	(void)state;
 	start(&scene, 1, "0", STEPS);
 	scene_text(&scene, "output",
-		   "{'pid':100,'category':'console','output':'x=5',"
-		   "'breakpoint':2}");
+		   "{'pid':100,'category':'console','output':'x=5','breakpoint':2}");
 	scene_text(&scene, "stopped", OUTSIDE("0", "100", PAUSED));
 	assert_int_equal(scene.session.stops.count, 2);
 	stop = stops_find(&scene.session.stops, 0);
@@ -827,8 +807,7 @@ static void what_a_log_point_said_has_its_place(void **state)
 	assert_null(stops_find(&scene.session.stops, 1)->said);
 	/* Of nobody, or of no breakpoint. */
 	scene_text(&scene, "output",
-		   "{'pid':999,'category':'console','output':'x=5',"
-		   "'breakpoint':2}");
+		   "{'pid':999,'category':'console','output':'x=5','breakpoint':2}");
 	scene_text(&scene, "output", "{'pid':100,'category':'console','output':'x=5'}");
 	assert_int_equal(scene.session.stops.count, 2);
 	scene_clear(&scene);

@@ -141,10 +141,10 @@ static void stops_of_another_job_are_not_told(void **state)
 	show_jobs(&scene);
 	session_choose_job(&scene.session, 0);
 	for (int pid = 100; pid <= 104; pid += 4) {
-		char *text = xasprintf("{'pid':%d,'state':'stopped','backend':'http',"
-				       "'target':'agent:%d','stops':1,'tid':%d,'held':1.0,"
-				       "'reason':'step','at':'line'}",
-				       pid, pid, pid);
+		char *text =
+			xasprintf("{'pid':%d,'state':'stopped','backend':'http','target':'agent:%d'"
+				  ",'stops':1,'tid':%d,'held':1.0,'reason':'step','at':'line'}",
+				  pid, pid, pid);
 
 		assert_int_equal(scene_text(&scene, "stopped", text), 0);
 		free(text);

@@ -70,8 +70,7 @@ static void a_locale_changes_no_number(void **state)
 
 static void a_wrong_type_gives_the_fallback(void **state)
 {
-	json_t *object = parse("{\"i\":7,\"r\":2.5,\"b\":true,\"s\":\"x\","
-			       "\"n\":null,\"a\":[]}");
+	json_t *object = parse("{\"i\":7,\"r\":2.5,\"b\":true,\"s\":\"x\",\"n\":null,\"a\":[]}");
 
 	(void)state;
 	assert_int_equal(json_get_integer(object, "i", -1), 7);

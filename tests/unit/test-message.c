@@ -41,24 +41,24 @@ static void each_type_has_its_line(void **state)
 	(void)state;
 	message_make_request(&request, "sample", json_pack("{s:i}", "pid", 7));
 	request.seq = 3;
-	assert_line(&request, "{\"seq\":3,\"type\":\"request\",\"command\":"
-			      "\"sample\",\"arguments\":{\"pid\":7}}\n");
+	assert_line(&request, "{\"seq\":3,\"type\":\"request\",\"command\":\"sample\","
+			      "\"arguments\":{\"pid\":7}}\n");
 	message_make_response(&message, &request, NULL, NULL);
 	message.seq = 9;
-	assert_line(&message, "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,"
-			      "\"success\":true,\"command\":\"sample\",\"body\":{}}\n");
+	assert_line(&message, "{\"seq\":9,\"type\":\"response\",\"request_seq\":3,\"success\":true,"
+			      "\"command\":\"sample\",\"body\":{}}\n");
 	message_clear(&message);
 	message_make_response(&message, &request, NULL, "rank 3: \xff gone");
-	assert_line(&message, "{\"seq\":0,\"type\":\"response\",\"request_seq\":3,"
-			      "\"success\":false,\"command\":\"sample\",\"message\":"
-			      "\"rank 3: \xef\xbf\xbd gone\",\"body\":{}}\n");
+	assert_line(
+		&message,
+		"{\"seq\":0,\"type\":\"response\",\"request_seq\":3,\"success\":false,\"command\":"
+		"\"sample\",\"message\":\"rank 3: \xef\xbf\xbd gone\",\"body\":{}}\n");
 	message_clear(&message);
 	message_make_event(&message, "sampled", NULL);
-	assert_line(&message, "{\"seq\":0,\"type\":\"event\",\"event\":"
-			      "\"sampled\",\"body\":{}}\n");
+	assert_line(&message, "{\"seq\":0,\"type\":\"event\",\"event\":\"sampled\",\"body\":{}}\n");
 	message.time = 12.0625;
-	assert_line(&message, "{\"time\":12.062500,\"seq\":0,\"type\":\"event\","
-			      "\"event\":\"sampled\",\"body\":{}}\n");
+	assert_line(&message, "{\"time\":12.062500,\"seq\":0,\"type\":\"event\",\"event\":"
+			      "\"sampled\",\"body\":{}}\n");
 	message_clear(&message);
 	message_clear(&request);
 	message_clear(&request);
@@ -66,8 +66,7 @@ static void each_type_has_its_line(void **state)
 
 static void the_members_are_parsed(void **state)
 {
-	static const char line[] = "{\"type\":\"response\",\"seq\":5,\"request_seq\":4,"
-				   "\"success\":"
+	static const char line[] = "{\"type\":\"response\",\"seq\":5,\"request_seq\":4,\"success\":"
 				   "false,\"command\":\"next\",\"message\":\"no\",\"time\":1.5}";
 	struct message message;
 
@@ -103,12 +102,11 @@ static void hostile_lines_are_refused(void **state)
 		"{\"seq\":1,\"type\":\"event\",\"event\":\"x\",\"time\":-1}",
 		"{\"seq\":1,\"type\":\"event\",\"event\":\"x\",\"time\":\"1\"}",
 		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\"}",
-		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\","
-		"\"request_seq\":1}",
-		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\","
-		"\"request_seq\":1,\"success\":false}",
-		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\","
-		"\"request_seq\":1,\"success\":1}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\",\"request_seq\":1}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\",\"request_seq\":1,\"success\":"
+		"false}",
+		"{\"seq\":1,\"type\":\"response\",\"command\":\"x\",\"request_seq\":1,\"success\":"
+		"1}",
 	};
 	struct message message;
 

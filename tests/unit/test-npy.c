@@ -47,9 +47,7 @@ static void the_header_is_numpys(void **state)
 	assert_int_equal(out.length, 128);
 	assert_memory_equal(out.data, "\x93NUMPY\x01\x00\x76\x00", 10);
 	assert_memory_equal(out.data + 10,
-			    "{'descr': '<f4', 'fortran_order': False, "
-			    "'shape': (8, 32), }  ",
-			    61);
+			    "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 32), }  ", 61);
 	assert_int_equal(out.data[127], '\n');
 	buffer_clear(&out);
 	tensor_clear(&tensor);
@@ -163,19 +161,14 @@ static void slices_are_pythons(void **state)
 		{ "[0:2, 3, -4:]", "0:0+2 2:28+4 0,3,0" },
 		{ "[0,1,2]", "-1:0+1 -1:0+1 0,1,2" },
 		{ "[0, 9:99, 5:2]", "1:8+0 2:5+0 0,0,0" },
-		{ "[:]", "two dimensions of a slice run at most; give the "
-			 "others an index: [0, :, :]" },
-		{ "[4]", "dimension 0 has 4 elements; there is no such "
-			 "index" },
+		{ "[:]",
+		  "two dimensions of a slice run at most; give the others an index: [0, :, :]" },
+		{ "[4]", "dimension 0 has 4 elements; there is no such index" },
 		{ "[0,0,0,0]", "it has 3 dimensions only" },
-		{ "[0, 1, 2]3", "'3' is no part of a slice; it is written so: "
-				"[0:8, 3, :]" },
-		{ "0]", "']' is no part of a slice; it is written so: "
-			"[0:8, 3, :]" },
-		{ "[x]", "'x]' is no part of a slice; it is written so: "
-			 "[0:8, 3, :]" },
-		{ "[0:8:2]", "':2]' is no part of a slice; it is written so: "
-			     "[0:8, 3, :]" },
+		{ "[0, 1, 2]3", "'3' is no part of a slice; it is written so: [0:8, 3, :]" },
+		{ "0]", "']' is no part of a slice; it is written so: [0:8, 3, :]" },
+		{ "[x]", "'x]' is no part of a slice; it is written so: [0:8, 3, :]" },
+		{ "[0:8:2]", "':2]' is no part of a slice; it is written so: [0:8, 3, :]" },
 	};
 
 	(void)state;

@@ -126,9 +126,8 @@ static void nan_and_infinities_are_told(void **state)
 	assert_true(paramdiff_is_finding(&diff));
 	assert_int_equal(paramdiff_odd(&diff), 1);
 	check(&diff, 0,
-	      "ranks 0-1 have NaN in 1 tensor of model: fc.bias (3 NaN, 1 Inf "
-	      "of 4); 2 parameters and buffers of model are the same on ranks "
-	      "0-1");
+	      "ranks 0-1 have NaN in 1 tensor of model: fc.bias (3 NaN, 1 Inf of 4); 2 parameters "
+	      "and buffers of model are the same on ranks 0-1");
 	begin(&diff, 3);
 	take_nan(&diff, 0, 0, 0, 0x22);
 	take_nan(&diff, 1, 0, 2, 0x23);
@@ -149,8 +148,7 @@ static void the_first_that_differs_is_named(void **state)
 	take_usual(&diff, 0);
 	take_usual(&diff, 2);
 	check(&diff, 2,
-	      "rank 1's fc.weight differs from the others'; it is "
-	      "the first of 2 that differ");
+	      "rank 1's fc.weight differs from the others'; it is the first of 2 that differ");
 }
 
 static void a_missing_one_differs(void **state)
@@ -164,9 +162,7 @@ static void a_missing_one_differs(void **state)
 	take_usual(&diff, 1);
 	add(&page, "fc.weight", 8, 0x11);
 	take(&diff, 2, &page);
-	check(&diff, 1,
-	      "rank 2's fc.bias is missing, the others' a tensor, "
-	      "float32 [4]");
+	check(&diff, 1, "rank 2's fc.bias is missing, the others' a tensor, float32 [4]");
 }
 
 static void another_shape_differs(void **state)
@@ -214,8 +210,8 @@ static void another_order_is_told(void **state)
 	add(&page, "fc.weight", 8, 0x11);
 	take(&diff, 1, &page);
 	check(&diff, 0,
-	      "2 parameters and buffers of model are the same on ranks 0-1; "
-	      "rank 1 has them in another order");
+	      "2 parameters and buffers of model are the same on ranks 0-1; rank 1 has them in "
+	      "another order");
 }
 
 static void shards_differ_by_right(void **state)
@@ -233,8 +229,8 @@ static void shards_differ_by_right(void **state)
 		take(&diff, i, &page);
 	}
 	check(&diff, 0,
-	      "1 parameter or buffer of model is the same on ranks 0-1; "
-	      "1 is a shard, placed alike, whose elements are not compared");
+	      "1 parameter or buffer of model is the same on ranks 0-1; 1 is a shard, placed "
+	      "alike, whose elements are not compared");
 }
 
 /* All that a rank has: one shard of a mesh of 2 by 2, replicated along the
@@ -260,26 +256,22 @@ static void replicas_of_a_shard_are_compared(void **state)
 	for (size_t i = 0; i < 4; i++)
 		take_shard(&diff, i, 0x10 + i % 2, placement);
 	check(&diff, 0,
-	      "1 parameter or buffer of model is a shard, placed alike on "
-	      "ranks 0-3; replicas of a shard are the same");
+	      "1 parameter or buffer of model is a shard, placed alike on ranks 0-3; replicas of a "
+	      "shard are the same");
 	begin(&diff, 4);
 	for (size_t i = 0; i < 4; i++)
 		take_shard(&diff, i, i == 3 ? 0x99 : 0x10 + i % 2, placement);
-	check(&diff, 1,
-	      "replicas of one shard of fc.weight differ: rank 3 "
-	      "from ranks 0-2");
+	check(&diff, 1, "replicas of one shard of fc.weight differ: rank 3 from ranks 0-2");
 	begin(&diff, 2);
 	for (size_t i = 0; i < 2; i++)
 		take_shard(&diff, i, 0x10 + i, placement);
-	check(&diff, 0,
-	      "1 parameter or buffer of model is a shard, placed "
-	      "alike on ranks 0-1");
+	check(&diff, 0, "1 parameter or buffer of model is a shard, placed alike on ranks 0-1");
 	begin(&diff, 2);
 	take_shard(&diff, 0, 0x11, placement);
 	take_shard(&diff, 1, 0x11, other);
 	check(&diff, 1,
-	      "fc.weight is Replicate, Shard(0) of [16] on rank 0, "
-	      "Replicate, Shard(1) of [16] on rank 1");
+	      "fc.weight is Replicate, Shard(0) of [16] on rank 0, Replicate, Shard(1) of [16] on "
+	      "rank 1");
 }
 
 static void what_was_not_read_is_not_the_same(void **state)
@@ -294,8 +286,8 @@ static void what_was_not_read_is_not_the_same(void **state)
 	add(&page, "fc.bias", 4, 0);
 	take(&diff, 1, &page);
 	check(&diff, 0,
-	      "1 parameter or buffer of model is the same on ranks 0-1; "
-	      "elements of 1 could not be read");
+	      "1 parameter or buffer of model is the same on ranks 0-1; elements of 1 could not be "
+	      "read");
 }
 
 static void a_gradient_beside_none_differs(void **state)
@@ -316,8 +308,7 @@ static void a_gradient_beside_none_differs(void **state)
 		take(&diff, i, &page);
 	}
 	check(&diff, 1,
-	      "rank 1's fc.weight.grad is None, the others' a "
-	      "tensor, float32 [8]; 1 have none");
+	      "rank 1's fc.weight.grad is None, the others' a tensor, float32 [8]; 1 have none");
 }
 
 /* As they are before they are reduced. */
@@ -337,9 +328,7 @@ static void each_gradient_differs_and_one_is_none(void **state)
 			add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
 		take(&diff, i, &page);
 	}
-	check(&diff, 1,
-	      "rank 2 has no gradient of fc.weight, and those of "
-	      "ranks 0-1,3 differ");
+	check(&diff, 1, "rank 2 has no gradient of fc.weight, and those of ranks 0-1,3 differ");
 }
 
 static void one_differs_on_every_rank(void **state)
@@ -366,8 +355,9 @@ static void one_differs_on_every_rank(void **state)
 	};
 	paramdiff_judge(&diff);
 	diff.is_over = true;
-	expect_start(&diff, "fc.weight has 3 values over ranks 0-2, each "
-			    "float32 [8]; rank 1 against rank 0: ");
+	expect_start(
+		&diff,
+		"fc.weight has 3 values over ranks 0-2, each float32 [8]; rank 1 against rank 0: ");
 	paramdiff_clear(&diff);
 }
 

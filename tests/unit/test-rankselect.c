@@ -140,8 +140,7 @@ static void the_wrong_part_is_named_with_its_column(void **state)
 		{ "3/2", "column 2: '/2' is not expected here" },
 		{ "3 4", "column 3: '4' is not expected here" },
 		{ "0x3", "column 2: 'x3' is not expected here" },
-		{ "1048576", "column 1: 1048576 is no rank; the highest one "
-			     "is 1048575" },
+		{ "1048576", "column 1: 1048576 is no rank; the highest one is 1048575" },
 		{ "0-4294967295", "column 3: 4294967295 is no rank" },
 		{ "5,18446744073709551616", "column 3: 18446744073709551616" },
 		{ "99999999999999999999999999", "column 1: 99999999999999999999\u2026 is no rank" },
@@ -178,8 +177,7 @@ static void what_is_not_there_is_said(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "0,@slow", "column 3: no set is called 'slow'" },
-		{ "class=2", "column 1: there is no class 2; the last one "
-			     "is 1" },
+		{ "class=2", "column 1: there is no class 2; the last one is 1" },
 		{ "77", "there is no rank 77" },
 	};
 	struct scene scene;
@@ -242,8 +240,8 @@ static void long_texts_are_bounded(void **state)
 /* Cut anywhere, a text is a set or an error, and leaks nothing. */
 static void any_beginning_is_read(void **state)
 {
-	static const char whole[] = "0-7/2,!@a-b&host=n[01-04,x]*,state=not-"
-				    "found,class=\u25c6&!!outlier";
+	static const char whole[] =
+		"0-7/2,!@a-b&host=n[01-04,x]*,state=not-found,class=\u25c6&!!outlier";
 
 	(void)state;
 	for (size_t i = 0; i <= strlen(whole); i++) {

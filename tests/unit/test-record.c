@@ -52,10 +52,8 @@ static void write_line(const struct scene *scene, const struct message *message,
 static void look(struct scene *scene, int n)
 {
 	static const char *const stacks[] = {
-		"forward model.py:3 < train train.py:14 < <module> "
-		"train.py:19",
-		"backward model.py:9 < train train.py:15 < <module> "
-		"train.py:19",
+		"forward model.py:3 < train train.py:14 < <module> train.py:19",
+		"backward model.py:9 < train train.py:15 < <module> train.py:19",
 		LOADS,
 	};
 	bool is_hung = scene->now >= HANG_AT;
@@ -83,14 +81,14 @@ static void look(struct scene *scene, int n)
 /* Rank 3 stands in a debugger from then on. */
 static void hold(struct scene *scene)
 {
-	assert_int_equal(scene_text(scene, "stopped",
-				    "{'pid':103,'state':'stopped','backend':'pdb',"
-				    "'target':'pdb:unix:/tmp/pdb.sock.3','stops':2,"
-				    "'post_mortem':true,'tid':103,'held':1.5,"
-				    "'exception':'ValueError: nan','value':'7',"
-				    "'breakpoints':[{'id':1,'number':2,'line':9,"
-				    "'path':'/job/train.py'}]}"),
-			 0);
+	assert_int_equal(
+		scene_text(scene, "stopped",
+			   "{'pid':103,'state':'stopped','backend':'pdb','target':'pdb:unix:/tmp/"
+			   "pdb.sock.3','stops':2,'post_mortem':true,'tid':103,'held':1.5,'"
+			   "exception':'ValueError: "
+			   "nan','value':'7','breakpoints':[{'id':1,'number':2,'line':9,'path':'/"
+			   "job/train.py'}]}"),
+		0);
 }
 
 /* A job of four that trains, drops its stacks, hangs, and loses rank 1. */
@@ -101,19 +99,17 @@ static void live(struct scene *scene, struct record *record)
 	scene->sent_data = record;
 	scene_start(scene, 4);
 	assert_int_equal(scene_text(scene, "rankAdded",
-				    "{'pid':500,'parent_pid':103,'rank':3,"
-				    "'role':'dataloader','start_time':500,"
-				    "'state':'live','job':'127.0.0.1:29500'}"),
+				    "{'pid':500,'parent_pid':103,'rank':3,'role':'dataloader','"
+				    "start_time':500,'state':'live','job':'127.0.0.1:29500'}"),
 			 0);
 	/* It is looked at once, so each snapshot has to tell of it. */
-	assert_int_equal(scene_text(scene, "sampled",
-				    "{'pid':500,'epoch':1,'time':1,'stacks':[{'id':9001,"
-				    "'codes':[[9001,'poll',null,'libc.so.6',0,1]],"
-				    "'frames':[[9001,0]]},{'id':9002,'codes':[[9002,"
-				    "'get',null,'q.py',3,0]],'frames':[[9002,7]]}],"
-				    "'threads':[{'tid':500,'is_main':true,"
-				    "'state':'blocked','stack':9002,'native':9001}]}"),
-			 0);
+	assert_int_equal(
+		scene_text(scene, "sampled",
+			   "{'pid':500,'epoch':1,'time':1,'stacks':[{'id':9001,'codes':[[9001,'"
+			   "poll',null,'libc.so.6',0,1]],'frames':[[9001,0]]},{'id':9002,'codes':[["
+			   "9002,'get',null,'q.py',3,0]],'frames':[[9002,7]]}],'threads':[{'tid':"
+			   "500,'is_main':true,'state':'blocked','stack':9002,'native':9001}]}"),
+		0);
 	for (int n = 0; scene->now < END; n++) {
 		look(scene, n);
 		if (n == 90)
@@ -121,12 +117,11 @@ static void live(struct scene *scene, struct record *record)
 		if (n == 95)
 			hold(scene);
 		if (scene->now == HANG_AT + 20)
-			assert_int_equal(scene_text(scene, "rankRemoved",
-						    "{'pid':101,'rank':1,'start_time':"
-						    "101,'state':'exited',"
-						    "'exit_code':1,"
-						    "'job':'127.0.0.1:29500'}"),
-					 0);
+			assert_int_equal(
+				scene_text(scene, "rankRemoved",
+					   "{'pid':101,'rank':1,'start_time':101,'state':'exited','"
+					   "exit_code':1,'job':'127.0.0.1:29500'}"),
+				0);
 		scene_wait(scene, STEP_SECONDS);
 	}
 }
@@ -601,19 +596,16 @@ static void write_machine(const char *name, double wall, const char *host, int r
 
 	assert_non_null(file);
 	fprintf(file,
-		"{\"time\":0,\"seq\":0,\"type\":\"event\",\"event\":"
-		"\"snapshot\",\"body\":{\"host\":\"%s\",\"wall\":%.3f}}\n",
+		"{\"time\":0,\"seq\":0,\"type\":\"event\",\"event\":\"snapshot\",\"body\":{"
+		"\"host\":\"%s\",\"wall\":%.3f}}\n",
 		host, wall);
 	fprintf(file,
-		"{\"time\":1,\"seq\":0,\"type\":\"event\",\"event\":"
-		"\"rankAdded\",\"body\":{\"pid\":77,\"rank\":%d,"
-		"\"local_rank\":0,\"world_size\":2,\"start_time\":5,"
-		"\"job\":\"node0:29500\",\"launcher_pid\":%d,"
-		"\"script\":\"t.py\",\"state\":\"live\"}}\n",
+		"{\"time\":1,\"seq\":0,\"type\":\"event\",\"event\":\"rankAdded\",\"body\":{"
+		"\"pid\":77,\"rank\":%d,\"local_rank\":0,\"world_size\":2,\"start_time\":5,\"job\":"
+		"\"node0:29500\",\"launcher_pid\":%d,\"script\":\"t.py\",\"state\":\"live\"}}\n",
 		rank, 50 + rank);
-	fprintf(file, "{\"time\":2,\"seq\":1,\"type\":\"response\","
-		      "\"request_seq\":1,\"success\":true,\"command\":\"discover\","
-		      "\"body\":{\"looked_at\":1,\"uid\":0}}\n");
+	fprintf(file, "{\"time\":2,\"seq\":1,\"type\":\"response\",\"request_seq\":1,\"success\":"
+		      "true,\"command\":\"discover\",\"body\":{\"looked_at\":1,\"uid\":0}}\n");
 	fclose(file);
 }
 
@@ -685,8 +677,7 @@ static void without_a_clock_they_begin_together(void **state)
 	(void)state;
 	write_machine(path, 1700000000, "gpu01", 0);
 	file = fopen(other, "w");
-	fputs("{\"time\":0.5,\"seq\":1,\"type\":\"event\",\"event\":\"output\""
-	      ",\"body\":{}}\n",
+	fputs("{\"time\":0.5,\"seq\":1,\"type\":\"event\",\"event\":\"output\",\"body\":{}}\n",
 	      file);
 	fclose(file);
 	replay = replay_new(paths, 2, NULL);

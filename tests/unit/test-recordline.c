@@ -61,8 +61,7 @@ static void check(const struct sent *sent, size_t count)
 static void what_was_typed_is_never_written(void **state)
 {
 	static const struct sent sent[] = {
-		{ REQUEST "\"terminalInput\",\"arguments\":{\"pid\":5,"
-			  "\"data\":\"hush\"}}",
+		{ REQUEST "\"terminalInput\",\"arguments\":{\"pid\":5,\"data\":\"hush\"}}",
 		  RECORDLINE_VARIABLES | RECORDLINE_OUTPUT, "\"arguments\":{\"pid\":5}" },
 	};
 
@@ -93,8 +92,8 @@ static void what_is_evaluated_is_a_value(void **state)
 static void literals_of_source_are_masked(void **state)
 {
 	static const struct sent sent[] = {
-		{ SOURCE "{\"pid\":5,\"path\":\"/a.py\",\"content\":"
-			 "\"f(password='hunter2')\\nx = 'y'\\n\"}}",
+		{ SOURCE "{\"pid\":5,\"path\":\"/a.py\",\"content\":\"f(password='hunter2')\\nx = "
+			 "'y'\\n\"}}",
 		  0, "\"content\":\"f(password='<masked>')\\nx = 'y'\\n\"" },
 		{ SOURCE "{\"content\":\"token = 'a'\"}}", RECORDLINE_VARIABLES | RECORDLINE_OUTPUT,
 		  "\"content\":\"token = '<masked>'\"" },
@@ -115,26 +114,21 @@ static void literals_of_source_are_masked(void **state)
 static void tensors_are_values(void **state)
 {
 	static const struct sent sent[] = {
-		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
-			  "\"expression\":\"w\"}}",
-		  0, "" },
+		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,\"expression\":\"w\"}}", 0, "" },
 		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"}}}", 0, NULL },
-		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
-			  "\"expression\":\"w\"}}",
+		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,\"expression\":\"w\"}}",
 		  RECORDLINE_VARIABLES, "" },
-		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"},"
-			 "\"data\":\"AAAA\"}}",
+		{ TENSOR "{\"value\":{\"name\":\"w\",\"value\":\"1\"},\"data\":\"AAAA\"}}",
 		  RECORDLINE_VARIABLES,
-		  "\"body\":{\"value\":{\"name\":\"w\",\"value\":\"1\"},"
-		  "\"asked\":{\"pid\":5,\"expression\":\"w\"}}" },
-		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,"
-			  "\"expression\":\"api_key\"}}",
+		  "\"body\":{\"value\":{\"name\":\"w\",\"value\":\"1\"},\"asked\":{\"pid\":5,"
+		  "\"expression\":\"w\"}}" },
+		{ REQUEST "\"tensor\",\"arguments\":{\"pid\":5,\"expression\":\"api_key\"}}",
 		  RECORDLINE_VARIABLES, "" },
-		{ TENSOR "{\"value\":{\"name\":\"k\",\"value\":\"hush\"},"
-			 "\"tensor\":{},\"slice\":{}}}",
+		{ TENSOR
+		  "{\"value\":{\"name\":\"k\",\"value\":\"hush\"},\"tensor\":{},\"slice\":{}}}",
 		  RECORDLINE_VARIABLES,
-		  "\"body\":{\"value\":{\"name\":\"k\","
-		  "\"value\":\"<masked>\"},\"tensor\":null,\"asked\":" },
+		  "\"body\":{\"value\":{\"name\":\"k\",\"value\":\"<masked>\"},\"tensor\":null,"
+		  "\"asked\":" },
 	};
 
 	(void)state;
@@ -145,15 +139,13 @@ static void tensors_are_values(void **state)
 static void an_answer_about_a_secret_is_masked(void **state)
 {
 	static const struct sent sent[] = {
-		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":"
-			  "\"api_key\"}}",
+		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":\"api_key\"}}",
 		  RECORDLINE_VARIABLES, "" },
 		{ RESPONSE "{\"result\":\"'hush'\",\"output\":\"sk-1\"}}", RECORDLINE_VARIABLES,
 		  "{\"result\":\"<masked>\",\"output\":\"<masked>\"}" },
 		{ RESPONSE "{\"result\":\"2\"}}", RECORDLINE_VARIABLES, "\"result\":\"2\"" },
-		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":"
-			  "\"password='hush'\"}}",
-		  0, "password=<masked>" },
+		{ REQUEST "\"evaluate\",\"arguments\":{\"expression\":\"password='hush'\"}}", 0,
+		  "password=<masked>" },
 	};
 
 	(void)state;
@@ -165,11 +157,9 @@ static void what_a_stop_returns_is_a_value(void **state)
 	static const struct sent sent[] = {
 		{ EVENT "\"stopped\",\"body\":{\"value\":\"3\"}}", 0, "\"value\":null" },
 		{ EVENT "\"stopped\",\"body\":{\"value\":\"3\"}}", RECORDLINE_VARIABLES, "" },
-		{ EVENT "\"debugger\",\"body\":{\"exception\":"
-			"\"E: token=abc\",\"value\":null}}",
-		  0, "E: token=<masked>" },
-		{ EVENT "\"continued\",\"body\":{\"breakpoints\":[{"
-			"\"condition\":\"pwd=='x'\"}]}}",
+		{ EVENT "\"debugger\",\"body\":{\"exception\":\"E: token=abc\",\"value\":null}}", 0,
+		  "E: token=<masked>" },
+		{ EVENT "\"continued\",\"body\":{\"breakpoints\":[{\"condition\":\"pwd=='x'\"}]}}",
 		  0, "<masked>" },
 		{ EVENT "\"stopped\",\"body\":{\"tid\":4}}", 0, "" },
 	};
@@ -181,8 +171,8 @@ static void what_a_stop_returns_is_a_value(void **state)
 /* It is output that has values in it. */
 static void a_terminal_is_asked_for_twice(void **state)
 {
-	static const char terminal[] = EVENT "\"output\",\"body\":{\"pid\":5,\"category\":"
-					     "\"terminal\",\"output\":\"(Pdb) \"}}";
+	static const char terminal[] = EVENT
+		"\"output\",\"body\":{\"pid\":5,\"category\":\"terminal\",\"output\":\"(Pdb) \"}}";
 	const struct sent sent[] = {
 		{ terminal, 0, NULL },
 		{ terminal, RECORDLINE_OUTPUT, NULL },
@@ -215,20 +205,15 @@ static void what_is_run_or_set_is_a_value_too(void **state)
 {
 	static const struct sent sent[] = {
 		{ REQUEST "\"execute\",\"arguments\":{\"code\":\"f(1)\"}}", 0, "" },
-		{ REQUEST "\"execute\",\"arguments\":{\"code\":"
-			  "\"login(token='abcdef0123')\"}}",
+		{ REQUEST "\"execute\",\"arguments\":{\"code\":\"login(token='abcdef0123')\"}}",
 		  RECORDLINE_VARIABLES, "login(token=" },
-		{ REQUEST "\"completions\",\"arguments\":{\"text\":"
-			  "\"password='abcdef0123'\"}}",
+		{ REQUEST "\"completions\",\"arguments\":{\"text\":\"password='abcdef0123'\"}}",
 		  RECORDLINE_VARIABLES, "password=" },
-		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"a\","
-			  "\"value\":\"1\"}}",
-		  0, "\"name\":\"a\",\"value\":\"" SECRET_MASK "\"" },
-		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"a\","
-			  "\"value\":\"1\"}}",
+		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"a\",\"value\":\"1\"}}", 0,
+		  "\"name\":\"a\",\"value\":\"" SECRET_MASK "\"" },
+		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"a\",\"value\":\"1\"}}",
 		  RECORDLINE_VARIABLES, "" },
-		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":"
-			  "\"api_key\",\"value\":\"1\"}}",
+		{ REQUEST "\"setVariable\",\"arguments\":{\"name\":\"api_key\",\"value\":\"1\"}}",
 		  RECORDLINE_VARIABLES, "\"value\":\"" SECRET_MASK "\"" },
 		{ RESPONSE "{\"result\":\"1\"}}", RECORDLINE_VARIABLES,
 		  "\"result\":\"" SECRET_MASK "\"" },

@@ -264,11 +264,10 @@ static void what_is_recorded_replays(void **state)
 
 static void secrets_are_masked(void **state)
 {
-	static const char text[] = "{\"variables\":[{\"name\":\"api_key\",\"value\":\"'hush'\"},"
-				   "{\"name\":\"step\",\"value\":\"3\"},"
-				   "{\"name\":\"config\",\"value\":\"{'api_key': 'sk-1'}\"},"
-				   "{\"name\":\"headers\",\"value\":\"{'Authorization': "
-				   "'x'}\"}]}";
+	static const char text[] =
+		"{\"variables\":[{\"name\":\"api_key\",\"value\":\"'hush'\"},{\"name\":\"step\","
+		"\"value\":\"3\"},{\"name\":\"config\",\"value\":\"{'api_key': "
+		"'sk-1'}\"},{\"name\":\"headers\",\"value\":\"{'Authorization': 'x'}\"}]}";
 	struct error error = ERROR_INIT;
 	struct message request;
 	struct message answer;
@@ -317,18 +316,14 @@ static void record_variables(struct record *file, const char *text)
 static void what_is_in_a_secret_is_masked(void **state)
 {
 	static const char *const answers[] = {
-		"{\"pid\":7,\"depth\":0,\"address\":\"0x0\",\"variables\":["
-		"{\"name\":\"api_keys\",\"value\":\"<dict>\",\"address\":"
-		"\"0xa0\"}]}",
-		"{\"pid\":7,\"depth\":-1,\"address\":\"0xa0\",\"variables\":["
-		"{\"name\":\"'openai'\",\"value\":\"[..]\",\"address\":"
-		"\"0xb0\"}]}",
-		"{\"pid\":7,\"depth\":-1,\"address\":\"0xb0\",\"variables\":["
-		"{\"name\":\"0\",\"value\":\"'sk-1'\",\"address\":"
-		"\"0xc0\"}]}",
-		"{\"pid\":8,\"depth\":-1,\"address\":\"0xa0\",\"variables\":["
-		"{\"name\":\"0\",\"value\":\"shown\",\"address\":"
-		"\"0xc0\"}]}",
+		"{\"pid\":7,\"depth\":0,\"address\":\"0x0\",\"variables\":[{\"name\":\"api_keys\","
+		"\"value\":\"<dict>\",\"address\":\"0xa0\"}]}",
+		"{\"pid\":7,\"depth\":-1,\"address\":\"0xa0\",\"variables\":[{\"name\":\"'openai'"
+		"\",\"value\":\"[..]\",\"address\":\"0xb0\"}]}",
+		"{\"pid\":7,\"depth\":-1,\"address\":\"0xb0\",\"variables\":[{\"name\":\"0\","
+		"\"value\":\"'sk-1'\",\"address\":\"0xc0\"}]}",
+		"{\"pid\":8,\"depth\":-1,\"address\":\"0xa0\",\"variables\":[{\"name\":\"0\","
+		"\"value\":\"shown\",\"address\":\"0xc0\"}]}",
 	};
 	struct error error = ERROR_INIT;
 	struct record *file;

@@ -114,14 +114,11 @@ static void a_quiet_rank_costs_few_bytes(void **state)
 	json_append(&out, json);
 	assert_string_equal(out.data,
 			    "{\"pid\":4711,\"epoch\":2,\"time\":12.5,\"memory\":8589934592,"
-			    "\"threads\":[{\"tid\":4711,\"name\":\"MainThread\","
-			    "\"is_main\":true,\"state\":\"blocked\",\"exact\":"
-			    "\"consistent\",\"syscall\":202,"
-			    "\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_"
-			    "queue\","
-			    "\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,"
-			    "\"stack\":1},{\"tid\":4712,\"stack\":1},{\"tid\":4713,"
-			    "\"error\":\"it ended\"}]}");
+			    "\"threads\":[{\"tid\":4711,\"name\":\"MainThread\",\"is_main\":true,"
+			    "\"state\":\"blocked\",\"exact\":\"consistent\",\"syscall\":202,"
+			    "\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_queue\","
+			    "\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,\"stack\":1}"
+			    ",{\"tid\":4712,\"stack\":1},{\"tid\":4713,\"error\":\"it ended\"}]}");
 	json_decref(json);
 	buffer_clear(&out);
 	process_sample_clear(&sample);

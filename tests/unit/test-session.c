@@ -71,9 +71,8 @@ static void of_two_jobs_none_is_chosen(void **state)
 	assert_int_equal(scene.session.rank_count, 0);
 	assert_int_equal(scene.session.job_count, 2);
 	assert_string_equal(scene.session.verdict.sentence,
-			    "2 jobs run here: train.py (2 ranks, "
-			    "127.0.0.1:29500), train.py (2 ranks, "
-			    "127.0.0.1:29501); choose one with --job 29500.");
+			    "2 jobs run here: train.py (2 ranks, 127.0.0.1:29500), train.py (2 "
+			    "ranks, 127.0.0.1:29501); choose one with --job 29500.");
 	session_choose_job(&scene.session, 1);
 	assert_int_equal(first_pid(&scene), 200);
 	session_choose_job(&scene.session, 0);
@@ -462,8 +461,7 @@ static void the_last_job_that_remains_is_chosen(void **state)
 	for (int rank = 0; rank < 2; rank++)
 		scene_text(&scene, "rankRemoved",
 			   rank == 0 ? "{'pid':100,'rank':0,'state':'exited'}"
-				     : "{'pid':101,'rank':1,"
-				       "'state':'exited'}");
+				     : "{'pid':101,'rank':1,'state':'exited'}");
 	session_judge(&scene.session);
 	assert_int_equal(scene.session.job_count, 1);
 	assert_int_equal(scene.session.job, 0);
@@ -751,8 +749,8 @@ static void hostile_messages_change_nothing(void **state)
 		{ "sampled", "{'pid':100,'threads':7}" },
 		{ "sampled", "{'pid':100,'threads':[7]}" },
 		{ "sampled", "{'pid':100,'threads':[{'tid':100,'stack':77}]}" },
-		{ "sampled", "{'pid':100,'stacks':[{'id':1,'codes':[],"
-			     "'frames':[[1,1]]}],'threads':[]}" },
+		{ "sampled",
+		  "{'pid':100,'stacks':[{'id':1,'codes':[],'frames':[[1,1]]}],'threads':[]}" },
 		{ "sampled", "{'pid':100,'epoch':-1,'threads':[]}" },
 		{ "nonsense", "{}" },
 		{ "discover", "{}" },

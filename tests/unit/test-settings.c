@@ -305,8 +305,8 @@ static void a_mistake_in_a_config_is_a_sentence(void **state)
 		{ "theme light\nset mouse\n", "line 2: set mouse needs a value" },
 		{ "mouse\nset mouse maybe\n", "line 2: mouse: 'maybe' is neither on nor off" },
 		{ "set period 0\n", "line 1: period: '0' is not a number" },
-		{ "\n\nset tiemout 3\n", "line 3: there is no setting 'tiemout'; did you mean "
-					 "timeout?" },
+		{ "\n\nset tiemout 3\n",
+		  "line 3: there is no setting 'tiemout'; did you mean timeout?" },
 		{ "set xyzzyxyzzy 3\n", "there are theme, mouse, ascii" },
 		{ "set\n", "set needs a name and a value" },
 		{ "record f\n", "'record' is none of set NAME VALUE" },
@@ -314,8 +314,8 @@ static void a_mistake_in_a_config_is_a_sentence(void **state)
 		{ "theme 'light\n", "line 1: the quote ' is not closed" },
 		{ "bind M\n", "line 1: bind needs a key and a command" },
 		{ "bind M merged\n#\nbind M grid cells\n",
-		  "line 3: 'bind M' is 'grid cells' here and 'merged' in line "
-		  "1; remove one of the two" },
+		  "line 3: 'bind M' is 'grid cells' here and 'merged' in line 1; remove one of the "
+		  "two" },
 		{ "set theme light\ntheme mono\n",
 		  "line 2: 'set theme' is 'mono' here and 'light' in line 1" },
 	};

@@ -109,10 +109,9 @@ static void a_stack_travels_once(void **state)
 	(void)state;
 	json = stack_table_send(node, first);
 	json_append(&out, json);
-	assert_string_equal(out.data,
-			    "{\"id\":1,\"codes\":[[1,\"all_reduce\",null,\"/job/train.py\","
-			    "10,0],[2,\"main\",null,\"/job/train.py\",1,0]],"
-			    "\"frames\":[[1,13],[2,3]]}");
+	assert_string_equal(out.data, "{\"id\":1,\"codes\":[[1,\"all_reduce\",null,\"/job/"
+				      "train.py\",10,0],[2,\"main\",null,\"/job/"
+				      "train.py\",1,0]],\"frames\":[[1,13],[2,3]]}");
 	assert_null(stack_table_send(node, first));
 	assert_int_equal(stack_table_receive(screen, json, NULL), 0);
 	/* The same again does no harm. */
@@ -149,16 +148,16 @@ static void two_ids_of_one_stack_lead_to_it(void **state)
 	struct stack_table *table = stack_table_new();
 
 	(void)state;
-	assert_int_equal(receive(table,
-				 "{\"id\":7,\"codes\":[[40,\"f\",null,\"x\",1,"
-				 "0]],\"frames\":[[40,2]]}",
-				 NULL),
-			 0);
-	assert_int_equal(receive(table,
-				 "{\"id\":9,\"codes\":[[41,\"f\",null,\"x\",1,"
-				 "0]],\"frames\":[[41,2]]}",
-				 NULL),
-			 0);
+	assert_int_equal(
+		receive(table,
+			"{\"id\":7,\"codes\":[[40,\"f\",null,\"x\",1,0]],\"frames\":[[40,2]]}",
+			NULL),
+		0);
+	assert_int_equal(
+		receive(table,
+			"{\"id\":9,\"codes\":[[41,\"f\",null,\"x\",1,0]],\"frames\":[[41,2]]}",
+			NULL),
+		0);
 	assert_non_null(stack_table_find(table, 7));
 	assert_ptr_equal(stack_table_find(table, 7), stack_table_find(table, 9));
 	/* Ids of our own do not meet those received. */
@@ -183,21 +182,14 @@ static void hostile_stacks_are_refused(void **state)
 		"{\"id\":1,\"frames\":[[1,1]]}",
 		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1]]}",
 		"{\"id\":1,\"frames\":[7],\"codes\":[]}",
-		"{\"id\":1,\"frames\":[],\"codes\":[[1,\"f\",null,\"x\",1,"
-		"0]]}",
-		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,null,null,\"x\",1,"
-		"0]]}",
-		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,\"f\",7,\"x\",1,"
-		"0]]}",
-		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,\"f\",null,\"x\","
-		"1,2]]}",
-		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,\"f\",null,\"x\","
-		"-1,0]]}",
+		"{\"id\":1,\"frames\":[],\"codes\":[[1,\"f\",null,\"x\",1,0]]}",
+		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,null,null,\"x\",1,0]]}",
+		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,\"f\",7,\"x\",1,0]]}",
+		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,\"f\",null,\"x\",1,2]]}",
+		"{\"id\":1,\"frames\":[[1,1]],\"codes\":[[1,\"f\",null,\"x\",-1,0]]}",
 		/* After these, code 60 is f. */
-		"{\"id\":1,\"frames\":[[60,-1]],\"codes\":[[60,\"f\",null,"
-		"\"x\",1,0]]}",
-		"{\"id\":1,\"frames\":[[60,1]],\"codes\":[[60,\"g\",null,"
-		"\"x\",1,0]]}",
+		"{\"id\":1,\"frames\":[[60,-1]],\"codes\":[[60,\"f\",null,\"x\",1,0]]}",
+		"{\"id\":1,\"frames\":[[60,1]],\"codes\":[[60,\"g\",null,\"x\",1,0]]}",
 	};
 	struct stack_table *table = stack_table_new();
 

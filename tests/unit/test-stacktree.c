@@ -143,8 +143,7 @@ static void a_chain_stays_at_its_depth(void **state)
 {
 	struct scene scene;
 	struct seen seen = { .pid = 100,
-			     .stack = "e a.py:5 < d a.py:4 < c a.py:3 < b "
-				      "a.py:2 < a a.py:1" };
+			     .stack = "e a.py:5 < d a.py:4 < c a.py:3 < b a.py:2 < a a.py:1" };
 
 	(void)state;
 	scene_init(&scene);

@@ -80,12 +80,12 @@ static void all_wait_for_each_other(void **state)
 
 static void peers_of_an_endless_loop(void **state)
 {
-	const struct part loops = { .stack = LOADS,
-				    .other = "load_batch train.py:6 < train "
-					     "train.py:13 < <module> "
-					     "train.py:19",
-				    .state = "running",
-				    .share = 1 };
+	const struct part loops = {
+		.stack = LOADS,
+		.other = "load_batch train.py:6 < train train.py:13 < <module> train.py:19",
+		.state = "running",
+		.share = 1
+	};
 
 	(void)state;
 	assert_true(stand(&waits, &loops) >= SECONDS - 0.1);
@@ -93,8 +93,8 @@ static void peers_of_an_endless_loop(void **state)
 
 static void peers_of_a_checkpoint(void **state)
 {
-	const struct part saves = { .stack = "save torch/serialization.py:850 < train "
-					     "train.py:30 < <module> train.py:19",
+	const struct part saves = { .stack = "save torch/serialization.py:850 < train train.py:30 "
+					     "< <module> train.py:19",
 				    .state = "running",
 				    .share = 0.5 };
 	const struct part slow = {
@@ -115,10 +115,11 @@ static void peers_of_a_checkpoint(void **state)
 
 static void all_compute_at_one_line(void **state)
 {
-	const struct part computes = { .stack = "forward train.py:8 < train train.py:14 < <module> "
-						"train.py:19",
-				       .state = "running",
-				       .share = 0.9 };
+	const struct part computes = {
+		.stack = "forward train.py:8 < train train.py:14 < <module> train.py:19",
+		.state = "running",
+		.share = 0.9
+	};
 
 	(void)state;
 	assert_true(stand(&computes, &computes) < 3);

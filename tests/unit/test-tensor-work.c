@@ -198,8 +198,7 @@ static void masked_elements_do_not_count(void **state)
 	(void)state;
 	plain[1] = NAN;
 	plain[4] = -99;
-	answer = ask(&layout, "{\"statistics\":\"whole\",\"bins\":2,"
-			      "\"find\":\"min\"}");
+	answer = ask(&layout, "{\"statistics\":\"whole\",\"bins\":2,\"find\":\"min\"}");
 	assert_int_equal(told->count, 16);
 	assert_int_equal(told->masked_count, 8);
 	assert_int_equal(told->nan_count, 0);
@@ -258,9 +257,8 @@ static void masked_elements_are_no_numbers(void **state)
 {
 	uint8_t mask[24];
 	struct tensor_layout layout = masked_of(mask, 1);
-	struct answer answer = ask(&layout, "{\"slice\":{\"rowDimension\":-1,"
-					    "\"columnDimension\":0,\"index\":[0],"
-					    "\"column\":3,\"columns\":2}}");
+	struct answer answer = ask(&layout, "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":0,"
+					    "\"index\":[0],\"column\":3,\"columns\":2}}");
 	const struct tensor_number *numbers = answer.result.slice.numbers;
 
 	(void)state;
@@ -368,8 +366,7 @@ static void complex_ones_have_a_norm_only(void **state)
 {
 	const float values[] = { 0, 5, 1, 4, 2, 3, 3, 2, 4, 1, 5, 0 };
 	struct tensor_layout layout = row_of("complex64", values, 6);
-	struct answer answer = ask(&layout, "{\"statistics\":\"auto\","
-					    "\"hash\":true}");
+	struct answer answer = ask(&layout, "{\"statistics\":\"auto\",\"hash\":true}");
 	const struct tensor_statistics *told = &answer.result.told.statistics;
 
 	(void)state;
@@ -442,9 +439,7 @@ static void elements_are_found(void **state)
 	assert_int_equal(found(&layout, "{\"find\":\"nan\",\"after\":1}"), 5);
 	assert_int_equal(found(&layout, "{\"find\":\"nan\",\"after\":5}"), 1);
 	assert_int_equal(found(&layout, "{\"find\":\"nan\",\"after\":99}"), 1);
-	assert_int_equal(found(&layout, "{\"find\":\"max\","
-					"\"after\":9223372036854775807}"),
-			 -1);
+	assert_int_equal(found(&layout, "{\"find\":\"max\",\"after\":9223372036854775807}"), -1);
 	layout.shape[0] = 1;
 	assert_int_equal(found(&layout, "{\"find\":\"nan\"}"), -1);
 	layout.shape[0] = 0;
@@ -456,10 +451,10 @@ static void slices_and_data(void **state)
 	static const int64_t shape[] = { 2, 3, 4 };
 	static const int64_t strides[] = { 48, 16, 4 };
 	struct tensor_layout layout = layout_of("float32", plain, 3, shape, strides);
-	struct answer answer = ask(&layout, "{\"slice\":{\"rowDimension\":2,\"columnDimension\":0,"
-					    "\"index\":[0,1,0],\"row\":1,\"rows\":3,"
-					    "\"column\":0,\"columns\":2},"
-					    "\"data\":{\"start\":5,\"count\":2}}");
+	struct answer answer = ask(
+		&layout,
+		"{\"slice\":{\"rowDimension\":2,\"columnDimension\":0,\"index\":[0,1,0],\"row\":1,"
+		"\"rows\":3,\"column\":0,\"columns\":2},\"data\":{\"start\":5,\"count\":2}}");
 	static const double numbers[] = { 5, 17, 6, 18, 7, 19 };
 
 	(void)state;
@@ -497,8 +492,7 @@ static void memory_that_is_gone_is_named(void **state)
 	layout.strides[0] = -2;
 	layout.address += size - 2;
 	assert_fails(&layout, "{\"statistics\":\"whole\"}", "element 2091008 cannot");
-	answer = ask(&layout, "{\"slice\":{\"rowDimension\":-1,"
-			      "\"columnDimension\":0,\"index\":[0],"
+	answer = ask(&layout, "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":0,\"index\":[0],"
 			      "\"column\":2091007,\"columns\":2}}");
 	assert_int_equal(answer.result.slice.numbers[0].kind, TENSOR_NUMBER_INTEGER);
 	assert_int_equal(answer.result.slice.numbers[1].kind, TENSOR_NUMBER_UNKNOWN);
@@ -619,11 +613,10 @@ static const struct {
 } refused[] = {
 	{ "{\"find\":\"min\"}", "have no order" },
 	{ "{\"data\":{\"start\":24,\"count\":1}}", "there is no data of" },
-	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":0,\"index\":[0],"
-	  "\"column\":3,\"columns\":10}}",
+	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":0,\"index\":[0],\"column\":3,"
+	  "\"columns\":10}}",
 	  "reaches beyond" },
-	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":-1,"
-	  "\"index\":[]}}",
+	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":-1,\"index\":[]}}",
 	  "of 0 dimensions" },
 };
 

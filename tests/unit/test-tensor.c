@@ -75,12 +75,11 @@ static void what_is_sent_arrives(void **state)
 /* 2 of 6; of one without a mask nothing is told of it. */
 static void a_mask_is_told(void **state)
 {
-	const char *text = "{\"dtype\":\"float32\",\"offset\":0,\"numel\":6,"
-			   "\"nbytes\":24,\"has_mask\":true,\"shape\":[6],\"strides\":"
-			   "[4],\"device\":null,\"requires_grad\":null,\"stats\":{"
-			   "\"min\":1.0,\"max\":1.0,\"mean\":1.0,\"std\":0.0,\"norm\":"
-			   "2.0,\"nan\":0,\"inf\":0,\"zeros\":0,\"count\":4,"
-			   "\"masked\":2},\"hash\":null,\"share\":1.0}";
+	const char *text =
+		"{\"dtype\":\"float32\",\"offset\":0,\"numel\":6,\"nbytes\":24,\"has_mask\":true,"
+		"\"shape\":[6],\"strides\":[4],\"device\":null,\"requires_grad\":null,\"stats\":{"
+		"\"min\":1.0,\"max\":1.0,\"mean\":1.0,\"std\":0.0,\"norm\":2.0,\"nan\":0,\"inf\":0,"
+		"\"zeros\":0,\"count\":4,\"masked\":2},\"hash\":null,\"share\":1.0}";
 	struct tensor tensor, copy;
 
 	(void)state;
@@ -93,19 +92,17 @@ static void a_mask_is_told(void **state)
 	assert_false(tensor.has_mask);
 	assert_same(&copy, text);
 	tensor_clear(&copy);
-	assert_int_equal(read_text(&tensor, "{\"dtype\":\"int8\",\"numel\":1,"
-					    "\"shape\":[],\"strides\":[],"
-					    "\"stats\":{\"masked\":-1}}"),
+	assert_int_equal(read_text(&tensor, "{\"dtype\":\"int8\",\"numel\":1,\"shape\":[],"
+					    "\"strides\":[],\"stats\":{\"masked\":-1}}"),
 			 -1);
 	tensor_clear(&tensor);
 }
 
 static void what_is_not_known_is_null(void **state)
 {
-	const char *text = "{\"dtype\":\"int8\",\"offset\":0,\"numel\":1,"
-			   "\"nbytes\":1,\"shape\":[],\"strides\":[],\"device\":null,"
-			   "\"requires_grad\":null,\"stats\":null,\"hash\":null,"
-			   "\"share\":1.0}";
+	const char *text = "{\"dtype\":\"int8\",\"offset\":0,\"numel\":1,\"nbytes\":1,\"shape\":[],"
+			   "\"strides\":[],\"device\":null,\"requires_grad\":null,\"stats\":null,"
+			   "\"hash\":null,\"share\":1.0}";
 	struct tensor tensor;
 
 	(void)state;
@@ -147,27 +144,23 @@ static void what_makes_no_sense_is_refused(void **state)
 		"{}",
 		"[]",
 		"{\"dtype\":\"int8\",\"numel\":2,\"shape\":[],\"strides\":[]}",
-		"{\"dtype\":\"int8\",\"numel\":-2,\"shape\":[-2],"
-		"\"strides\":[1]}",
-		"{\"dtype\":\"int8\",\"numel\":0,\"shape\":[4611686018427387904"
-		",4611686018427387904,0],\"strides\":[1,1,1]}",
+		"{\"dtype\":\"int8\",\"numel\":-2,\"shape\":[-2],\"strides\":[1]}",
+		"{\"dtype\":\"int8\",\"numel\":0,\"shape\":[4611686018427387904,"
+		"4611686018427387904,0],\"strides\":[1,1,1]}",
 		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[]}",
 		"{\"numel\":1,\"shape\":[1],\"strides\":[1]}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"blocks\":[7]}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"histogram\":{\"bins\":[1]}}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"stats\":{\"min\":\"many\"}}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"stats\":{\"nan\":-1}}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"stats\":{\"inf\":2}}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"share\":1e9}",
-		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],"
-		"\"strides\":[1],\"histogram\":{\"low\":0,\"high\":1,"
-		"\"bins\":[9223372036854775807,9223372036854775807]}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"blocks\":[7]}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"histogram\":{"
+		"\"bins\":[1]}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"stats\":{\"min\":"
+		"\"many\"}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"stats\":{\"nan\":-"
+		"1}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"stats\":{\"inf\":"
+		"2}}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"share\":1e9}",
+		"{\"dtype\":\"int8\",\"numel\":1,\"shape\":[1],\"strides\":[1],\"histogram\":{"
+		"\"low\":0,\"high\":1,\"bins\":[9223372036854775807,9223372036854775807]}}",
 	};
 
 	(void)state;
@@ -191,11 +184,10 @@ static int read_slice(struct tensor_slice *slice, const char *text)
 
 static void slices(void **state)
 {
-	const char *text = "{\"rowDimension\":0,\"columnDimension\":2,"
-			   "\"index\":[0,5,0],\"row\":2,\"rows\":3,\"column\":0,"
-			   "\"columns\":3,\"numbers\":[0.5,\"nan\",\"-inf\",-7,"
-			   "\"u:18446744073709551615\",true,[1.0,\"inf\"],"
-			   "{\"text\":\"a\"},null]}";
+	const char *text =
+		"{\"rowDimension\":0,\"columnDimension\":2,\"index\":[0,5,0],\"row\":2,\"rows\":3,"
+		"\"column\":0,\"columns\":3,\"numbers\":[0.5,\"nan\",\"-inf\",-7,\"u:"
+		"18446744073709551615\",true,[1.0,\"inf\"],{\"text\":\"a\"},null]}";
 	struct tensor_slice slice;
 	struct buffer out = BUFFER_INIT;
 	json_t *json;
@@ -235,10 +227,10 @@ static void slices_that_are_none(void **state)
 
 static void parameters(void **state)
 {
-	const char *text = "{\"parameters\":[{\"name\":\"fc.weight\","
-			   "\"kind\":\"parameter\",\"tensor\":" WHOLE ",\"error\":null},"
-			   "{\"name\":\"fc.mask\",\"kind\":\"buffer\",\"tensor\":null,"
-			   "\"error\":\"it is not there\"}],\"total\":2}";
+	const char *text =
+		"{\"parameters\":[{\"name\":\"fc.weight\",\"kind\":\"parameter\",\"tensor\":" WHOLE
+		",\"error\":null},{\"name\":\"fc.mask\",\"kind\":\"buffer\",\"tensor\":null,"
+		"\"error\":\"it is not there\"}],\"total\":2}";
 	struct tensor_parameters parameters = { .total = -1 };
 	struct error error = ERROR_INIT;
 	struct buffer out = BUFFER_INIT;
@@ -284,11 +276,11 @@ static void an_answer_is_read_or_refused(void **state)
 	struct tensor_answer answer;
 
 	(void)state;
-	assert_int_equal(read_answer(&answer, VALUE ",\"data\":\"AAE=\","
-						    "\"found\":7,\"frame\":"
-						    "{\"func\":\"f\","
-						    "\"lineno\":-3}}"),
-			 0);
+	assert_int_equal(
+		read_answer(
+			&answer, VALUE
+			",\"data\":\"AAE=\",\"found\":7,\"frame\":{\"func\":\"f\",\"lineno\":-3}}"),
+		0);
 	assert_string_equal(answer.value.value, "1");
 	assert_false(answer.has_tensor || answer.has_slice);
 	assert_int_equal(answer.found, 7);

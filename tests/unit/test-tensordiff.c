@@ -68,8 +68,8 @@ static void values_have_the_digits_that_differ(void **state)
 	(void)state;
 	begin(&diff, 1, 2, 0, 0);
 	add(&diff, 0, a, b, 2);
-	check(&diff, "1 of 2 elements differ, first at [0, 0]: 1 and "
-		     "1.00000012; max |difference| 1.192e-07 at [0, 0]");
+	check(&diff, "1 of 2 elements differ, first at [0, 0]: 1 and 1.00000012; max |difference| "
+		     "1.192e-07 at [0, 0]");
 }
 
 static void the_first_and_the_farthest_are_told(void **state)
@@ -84,8 +84,8 @@ static void the_first_and_the_farthest_are_told(void **state)
 	add(&diff, 6, a, b, 6);
 	assert_int_equal(diff.unlike, 1);
 	assert_false(tensordiff_is_within(&diff, 10));
-	check(&diff, "3 of 12 elements differ, first at [2, 1]: nan and 2; "
-		     "max |difference| 2 at [3, 0]");
+	check(&diff,
+	      "3 of 12 elements differ, first at [2, 1]: nan and 2; max |difference| 2 at [3, 0]");
 }
 
 static void what_was_not_read_is_told(void **state)
@@ -114,8 +114,8 @@ static void a_tolerance_is_that_of_numbers(void **state)
 	assert_false(tensordiff_is_within(&diff, 0.4));
 	diff.is_torn = true;
 	assert_false(tensordiff_is_within(&diff, 0.5));
-	check(&diff, "1 of 1 element differs, first at [0, 0]: 1 and 1.5; max "
-		     "|difference| 0.5 at [0, 0]; written meanwhile");
+	check(&diff, "1 of 1 element differs, first at [0, 0]: 1 and 1.5; max |difference| 0.5 at "
+		     "[0, 0]; written meanwhile");
 }
 
 /* Each cell "0", its largest difference, "x" for NaN, "." for not read. */
@@ -171,8 +171,8 @@ static void others_are_not_compared(void **state)
 	make(&a, 8, 32);
 	make(&b, 8, 31);
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
-	assert_string_equal(error.message, "their shapes differ, so their "
-					   "elements cannot be compared");
+	assert_string_equal(error.message,
+			    "their shapes differ, so their elements cannot be compared");
 	free(b.dtype);
 	b.dtype = xstrdup("float64");
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
@@ -207,13 +207,12 @@ static void distances_are_those_of_the_type(void **state)
 
 	(void)state;
 	check_types("int64", 8, &large[0], &large[1],
-		    FIRST ": 9223372036854775807 and 9223372036854775806; "
-			  "max |difference| 1 at [0, 0]");
+		    FIRST
+		    ": 9223372036854775807 and 9223372036854775806; max |difference| 1 at [0, 0]");
 	check_types(">int64", 8, &signs[0], &signs[1],
 		    FIRST ": -1 and 1; max |difference| 2 at [0, 0]");
 	check_types("uint64", 8, &signs[0], &signs[1],
-		    FIRST ": 18446744073709551615 and 1; "
-			  "max |difference| 1.845e+19 at [0, 0]");
+		    FIRST ": 18446744073709551615 and 1; max |difference| 1.845e+19 at [0, 0]");
 	check_types("complex64", 8, &complex[0], &complex[2],
 		    FIRST ": 1+2j and 4+6j; max |difference| 5 at [0, 0]");
 	check_types("float8_e4m3fn", 1, "\x38", "\x7f", FIRST ": 1 and nan");

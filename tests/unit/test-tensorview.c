@@ -367,9 +367,7 @@ static int take(struct tensorview *tensorview, enum tensor_work work, const char
 	struct error error = ERROR_INIT;
 	char *tensor = xasprintf(TENSOR, statistics);
 	char *slice = xasprintf(SLICE, numbers);
-	char *text = xasprintf("{\"value\":" VALUE ",\"tensor\":%s,"
-			       "\"slice\":%s}",
-			       tensor, slice);
+	char *text = xasprintf("{\"value\":" VALUE ",\"tensor\":%s,\"slice\":%s}", tensor, slice);
 	json_t *body = json_loads(text, 0, NULL);
 	int result = tensorview_take(tensorview, work, body, 1, &error);
 
@@ -438,11 +436,10 @@ static void statistics_of_another_shape_are_forgotten(void **state)
 {
 	struct error error = ERROR_INIT;
 	struct tensorview view;
-	json_t *body = json_loads("{\"value\":" VALUE ","
-				  "\"tensor\":{\"dtype\":\"float32\","
-				  "\"shape\":[3],\"strides\":[1],"
-				  "\"numel\":3,\"itemsize\":4}}",
-				  0, NULL);
+	json_t *body =
+		json_loads("{\"value\":" VALUE ",\"tensor\":{\"dtype\":\"float32\",\"shape\":[3],"
+					       "\"strides\":[1],\"numel\":3,\"itemsize\":4}}",
+			   0, NULL);
 
 	(void)state;
 	tensorview_init(&view);

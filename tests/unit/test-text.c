@@ -176,10 +176,10 @@ static void path_keeps_its_file_name(void **state)
 	for (int width = 1; width < 40; width++) {
 		struct buffer out = BUFFER_INIT;
 
-		text_cut_path(&out,
-			      "/\xe6\xbc\xa2\xe5\xad\x97/e\xcc\x81/"
-			      "\xe6\xbc\xa2/lib/python3/train.py",
-			      width);
+		text_cut_path(
+			&out,
+			"/\xe6\xbc\xa2\xe5\xad\x97/e\xcc\x81/\xe6\xbc\xa2/lib/python3/train.py",
+			width);
 		assert_true(text_width(out.data) <= width);
 		assert_true(text_is_utf8(out.data, out.length));
 		buffer_clear(&out);

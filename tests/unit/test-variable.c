@@ -40,11 +40,11 @@ static void the_shape_is_the_contract(void **state)
 	list.items[1].kind = VARIABLE_CELL;
 	json = variable_list_to_json(&list);
 	json_append(&out, json);
-	assert_string_equal(out.data, "{\"variables\":[{\"name\":\"step\",\"kind\":\"local\","
-				      "\"type\":\"int\",\"value\":\"13\",\"address\":"
-				      "\"0x7f0012345678\",\"children\":null},{\"name\":\"gone\","
-				      "\"kind\":\"cell\",\"type\":\"int\",\"value\":\"unbound\","
-				      "\"children\":4,\"address\":null}],\"total\":null}");
+	assert_string_equal(out.data,
+			    "{\"variables\":[{\"name\":\"step\",\"kind\":\"local\",\"type\":"
+			    "\"int\",\"value\":\"13\",\"address\":\"0x7f0012345678\",\"children\":"
+			    "null},{\"name\":\"gone\",\"kind\":\"cell\",\"type\":\"int\",\"value\":"
+			    "\"unbound\",\"children\":4,\"address\":null}],\"total\":null}");
 	json_decref(json);
 	buffer_clear(&out);
 	variable_list_clear(&list);
@@ -174,12 +174,9 @@ static void hostile_values_are_refused(void **state)
 		"{\"variables\":[{}]}",
 		"{\"variables\":[{\"name\":\"a\"}]}",
 		"{\"variables\":[{\"name\":\"a\",\"value\":1}]}",
-		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"kind\":"
-		"\"x\"}]}",
-		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"address\":"
-		"\"12\"}]}",
-		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"children\":"
-		"-1}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"kind\":\"x\"}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"address\":\"12\"}]}",
+		"{\"variables\":[{\"name\":\"a\",\"value\":\"1\",\"children\":-1}]}",
 	};
 	struct variable_list list = { .total = -1 };
 

@@ -47,8 +47,7 @@ static void a_short_stand_in_one_place_is_not_hung(void **state)
 	scene_wait(&scene, 0.2);
 	see_all(&scene, 4, waits);
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 4 ranks wait in all_reduce (train.py:17), so far "
-		     "without moving.");
+		     "All 4 ranks wait in all_reduce (train.py:17), so far without moving.");
 	scene_wait(&scene, 1);
 	see_all(&scene, 4, waits);
 	scene_judge(&scene);
@@ -91,9 +90,8 @@ static void sleep_takes_longer_to_be_odd(void **state)
 	scene_wait(&scene, 10);
 	see_all(&scene, 4, sleeps);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "All 4 ranks are in load_batch (train.py:5) in "
-		     "time.sleep and did not move for 12 s; none of them is "
-		     "the odd one.");
+		     "All 4 ranks are in load_batch (train.py:5) in time.sleep and did not move "
+		     "for 12 s; none of them is the odd one.");
 	scene_clear(&scene);
 }
 
@@ -111,9 +109,8 @@ static void what_wakes_may_get_somewhere(void **state)
 		sleeps.switches += 6;
 	}
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 4 ranks are in load_batch (train.py:5) in "
-		     "time.sleep; they wake now and then, and what they do "
-		     "then was not seen.");
+		     "All 4 ranks are in load_batch (train.py:5) in time.sleep; they wake now and "
+		     "then, and what they do then was not seen.");
 	assert_true(standstill_seconds(&scene.session) == 0);
 	scene_clear(&scene);
 }
@@ -171,11 +168,10 @@ static void who_ended_first_is_named(void **state)
 	for (int rank = 0; rank < 4; rank++)
 		if (rank != 2)
 			end_rank(&scene, rank, "exit_signal");
-	scene_expect(&scene, VERDICT_CRASHED, "2",
-		     "All ranks have ended: rank 2 exited with code 1, then "
-		     "ranks 0-1,3 were killed by SIGTERM. Rank 2 was last seen "
-		     "in train "
-		     "(train.py:17) in all_reduce.");
+	scene_expect(
+		&scene, VERDICT_CRASHED, "2",
+		"All ranks have ended: rank 2 exited with code 1, then ranks 0-1,3 were killed by "
+		"SIGTERM. Rank 2 was last seen in train (train.py:17) in all_reduce.");
 	scene_clear(&scene);
 }
 
@@ -374,8 +370,7 @@ static enum verdict_state wait_for_child(bool has_waiting_peers, double share)
 			struct seen seen = WAITS(100 + rank, 17);
 
 			if (rank == 3 || !has_waiting_peers)
-				seen.stack = "result lib/concurrent/futures/"
-					     "_base.py:445 < warmup "
+				seen.stack = "result lib/concurrent/futures/_base.py:445 < warmup "
 					     "compile.py:8";
 			assert_int_equal(scene_see(&scene, &seen), 0);
 		}
@@ -408,8 +403,7 @@ static enum verdict_state wait_for_thread(double share)
 		for (int rank = 0; rank < 4; rank++) {
 			const struct seen threads[] = {
 				{ .pid = 100 + rank,
-				  .stack = "join lib/threading.py:1119 < "
-					   "warmup compile.py:8" },
+				  .stack = "join lib/threading.py:1119 < warmup compile.py:8" },
 				{ .pid = 100 + rank,
 				  .tid = 9,
 				  .state = share > 0.5 ? "running" : NULL,
@@ -450,8 +444,7 @@ static void what_does_not_move_is_not_said_to(void **state)
 		scene_wait(&scene, 0.2);
 	}
 	scene_expect(&scene, VERDICT_PROGRESSING, "",
-		     "1 of 4 ranks moves; all wait in all_reduce "
-		     "(train.py:17).");
+		     "1 of 4 ranks moves; all wait in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 

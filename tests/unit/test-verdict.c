@@ -48,9 +48,8 @@ static void one_late(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &sleeps, 34);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "34 s.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 34 s.");
 	assert_int_equal(scene.session.verdict.class_count, 2);
 	assert_int_equal(scene.session.verdict.majority, 0);
 	assert_int_equal(scene.session.verdict.classes[0].mark, 0);
@@ -71,8 +70,8 @@ static void one_sample_tells_no_time_and_no_state(void **state)
 	scene_start(&scene, 8);
 	see_waiting(&scene, 8, &sleeps);
 	scene_expect(&scene, VERDICT_UNKNOWN, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep.");
 	scene_clear(&scene);
 }
 
@@ -85,8 +84,8 @@ static void a_short_time_is_not_said(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &sleeps, 0.2);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep.");
 	scene_clear(&scene);
 }
 
@@ -105,9 +104,8 @@ static void a_sleeping_loop_that_wakes_does_not_move(void **state)
 		odd.cpu += 0.001;
 	}
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "9 s.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 9 s.");
 	scene_clear(&scene);
 }
 
@@ -121,8 +119,8 @@ static void another_collective(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &odd, 5);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 "
-		     "waits in barrier (train.py:20), for 5 s.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 waits in barrier "
+		     "(train.py:20), for 5 s.");
 	scene_clear(&scene);
 }
 
@@ -132,9 +130,9 @@ static void two_lines_of_one_collective_are_one_camp(void **state)
 	struct scene scene;
 	struct seen odd = {
 		.pid = 103,
-		.stack = "all_reduce torch/distributed/distributed_c10d.py:3248"
-			 " < wrapper torch/distributed/c10d_logger.py:83"
-			 " < train train.py:17 < <module> train.py:19",
+		.stack = "all_reduce torch/distributed/distributed_c10d.py:3248 < wrapper "
+			 "torch/distributed/c10d_logger.py:83 < train train.py:17 < <module> "
+			 "train.py:19",
 	};
 
 	(void)state;
@@ -142,8 +140,8 @@ static void two_lines_of_one_collective_are_one_camp(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &odd, 5);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "All 8 ranks wait in all_reduce (train.py:17) and did "
-		     "not move for 5 s" TOGETHER_TAIL);
+		     "All 8 ranks wait in all_reduce (train.py:17) and did not move for 5 "
+		     "s" TOGETHER_TAIL);
 	assert_int_equal(scene.session.verdict.class_count, 2);
 	scene_clear(&scene);
 }
@@ -158,8 +156,8 @@ static void one_collective_from_two_lines_is_two_camps(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &odd, 5);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 "
-		     "waits in all_reduce (train.py:16), for 5 s.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 waits in all_reduce "
+		     "(train.py:16), for 5 s.");
 	scene_clear(&scene);
 }
 
@@ -180,9 +178,8 @@ static void two_camps(void **state)
 		scene_wait(&scene, 1);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "4 ranks (0-3) wait in all_reduce (train.py:17), 4 ranks "
-		     "(4-7) wait in barrier (train.py:20): two camps, no "
-		     "majority, and none of them moves.");
+		     "4 ranks (0-3) wait in all_reduce (train.py:17), 4 ranks (4-7) wait in "
+		     "barrier (train.py:20): two camps, no majority, and none of them moves.");
 	assert_int_equal(scene.session.verdict.majority, -1);
 	scene_clear(&scene);
 }
@@ -197,9 +194,8 @@ static void two_ranks_in_two_collectives(void **state)
 	scene_start(&scene, 2);
 	see_twice(&scene, 2, &odd, 1);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "1 rank (0) waits in all_reduce (train.py:17), 1 rank (1) "
-		     "waits in barrier (train.py:20): two camps, no majority, "
-		     "and none of them moves.");
+		     "1 rank (0) waits in all_reduce (train.py:17), 1 rank (1) waits in barrier "
+		     "(train.py:20): two camps, no majority, and none of them moves.");
 	scene_clear(&scene);
 }
 
@@ -214,9 +210,8 @@ static void two_ranks_one_late(void **state)
 	scene_start(&scene, 2);
 	see_twice(&scene, 2, &odd, 1);
 	scene_expect(&scene, VERDICT_HUNG, "1",
-		     "1 of 2 ranks waits in all_reduce (train.py:17). Rank 1 "
-		     "is elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "1 s.");
+		     "1 of 2 ranks waits in all_reduce (train.py:17). Rank 1 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 1 s.");
 	scene_clear(&scene);
 }
 
@@ -249,8 +244,8 @@ static void a_moving_job_has_no_outlier(void **state)
 	struct scene scene;
 	struct seen odd = { .pid = 103,
 			    .state = "running",
-			    .stack = "forward net.py:9 < train train.py:14 < "
-				     "<module> train.py:19" };
+			    .stack =
+				    "forward net.py:9 < train train.py:14 < <module> train.py:19" };
 
 	(void)state;
 	scene_init(&scene);
@@ -267,8 +262,7 @@ static void a_moving_job_has_no_outlier(void **state)
 		scene_wait(&scene, 0.2);
 	}
 	scene_expect(&scene, VERDICT_PROGRESSING, "",
-		     "All 8 ranks move: 7 wait in all_reduce (train.py:17), 1 "
-		     "computes.");
+		     "All 8 ranks move: 7 wait in all_reduce (train.py:17), 1 computes.");
 	scene_clear(&scene);
 }
 
@@ -297,10 +291,10 @@ static void what_has_no_word_is_told_by_its_place(void **state)
 			}
 			scene_wait(&scene, 0.2);
 		}
-		scene_expect(&scene, VERDICT_PROGRESSING, "",
-			     last == 1 ? "Both ranks move, and are in train "
-					 "(train.py:25) in queue get."
-				       : "Both ranks move.");
+		scene_expect(
+			&scene, VERDICT_PROGRESSING, "",
+			last == 1 ? "Both ranks move, and are in train (train.py:25) in queue get."
+				  : "Both ranks move.");
 		scene_clear(&scene);
 	}
 }
@@ -336,8 +330,8 @@ static void all_together_and_not_moving(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, NULL, 3);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "All 8 ranks wait in all_reduce (train.py:17) and did "
-		     "not move for 3 s" TOGETHER_TAIL);
+		     "All 8 ranks wait in all_reduce (train.py:17) and did not move for 3 "
+		     "s" TOGETHER_TAIL);
 	assert_int_equal(scene.session.verdict.class_count, 1);
 	scene_clear(&scene);
 }
@@ -369,10 +363,9 @@ static void the_ranks_of_other_machines_are_not_seen(void **state)
 	scene_discovered(&scene);
 	see_twice(&scene, 4, NULL, 3);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "All 4 ranks here wait in all_reduce (train.py:17) and "
-		     "did not move for 3 s; the stacks agree, so look below "
-		     "Python: network, a rank's C++ or GPU work, or a peer "
-		     "that is not in this set.");
+		     "All 4 ranks here wait in all_reduce (train.py:17) and did not move for 3 s; "
+		     "the stacks agree, so look below Python: network, a rank's C++ or GPU work, "
+		     "or a peer that is not in this set.");
 	scene_clear(&scene);
 }
 
@@ -386,9 +379,8 @@ static void one_killed(void **state)
 	see_twice(&scene, 8, &sleeps, 5);
 	scene_text(&scene, "rankRemoved", "{'pid':103,'rank':3,'state':'exited','exit_signal':9}");
 	scene_expect(&scene, VERDICT_CRASHED, "3",
-		     "Rank 3 is gone: killed by SIGKILL, last seen in "
-		     "load_batch (train.py:5) in time.sleep. The 7 others "
-		     "wait in all_reduce (train.py:17).");
+		     "Rank 3 is gone: killed by SIGKILL, last seen in load_batch (train.py:5) in "
+		     "time.sleep. The 7 others wait in all_reduce (train.py:17).");
 	assert_string_equal(session_find_rank(&scene.session, 3)->error, "was killed by SIGKILL");
 	assert_int_equal(scene.session.verdict.ranks_found, 7);
 	scene_clear(&scene);
@@ -405,10 +397,9 @@ static void two_died_in_two_ways(void **state)
 	scene_text(&scene, "rankRemoved", "{'pid':105,'rank':5,'state':'exited','exit_signal':9}");
 	scene_text(&scene, "rankRemoved", "{'pid':106,'rank':6,'state':'exited','exit_code':1}");
 	scene_expect(&scene, VERDICT_CRASHED, "5-6",
-		     "Ranks 5 and 6 are gone: rank 5 was killed by SIGKILL, "
-		     "rank 6 exited with code 1. The 6 others: 5 wait in all_reduce "
-		     "(train.py:17), rank 3 is in load_batch (train.py:5) in "
-		     "time.sleep.");
+		     "Ranks 5 and 6 are gone: rank 5 was killed by SIGKILL, rank 6 exited with "
+		     "code 1. The 6 others: 5 wait in all_reduce (train.py:17), rank 3 is in "
+		     "load_batch (train.py:5) in time.sleep.");
 	scene_clear(&scene);
 }
 
@@ -425,8 +416,7 @@ static void one_dead_before_we_came(void **state)
 	scene_discovered(&scene);
 	see_twice(&scene, 7, NULL, 5);
 	scene_expect(&scene, VERDICT_CRASHED, "7",
-		     "Rank 7 was not found. The 7 others wait in all_reduce "
-		     "(train.py:17).");
+		     "Rank 7 was not found. The 7 others wait in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -441,27 +431,25 @@ static void all_ended(void **state)
 	scene_text(&scene, "rankRemoved", "{'pid':100,'rank':0,'state':'exited','exit_code':0}");
 	scene_text(&scene, "rankRemoved", "{'pid':101,'rank':1,'state':'exited','exit_code':1}");
 	scene_expect(&scene, VERDICT_CRASHED, "1",
-		     "All ranks have ended: rank 0 exited with code 0, rank 1 "
-		     "exited with code 1. Rank 1 was last seen in train (train.py:17) in "
-		     "all_reduce.");
+		     "All ranks have ended: rank 0 exited with code 0, rank 1 exited with code 1. "
+		     "Rank 1 was last seen in train (train.py:17) in all_reduce.");
 	scene_clear(&scene);
 }
 
 static void raised_and_in_teardown(void **state)
 {
 	struct scene scene;
-	struct seen odd = { .pid = 103,
-			    .stack = "join lib/threading.py:1119 < _shutdown "
-				     "lib/threading.py:1570" };
+	struct seen odd = {
+		.pid = 103, .stack = "join lib/threading.py:1119 < _shutdown lib/threading.py:1570"
+	};
 
 	(void)state;
 	scene_init(&scene);
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &odd, 5);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "Rank 3 is in teardown: threads' shutdown "
-		     "(threading.py:1119), for 5 s. The 7 others wait in "
-		     "all_reduce (train.py:17).");
+		     "Rank 3 is in teardown: threads' shutdown (threading.py:1119), for 5 s. The 7 "
+		     "others wait in all_reduce (train.py:17).");
 	scene_clear(&scene);
 }
 
@@ -481,8 +469,8 @@ static void endless_python_loop(void **state)
 		scene_wait(&scene, 1);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 "
-		     "computes: spin (train.py:9).");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 computes: spin "
+		     "(train.py:9).");
 	assert_true(rank_is_moving(session_find_rank(&scene.session, 3)));
 	scene_clear(&scene);
 }
@@ -493,8 +481,7 @@ static void endless_c_call_with_the_gil(void **state)
 	struct seen odd = { .pid = 103,
 			    .state = "running",
 			    .has_gil = true,
-			    .stack = "crunch train.py:9 < <module> "
-				     "train.py:19" };
+			    .stack = "crunch train.py:9 < <module> train.py:19" };
 
 	(void)state;
 	scene_init(&scene);
@@ -504,9 +491,8 @@ static void endless_c_call_with_the_gil(void **state)
 	scene_wait(&scene, 3);
 	see_waiting(&scene, 8, &odd);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 "
-		     "holds the GIL in C code called from crunch (train.py:9), "
-		     "or loops on that line, for 3 s.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 holds the GIL in C "
+		     "code called from crunch (train.py:9), or loops on that line, for 3 s.");
 	assert_true(rank_main_thread(session_find_rank(&scene.session, 3))->is_busy);
 	scene_clear(&scene);
 }
@@ -520,22 +506,24 @@ static void endless_c_call_with_the_gil(void **state)
 static void data_loader_worker_stuck(void **state)
 {
 	struct scene scene;
-	struct seen odd = { .pid = 103,
-			    .syscall = SYS_poll,
-			    .stack = POLLS "_try_get_data torch/utils/data/dataloader.py:1131"
-					   " < _get_data torch/utils/data/dataloader.py:1295"
-					   " < __next__ torch/utils/data/dataloader.py:630"
-					   " < train train.py:12 < <module> train.py:19" };
+	struct seen odd = {
+		.pid = 103,
+		.syscall = SYS_poll,
+		.stack = POLLS
+		"_try_get_data torch/utils/data/dataloader.py:1131 < _get_data "
+		"torch/utils/data/dataloader.py:1295 < __next__ torch/utils/data/dataloader.py:630 "
+		"< train train.py:12 < <module> train.py:19"
+	};
 	struct seen idle = { .pid = 500,
 			     .syscall = SYS_poll,
-			     .stack = POLLS "_worker_loop torch/utils/data/_utils/worker.py:275"
-					    " < run lib/multiprocessing/process.py:108" };
-	struct seen stuck = { .pid = 501,
-			      .syscall = SYS_clock_nanosleep,
-			      .stack = "__getitem__ data.py:9 < fetch "
-				       "torch/utils/data/_utils/fetch.py:52 < "
-				       "_worker_loop "
-				       "torch/utils/data/_utils/worker.py:309" };
+			     .stack = POLLS "_worker_loop torch/utils/data/_utils/worker.py:275 < "
+					    "run lib/multiprocessing/process.py:108" };
+	struct seen stuck = {
+		.pid = 501,
+		.syscall = SYS_clock_nanosleep,
+		.stack = "__getitem__ data.py:9 < fetch torch/utils/data/_utils/fetch.py:52 < "
+			 "_worker_loop torch/utils/data/_utils/worker.py:309"
+	};
 
 	(void)state;
 	scene_init(&scene);
@@ -554,9 +542,9 @@ static void data_loader_worker_stuck(void **state)
 		scene_wait(&scene, i ? 0 : 4);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 "
-		     "waits for its DataLoader (train.py:12); worker pid 501 "
-		     "is in __getitem__ (data.py:9) in time.sleep, for 4 s.");
+		     "7 of 8 ranks wait in all_reduce (train.py:17). Rank 3 waits for its "
+		     "DataLoader (train.py:12); worker pid 501 is in __getitem__ (data.py:9) in "
+		     "time.sleep, for 4 s.");
 	scene_clear(&scene);
 }
 
@@ -576,8 +564,8 @@ static void several_outliers_share_a_sentence(void **state)
 		scene_see(&scene, &seen);
 	}
 	scene_expect(&scene, VERDICT_UNKNOWN, "2,5",
-		     "6 of 8 ranks wait in all_reduce (train.py:17). Ranks 2 "
-		     "and 5 compute: f (a.py:5), g (b.py:7).");
+		     "6 of 8 ranks wait in all_reduce (train.py:17). Ranks 2 and 5 compute: f "
+		     "(a.py:5), g (b.py:7).");
 	scene_clear(&scene);
 }
 
@@ -594,10 +582,9 @@ static void backward_without_work_of_its_own_waits(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct seen waits = {
 			.pid = 100,
-			.stack = "_engine_run_backward torch/autograd/graph.py:"
-				 "829 < backward torch/autograd/__init__.py:359"
-				 " < backward torch/_tensor.py:648 < train "
-				 "train.py:15 < <module> train.py:19",
+			.stack = "_engine_run_backward torch/autograd/graph.py:829 < backward "
+				 "torch/autograd/__init__.py:359 < backward torch/_tensor.py:648 < "
+				 "train train.py:15 < <module> train.py:19",
 		};
 
 		scene_see(&scene, &waits);
@@ -605,9 +592,8 @@ static void backward_without_work_of_its_own_waits(void **state)
 		scene_wait(&scene, i ? 0 : 2);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "1",
-		     "1 of 2 ranks waits in backward (train.py:15). Rank 1 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "2 s.");
+		     "1 of 2 ranks waits in backward (train.py:15). Rank 1 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 2 s.");
 	scene_clear(&scene);
 }
 
@@ -623,9 +609,8 @@ static void one_sample_of_backward_names_no_outlier(void **state)
 {
 	const struct seen receives = {
 		.pid = 103,
-		.stack = "recv torch/distributed/distributed_c10d.py:2600 < "
-			 "hook train.py:9 < train train.py:15 < <module> "
-			 "train.py:19",
+		.stack = "recv torch/distributed/distributed_c10d.py:2600 < hook train.py:9 < "
+			 "train train.py:15 < <module> train.py:19",
 	};
 	struct scene scene;
 
@@ -641,16 +626,14 @@ static void one_sample_of_backward_names_no_outlier(void **state)
 		scene_see(&scene, &receives);
 		if (i == 0)
 			scene_expect(&scene, VERDICT_UNKNOWN, "",
-				     "3 ranks (0-2) are in train (train.py:15) "
-				     "in backward, 1 rank (3) waits in recv "
-				     "(train.py:9). One sample does not show "
-				     "which ranks wait for the others (--for "
-				     "1).");
+				     "3 ranks (0-2) are in train (train.py:15) in backward, 1 rank "
+				     "(3) waits in recv (train.py:9). One sample does not show "
+				     "which ranks wait for the others (--for 1).");
 		scene_wait(&scene, 2);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "3 of 4 ranks wait in backward (train.py:15). Rank 3 "
-		     "waits in recv (train.py:9), for 2 s.");
+		     "3 of 4 ranks wait in backward (train.py:15). Rank 3 waits in recv "
+		     "(train.py:9), for 2 s.");
 	scene_clear(&scene);
 }
 
@@ -663,9 +646,8 @@ static void one_rank_only(void **state)
 	scene_start(&scene, 1);
 	see_twice(&scene, 1, NULL, 4);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "Rank 0 waits in all_reduce (train.py:17) and did not "
-		     "move for 4 s; no other rank is here to compare it "
-		     "with.");
+		     "Rank 0 waits in all_reduce (train.py:17) and did not move for 4 s; no other "
+		     "rank is here to compare it with.");
 	scene_clear(&scene);
 }
 
@@ -685,9 +667,8 @@ static void the_majority_computes_elsewhere(void **state)
 		scene_wait(&scene, i ? 0 : 2);
 	}
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "7 of 8 ranks are in wait (train.py:30) in lock. Rank 3 "
-		     "is elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "2 s.");
+		     "7 of 8 ranks are in wait (train.py:30) in lock. Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 2 s.");
 	scene_clear(&scene);
 }
 
@@ -700,12 +681,11 @@ static void an_unreadable_rank_is_named(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 7, &sleeps, 2);
 	scene_text(&scene, "sampled",
-		   "{'pid':107,'epoch':1,'time':1,'threads':[],"
-		   "'error':'permission denied'}");
-	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "6 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "2 s. Rank 7 cannot be read: permission denied.");
+		   "{'pid':107,'epoch':1,'time':1,'threads':[],'error':'permission denied'}");
+	scene_expect(
+		&scene, VERDICT_HUNG, "3",
+		"6 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: load_batch "
+		"(train.py:5) in time.sleep, for 2 s. Rank 7 cannot be read: permission denied.");
 	scene_clear(&scene);
 }
 
@@ -721,8 +701,8 @@ static void a_rank_that_is_half_read_is_not_blamed(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &half, 2);
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "7 of 8 ranks wait in all_reduce (train.py:17), so far "
-		     "without moving. Rank 7: " UNREAD ".");
+		     "7 of 8 ranks wait in all_reduce (train.py:17), so far without moving. Rank "
+		     "7: " UNREAD ".");
 	scene_clear(&scene);
 	/* Whoever is known to be elsewhere still is. */
 	scene_init(&scene);
@@ -733,9 +713,8 @@ static void a_rank_that_is_half_read_is_not_blamed(void **state)
 	see_waiting(&scene, 7, &sleeps);
 	scene_see(&scene, &half);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "6 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is "
-		     "elsewhere: load_batch (train.py:5) in time.sleep, for "
-		     "2 s. Rank 7: " UNREAD ".");
+		     "6 of 8 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 2 s. Rank 7: " UNREAD ".");
 	scene_clear(&scene);
 }
 
@@ -756,13 +735,13 @@ static void half_a_sample_compares_to_none(void **state)
 	waits.switches = 100000;
 	see_waiting(&scene, 8, &waits);
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 8 ranks wait in all_reduce (train.py:17). Rank 3: "
-		     "the processor time could not be read: No memory.");
+		     "All 8 ranks wait in all_reduce (train.py:17). Rank 3: the processor time "
+		     "could not be read: No memory.");
 	scene_wait(&scene, 2);
 	see_waiting(&scene, 8, &waits);
 	scene_expect(&scene, VERDICT_HUNG, "",
-		     "All 8 ranks wait in all_reduce (train.py:17) and did not "
-		     "move for 2 s" TOGETHER_TAIL);
+		     "All 8 ranks wait in all_reduce (train.py:17) and did not move for 2 "
+		     "s" TOGETHER_TAIL);
 	scene_clear(&scene);
 }
 
@@ -787,19 +766,17 @@ static void a_rank_that_may_be_there_is_not_gone(void **state)
 	(void)state;
 	start_unseen(&scene, "'unread':'Too many open files'");
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "3 of 4 ranks wait in all_reduce (train.py:17), so far "
-		     "without moving. Rank 3: not found, but not all processes "
-		     "could be read: Too many open files. Not all "
-		     "processes could be read: Too many open files.");
+		     "3 of 4 ranks wait in all_reduce (train.py:17), so far without moving. Rank "
+		     "3: not found, but not all processes could be read: Too many open files. Not "
+		     "all processes could be read: Too many open files.");
 	assert_int_equal(scene_text(&scene, "unread", "{'unread':null}"), 0);
 	scene_judge(&scene);
 	assert_int_equal(scene.session.verdict.state, VERDICT_CRASHED);
 	scene_clear(&scene);
 	start_unseen(&scene, "'hidden':1");
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "3 of 4 ranks wait in all_reduce (train.py:17), so far "
-		     "without moving. Rank 3: not found, but 1 Python process "
-		     "of this user cannot be read.");
+		     "3 of 4 ranks wait in all_reduce (train.py:17), so far without moving. Rank "
+		     "3: not found, but 1 Python process of this user cannot be read.");
 	scene_clear(&scene);
 }
 
@@ -817,8 +794,8 @@ static void stopped_ranks(void **state)
 		scene_see(&scene, &seen);
 	}
 	scene_expect(&scene, VERDICT_UNKNOWN, "0",
-		     "1 of 2 ranks waits in all_reduce (train.py:17). Rank 0 "
-		     "is stopped: train (train.py:17) in all_reduce.");
+		     "1 of 2 ranks waits in all_reduce (train.py:17). Rank 0 is stopped: train "
+		     "(train.py:17) in all_reduce.");
 	for (int rank = 0; rank < 2; rank++) {
 		struct seen seen = WAITS(100 + rank, 17);
 
@@ -826,8 +803,7 @@ static void stopped_ranks(void **state)
 		scene_see(&scene, &seen);
 	}
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Both ranks are stopped, by a signal or by another "
-		     "debugger.");
+		     "Both ranks are stopped, by a signal or by another debugger.");
 	scene_clear(&scene);
 }
 
@@ -853,8 +829,8 @@ static void names_from_the_target_are_harmless(void **state)
 	scene_start(&scene, 2);
 	see_waiting(&scene, 2, &odd);
 	scene_expect(&scene, VERDICT_UNKNOWN, "1",
-		     "1 of 2 ranks waits in all_reduce (train.py:17). Rank 1 "
-		     "computes: ^[[2Jf (^[[31mx.py:5).");
+		     "1 of 2 ranks waits in all_reduce (train.py:17). Rank 1 computes: ^[[2Jf "
+		     "(^[[31mx.py:5).");
 	scene_clear(&scene);
 }
 
@@ -871,9 +847,8 @@ static void a_thousand_ranks_are_judged_at_once(void **state)
 	see_twice(&scene, 1024, &sleeps, 540);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
 	scene_expect(&scene, VERDICT_HUNG, "3",
-		     "1,023 of 1,024 ranks wait in all_reduce (train.py:17). "
-		     "Rank 3 is elsewhere: load_batch (train.py:5) in "
-		     "time.sleep, for 9 min.");
+		     "1,023 of 1,024 ranks wait in all_reduce (train.py:17). Rank 3 is elsewhere: "
+		     "load_batch (train.py:5) in time.sleep, for 9 min.");
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
 	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
 	print_message("# 1,024 ranks judged in %.2f ms\n", seconds * 1e3);
