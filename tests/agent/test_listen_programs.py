@@ -204,20 +204,24 @@ class ForkCase(ProgramsCase):
         """The child imports the same, and does not wait for a thread that it
         has not."""
         target = self.start(FORK + """
-gate, slow = threading.Event(), threading.Event()
+began, gate, parent = os.pipe(), os.pipe(), os.getpid()
 def child(how):
-    gate.set()
     import slowly
     return slowly.number
 """)
-        target.place.write("slowly.py", "import __main__\n__main__.slow.set()\n"
-                           "__main__.gate.wait()\nnumber = 7\n")
+        # Pipes: a lock of the program's own, held while it forks, would be
+        # held in the child for ever.
+        target.place.write("slowly.py", "import os, __main__\n"
+                           "if os.getpid() == __main__.parent:\n"
+                           "    os.write(__main__.began[1], b'.')\n"
+                           "    os.read(__main__.gate[0], 1)\n"
+                           "number = 7\n")
         with target.client() as client:
             client.send(client.request("POST", "/eval", {
                 "code": "import slowly; slowly.number"}))
-            target.run("slow.wait()")
+            target.run("os.read(began[0], 1)")
             self.assertEqual(target.ask("forks('')"), 7)
-            target.run("gate.set()")
+            target.run("os.write(gate[1], b'.')")
             self.assertEqual(client.read().value["value"], "7")
         self.ends(target)
 

@@ -560,7 +560,9 @@ class TestHeld(HttpCase):
         self.assertIn("would end without its agent",
                       self.node.refuse("eject", pid=self.pid))
         self.assertTrue(os.path.exists(self.path()))
-        self.node.ask("connect", target="agent:%d" % self.pid)
+        # Refused where the connection that eject made follows the agent already.
+        self.node.answer(self.node.request("connect",
+                                           target="agent:%d" % self.pid))
         self.assertTrue(self.node.event("stopped", self.pid)["post_mortem"])
         self.node.ask("continue", pid=self.pid)
 
