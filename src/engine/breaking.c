@@ -271,6 +271,16 @@ void breaking_confirm(struct engine *engine, const struct pending *pending,
 		confirm(engine, pending->added);
 }
 
+/* The next breakpoint gets the number. */
+static void give_back(struct engine *engine, int id)
+{
+	struct session *session = &engine->session;
+
+	breakpoints_give_back(&session->choice.breakpoints, id);
+	for (size_t i = 0; i < session->rank_count; i++)
+		debugger_remove_binding(&session->ranks[i]->debugger, id);
+}
+
 void breaking_take(struct engine *engine, struct pending *pending, struct failures *failures)
 {
 	struct breakpoints *list = &engine->session.choice.breakpoints;
@@ -294,5 +304,5 @@ void breaking_take(struct engine *engine, struct pending *pending, struct failur
 	if (is_unknown)
 		breakpoints_remove(list, pending->added);
 	else
-		breakpoints_give_back(list, pending->added);
+		give_back(engine, pending->added);
 }

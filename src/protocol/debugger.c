@@ -164,6 +164,27 @@ static struct breakpoint_binding *find_binding(struct debugger *debugger, int id
 	return NULL;
 }
 
+void debugger_remove_binding(struct debugger *debugger, int id)
+{
+	struct breakpoint_binding *found = find_binding(debugger, id);
+	size_t behind;
+
+	if (!found)
+		return;
+	field_clear(&binding_table, found);
+	debugger->binding_count--;
+	behind = (size_t)(debugger->bindings + debugger->binding_count - found);
+	memmove(found, found + 1, behind * sizeof(*found));
+}
+
+/* "pending" in an answer is older than a refusal or a place that an event has reported. */
+static bool is_newer(const struct breakpoint_binding *answer,
+		     const struct breakpoint_binding *known)
+{
+	return known->number == 0 &&
+	       (!known->is_refused || answer->is_refused || answer->number != 0);
+}
+
 static void add_answer(struct debugger *debugger, const json_t *json)
 {
 	struct breakpoint_binding answer = { .id = 0 };
@@ -176,7 +197,7 @@ static void add_answer(struct debugger *debugger, const json_t *json)
 	known = find_binding(debugger, answer.id);
 	if (!known && debugger->binding_count < BREAKPOINT_BINDINGS_MAXIMUM)
 		known = debugger_add_binding(debugger);
-	if (known && known->number == 0) {
+	if (known && is_newer(&answer, known)) {
 		field_clear(&binding_table, known);
 		*known = answer;
 	} else {

@@ -126,9 +126,12 @@ void debugger_clear(struct debugger *debugger);
 void debugger_clear_bindings(struct debugger *debugger);
 /* Lends a new one at the end: zeroed, path, message NULL. */
 struct breakpoint_binding *debugger_add_binding(struct debugger *debugger);
+/* Of a breakpoint whose number another one may get; no such binding is fine. */
+void debugger_remove_binding(struct debugger *debugger, int id);
 /*
  * Adds what an answer to setBreakpoints (a list of bindings) tells of those
- * that are not known, or were not set: an event may have told more since.
+ * that are not known, or were not set, nor refused: an event may have told more
+ * since.
  */
 void debugger_add_answer(struct debugger *debugger, const json_t *bindings);
 /* "none" "waiting" "stale" "refused" "connecting" "running" "stopped"

@@ -48,7 +48,7 @@ class TestNames(unittest.TestCase):
                          (4, "pause: rank 0\n"), run.stderr)
 
     def test_inject_catch_execute_eval_and_listen(self):
-        for line, says in (("PID inject", ".agent"), ("PID listen", ".agent"),
+        for line, says in (("PID inject --timeout 60", ".agent"), ("PID listen", ".agent"),
                            ("PID catch", "uncaught exception"),
                            ("PID catch off", "uncaught exception"),
                            ("PID execute 6*7", "42"),

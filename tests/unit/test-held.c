@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/alloc.h"
 #include "base/json.h"
 #include "model/breakpoints.h"
 #include "model/held.h"
@@ -912,6 +913,17 @@ static void the_answer_tells_what_no_event_has(void **state)
 	debugger.bindings[0].hits = 3;
 	debugger_add_answer(&debugger, answer);
 	assert_int_equal(debugger.bindings[0].hits, 3);
+	/* An event has refused it since; another breakpoint then gets the number. */
+	debugger.bindings[1].is_refused = true;
+	free(debugger.bindings[1].message);
+	debugger.bindings[1].message = xstrdup("behind the last line");
+	debugger_add_answer(&debugger, answer);
+	assert_string_equal(debugger.bindings[1].message, "behind the last line");
+	debugger_remove_binding(&debugger, 2);
+	debugger_remove_binding(&debugger, 2);
+	assert_int_equal(debugger.binding_count, 1);
+	debugger_add_answer(&debugger, answer);
+	assert_string_equal(debugger.bindings[1].message, "pending: not loaded yet");
 	debugger_clear(&debugger);
 	json_decref(answer);
 }
