@@ -1,5 +1,5 @@
 /*
- * requests: the table of what can be asked of a node (doc/protocol.md).
+ * requests: the table of what can be asked of a node (docs/protocol.md).
  */
 #ifndef BACKENDS_REQUESTS_H
 #define BACKENDS_REQUESTS_H

@@ -139,7 +139,7 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
            allow: Any = None, read_only: bool = False,
            log: Any = None, catch: Any = None) -> List[str]:
     """Lets probetui, and programs, look into this process and run code in
-    it; doc/agent-protocol.md says how. Gives the names of where it listens;
+    it; docs/agent-protocol.md says how. Gives the names of where it listens;
     what goes wrong is told on standard error, not raised.
 
     Always at a socket of the user's own, /tmp/pdb-UID/PID.agent. Besides, with

@@ -1,5 +1,5 @@
 /*
- * agent: one connection to the agent of a process (doc/agent-protocol.md), as
+ * agent: one connection to the agent of a process (docs/agent-protocol.md), as
  * one of its viewers.
  *
  *	OPENING -> OPEN -> WAITING -> OPENING …

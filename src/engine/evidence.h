@@ -3,7 +3,7 @@
  * rank raised, what the kernel killed. The newest answers are kept, those of a
  * recording too, so a report of it has what was asked while it was made.
  *
- * The bodies are those of `evidence` and `diagnose` (doc/protocol.md); all of
+ * The bodies are those of `evidence` and `diagnose` (docs/protocol.md); all of
  * it comes from outside.
  */
 #ifndef ENGINE_EVIDENCE_H

@@ -5,7 +5,7 @@
  *   {"seq", "type": "response", "request_seq", "success", "command",
  *    "message" (the sentence when it failed), "body"}
  *   {"seq", "type": "event", "event", "body"}
- * doc/protocol.md lists commands and events. In a recording each line has
+ * docs/protocol.md lists commands and events. In a recording each line has
  * "time" (seconds since the recording began) besides.
  */
 #ifndef PROTOCOL_MESSAGE_H

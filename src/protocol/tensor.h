@@ -99,7 +99,7 @@ bool tensor_is_shard(const struct tensor *tensor);
 /* How many of its elements are known to be NaN, or infinite. */
 int64_t tensor_nan_count(const struct tensor *tensor);
 int64_t tensor_infinity_count(const struct tensor *tensor);
-/* As in CLI.md, and what stands in doc/protocol.md besides. */
+/* As in CLI.md, and what stands in docs/protocol.md besides. */
 json_t *tensor_to_json(const struct tensor *tensor);
 /* Into one after tensor_init(). */
 int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *error);

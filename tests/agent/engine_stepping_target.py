@@ -27,7 +27,7 @@ LIMIT = 120
 
 class Plain(Untouched):
     """As after set_trace(), which traces all that is on the stack; with
-    is_all_traced, at each stop that no step has led to (doc/stepping.md, From
+    is_all_traced, at each stop that no step has led to (docs/stepping.md, From
     inside)."""
 
     def stop(self, event, frame, value=""):

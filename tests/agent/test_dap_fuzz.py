@@ -67,8 +67,8 @@ EXPRESSIONS = ["b'abc' * 99", "[bytearray(9)]", "number", "total + 1", "1 +", "[
 
 
 def commands():
-    """Those that doc/agent-protocol.md names."""
-    with open(os.path.join(SOURCE, "doc", "agent-protocol.md"),
+    """Those that docs/agent-protocol.md names."""
+    with open(os.path.join(SOURCE, "docs", "agent-protocol.md"),
               encoding="utf-8") as file:
         table = file.read().split("## Debugging: DAP over HTTP")[1].split(
             "\n| request |")[1].split("\n\n")[0]

@@ -46,8 +46,8 @@ SHAPES = {
 
 
 def requests():
-    """Every request that doc/protocol.md names, and what is BESIDES."""
-    with open(os.path.join(SOURCE, "doc", "protocol.md"),
+    """Every request that docs/protocol.md names, and what is BESIDES."""
+    with open(os.path.join(SOURCE, "docs", "protocol.md"),
               encoding="utf-8") as file:
         table = file.read().split("\n| request |")[1].split("\n\n")[0]
     return [name for row in table.splitlines()[2:]

@@ -212,7 +212,7 @@ class Commands:
 
     def have_watches(self, lines):
         """Whether breakpoints there find watches beside those of `next`, and
-        while nothing is stepped (doc/stepping.md, 6)."""
+        while nothing is stepped (docs/stepping.md, 6)."""
         while_next = alone = 0
         for code in self.codes:
             places = [code["places"].get(str(line), 0) for line in lines]
@@ -259,7 +259,7 @@ class Commands:
         script = [word for word in script if word] + ["c"]
         while len(script) < count:
             word = self.choose()
-            # After a breakpoint, rather than a call: doc/stepping.md, 7.
+            # After a breakpoint, rather than a call: docs/stepping.md, 7.
             if word and (word != "up" or script[-1] == "c"):
                 script.append(word)
             if script[-1] == "up":

@@ -3,7 +3,7 @@ see test_stepping_random.py.
 
 Each function of `PROGRAMS` takes no arguments, ends by itself and does the
 same each time. Generators are run to their ends or closed within a `try`
-(doc/stepping.md, 4).
+(docs/stepping.md, 4).
 """
 import asyncio
 import collections

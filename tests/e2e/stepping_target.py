@@ -102,7 +102,7 @@ class Recorder(bdb.Bdb):
             self.set_continue()
 
     def dispatch_call(self, frame, arg):
-        # bdb traces no frame that it need not; is_all_traced: doc/stepping.md, 5.
+        # bdb traces no frame that it need not; is_all_traced: docs/stepping.md, 5.
         traced = super().dispatch_call(frame, arg)
         return self.trace_dispatch if self.is_all_traced else traced
 
@@ -111,7 +111,7 @@ class Recorder(bdb.Bdb):
         return super().dispatch_line(frame)
 
     def dispatch_exception(self, frame, arg):
-        # Left out, as doc/stepping.md says: while `next` is at work in a
+        # Left out, as docs/stepping.md says: while `next` is at work in a
         # generator, bdb stops at StopIteration in any frame; and at the one
         # that ends a `for`, of which nothing is to be seen from outside.
         if not self.stop_here(frame):

@@ -9,7 +9,7 @@ import unittest
 
 import jobs
 
-DOC = os.path.join(jobs.SOURCE, "doc")
+DOC = os.path.join(jobs.SOURCE, "docs")
 
 
 def run(*command, **environment):
@@ -29,7 +29,7 @@ class TestDocuments(unittest.TestCase):
         with open(os.path.join(DOC, "probetui.1")) as file:
             difference = list(difflib.unified_diff(
                 file.read().splitlines(), made.stdout.splitlines(),
-                "doc/probetui.1", "the program", lineterm="", n=1))
+                "docs/probetui.1", "the program", lineterm="", n=1))
         self.assertEqual(difference, [], "`make manual` helps")
 
     def test_manual_is_readable(self):

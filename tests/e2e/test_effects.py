@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each action does to a process: doc/effects.md says it, and is right.
+"""What each action does to a process: docs/effects.md says it, and is right.
 
 Programs with known results run beside each action of its table. Their
 standard output, standard error and exit status equal those of untouched runs;
@@ -22,7 +22,7 @@ import jobs  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "effects_program.py")
-DOCUMENT = os.path.join(jobs.SOURCE, "doc", "effects.md")
+DOCUMENT = os.path.join(jobs.SOURCE, "docs", "effects.md")
 KINDS = ["quiet", "compute", "threads", "tasks", "signals", "calls",
          "processes"]
 # The last one cannot be stopped while it makes a child (the C library then

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import jobs  # noqa: E402
 
-PAGE = os.path.join(jobs.SOURCE, "doc", "probetui.1")
+PAGE = os.path.join(jobs.SOURCE, "docs", "probetui.1")
 HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
 CASES = ("no rank", "refused", "partial", "wrong", "error", "finding")
 

@@ -3,7 +3,7 @@
 The same commands go to bdb within one process and, through one `probetui -x`,
 to another that is left as it is, on every CPython found: the lists of (event,
 file, line, function) are equal, on new code and on code that has run a
-hundred times. What differs is named here, with a reason of doc/stepping.md.
+hundred times. What differs is named here, with a reason of docs/stepping.md.
 
 Each day's run does some of the scenarios (stepping_scenarios.py); with
 PROBETUI_SOAK it does all.
@@ -32,7 +32,7 @@ COMMANDS = {"n": "next", "s": "step", "r": "finish", "c": "continue",
             "unt": "until", "up": "up", "down": "down"}
 STOPPING = ("n", "s", "r", "c", "unt")
 # Scenarios that differ: from and to which minor version, and the reason's
-# number in doc/stepping.md.
+# number in docs/stepping.md.
 DIFFERENT = {
     "callee_add": (8, 12, 5),
     "up_next": (14, 14, 5),

@@ -10,7 +10,7 @@ native.jsonl: the eight ranks of hung8 for 2 s, with native frames, by which
 rank 5 is elsewhere than the others that wait.
 many.jsonl: 1,024 ranks on 128 machines; all but nine wait in reduce_scatter.
 It is written only when it is asked for, `make-recordings.py many FOLDER`, as
-it is large. The messages are those of doc/protocol.md.
+it is large. The messages are those of docs/protocol.md.
 """
 import json
 import os

@@ -6,7 +6,7 @@ stopped8.jsonl: eight ranks of train.py; 0 and 3 stopped at breakpoint 1 for
 too, so what changed is known. outside8.jsonl: the same without any debugger:
 the node stops them from outside. stopped4.jsonl: four ranks; 1 raised and is
 held by its agent, the debugger of 3 waits for a client, the socket of 2 is
-stale, and 0 has none. The messages are those of doc/protocol.md.
+stale, and 0 has none. The messages are those of docs/protocol.md.
 """
 import os
 import runpy

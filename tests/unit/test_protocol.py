@@ -1,4 +1,4 @@
-"""doc/protocol.md names the requests and events that the node has."""
+"""docs/protocol.md names the requests and events that the node has."""
 import glob
 import os
 import re
@@ -20,7 +20,7 @@ def read(*names):
 
 
 def document():
-    return read("doc", "protocol.md").split("\n## Recordings")[0]
+    return read("docs", "protocol.md").split("\n## Recordings")[0]
 
 
 def first_column(title):

@@ -1,5 +1,5 @@
 """The Debug Adapter Protocol over HTTP, for clients of debugging/:
-doc/agent-protocol.md has what travels.
+docs/agent-protocol.md has what travels.
 
 Imported by the first request that needs it.
 """
