@@ -7,6 +7,7 @@ import tempfile
 import textwrap
 
 import jobs
+from shapes import SHAPES
 
 # Evaluates each line of its input, and prints what came of it.
 OBEY = '''
@@ -96,12 +97,16 @@ class Shell:
             if not line:
                 raise AssertionError("probetui ended: " + self.said())
             one = json.loads(line)
+            faults = SHAPES.script_faults(one)
+            if faults:
+                raise AssertionError("%s: %s" % (faults, line))
             # The list, which ends what was asked.
             if "breakpoints" in one:
                 self.breakpoints = one["breakpoints"]
                 return told
+            event = one.get("event") if isinstance(one, dict) else None
             {"stopped": self.stops, "log": self.logs}.get(
-                one.get("event"), told).append(one)
+                event, told).append(one)
 
     def stop(self):
         """The next stop: of which breakpoints, and where."""

@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import jobs  # noqa: E402
+from shapes import SHAPES
 
 COUNT = 4
 BEGIN = 120
@@ -80,6 +81,7 @@ class TestDivergence(unittest.TestCase):
         self.assertRegex(said.stdout.splitlines()[0], sentence)
         told = json.loads(self.job.probetui("--json", "diff-params",
                                             "model").stdout)
+        SHAPES.check(self, "diff-params", told)
         found = {"first": told["first"], "differing": told["differing"],
                  "classes": [each["ranks"] for each
                              in told["rows"][0]["classes"]]}

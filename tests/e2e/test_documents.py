@@ -59,6 +59,20 @@ class TestDocuments(unittest.TestCase):
                      "EXIT STATUS", "previous, next rank"):
             self.assertIn(word, text)
 
+    def test_manual_has_an_example_of_every_command(self):
+        page = read(os.path.join(DOCS, "probetui.1")).replace("\\-", "-")
+        page = page.split(".SH EXAMPLES\n")[1].split(".SH SEE ALSO")[0]
+        shell, script = page.split(".SS Lines of a script")
+        commands = set(re.findall(
+            r"^  (\S+)", run(jobs.PROBETUI, "help").stdout, re.M))
+        self.assertGreater(len(commands), 50)
+        # The first word of a line that is a command; before it are options.
+        lines = (re.findall(r"^  probetui (.*)$", shell, re.M)
+                 + re.findall(r"^  (\w.*)$", script, re.M))
+        shown = {next((word for word in line.split() if word in commands), "")
+                 for line in lines}
+        self.assertEqual(sorted(commands - shown), [])
+
     def test_keys_of_the_manual_are_up_to_date(self):
         checked = run(sys.executable, os.path.join(DOCS, "make-keys.py"),
                       os.path.join(DOCS, "manual.md"), jobs.PROBETUI, "--check")

@@ -10,6 +10,7 @@ import termios
 import unittest
 
 import jobs
+from shapes import SHAPES
 import terminals
 import test_control
 
@@ -342,7 +343,9 @@ class TestRunning(unittest.TestCase):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True, timeout=jobs.LIMIT)
         self.assertEqual(run.stderr, "")
-        return run.returncode, json.loads(run.stdout)
+        told = json.loads(run.stdout)
+        self.assertEqual(SHAPES.script_faults(told), [])
+        return run.returncode, told
 
     def test_equal_values(self):
         status, told = self.run_json("eval", "step + 1")

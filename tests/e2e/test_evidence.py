@@ -11,6 +11,7 @@ import time
 import unittest
 
 import jobs
+from shapes import SHAPES
 sys.path.insert(0, os.path.join(os.path.dirname(jobs.JOBS), "backend"))
 import pythons  # noqa: E402
 
@@ -42,6 +43,8 @@ class Watcher:
         """Its exit status, its document, and how long it has watched."""
         output, self.said = self.process.communicate(timeout=jobs.LIMIT)
         document = json.loads(output) if output else None
+        if document:
+            assert not SHAPES.answer_faults("wait", document), document
         return (self.process.returncode, document,
                 time.monotonic() - self.since)
 
@@ -101,6 +104,7 @@ class TestWatch(Evidence):
         self.assertEqual((found.returncode, verdict["state"],
                           verdict["outliers"]), (1, "crashed", [2]))
         report = json.loads(self.replay(path, "--json", "report").stdout)
+        SHAPES.check(self, "report", report)
         self.assertEqual(report["first_failed"], 2)
         self.assertEqual(report["merged"]["ranks"], "0-3")
 
@@ -236,6 +240,7 @@ class TestTorchrun(Evidence):
             self.replay(path, "--json", "verdict").stdout)
         self.assertIn(2, verdict["outliers"])
         report = json.loads(self.replay(path, "--json", "report").stdout)
+        SHAPES.check(self, "report", report)
         self.assertEqual(report["first_failed"], 2)
         self.assertEqual(report["merged"]["ranks"], "0-2")
         self.assertIn("<masked>", json.dumps(report))

@@ -2,8 +2,8 @@
 """The manual page's table of exit statuses, for each command of `help`.
 
 Five processes of Python that run, two of them with an agent, and one of `sleep`.
-With --json each command prints one JSON value in each case; those that stream
-print one a line.
+With --json each command prints one JSON value in each case, of the shape that
+the page has for it; those that stream print one a line.
 """
 import json
 import os
@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import jobs  # noqa: E402
+from shapes import SHAPES  # noqa: E402
 
 PAGE = os.path.join(jobs.SOURCE, "docs", "probetui.1")
 HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
@@ -204,6 +205,8 @@ class TestStatuses(unittest.TestCase):
 
     def check_json(self, command, result):
         values = [json.loads(line) for line in result.stdout.splitlines()]
+        for value in values:
+            SHAPES.check(self, command, value)
         if command not in self.streams:
             self.assertEqual(len(values), 1, result.stdout)
         if result.returncode in (2, 3) and isinstance(values[0], dict) \

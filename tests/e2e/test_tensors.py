@@ -11,6 +11,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import jobs  # noqa: E402
+from shapes import SHAPES
 import terminals  # noqa: E402
 sys.path.insert(0, os.path.join(jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
@@ -211,7 +212,9 @@ class Ranks(unittest.TestCase):
     def run_json(self, *words):
         status, out, error = self.run_text("--json", *words)
         self.assertTrue(out, error)
-        return status, json.loads(out)
+        told = json.loads(out)
+        self.assertEqual(SHAPES.script_faults(told), [])
+        return status, told
 
 
 class TestTensors(Ranks):
