@@ -258,7 +258,9 @@ class TestDay(unittest.TestCase):
         self.start("pdb", IPDB_DEBUG="1", PYTHONPATH=AGENT)
         self.find_the_odd_one()
         self.job.bring_storage_back()
-        self.screen.until("wait in debuggers", limit=LIMIT)
+        # `a` connects to the ranks that wait now: all of them are to.
+        self.screen.until("Ranks 0-%d wait in debuggers" % (COUNT - 1),
+                          limit=LIMIT)
         self.keep("waiting")
         self.screen.press(b"a")
         self.screen.until("%d stopped" % COUNT, limit=LIMIT)
