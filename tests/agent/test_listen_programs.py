@@ -208,9 +208,9 @@ began, gate, parent = os.pipe(), os.pipe(), os.getpid()
 def child(how):
     import slowly
     return slowly.number
-say("defined")
 """)
-        self.assertEqual(target.said(), "defined")
+        # It asks for lines when all of these are defined.
+        self.assertEqual(target.ask("1"), 1)
         # Pipes: a lock of the program's own, held while it forks, would be
         # held in the child for ever.
         target.place.write("slowly.py", "import os, __main__\n"
