@@ -290,7 +290,6 @@ static void on_changed(void *data)
 	app->is_changed = true;
 	log_stops(app);
 	commands_go_on(app);
-	repl_turn(app);
 	started_check_end(app);
 }
 

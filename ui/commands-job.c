@@ -51,7 +51,7 @@ static void send_typed(struct app *app, const char *text)
 		return;
 	arguments = json_object();
 	json_object_set_new(arguments, "data", json_string(text));
-	engine_send(app->engine, "jobInput", arguments);
+	request_post(app->engine, "jobInput", arguments);
 }
 
 void started_flush(struct app *app)
@@ -96,7 +96,8 @@ static void resize(struct app *app, int rows, int columns)
 		return;
 	engine->job_rows = rows;
 	engine->job_columns = columns;
-	engine_send(engine, "jobResize", json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
+	request_post(engine, "jobResize",
+		     json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
 }
 
 void started_refresh(struct app *app)
@@ -163,7 +164,7 @@ void started_end(struct app *app)
 		return;
 	}
 	app->is_ending = true;
-	engine_send(engine, "jobEnd", json_pack("{s:b}", "now", is_again));
+	request_post(engine, "jobEnd", json_pack("{s:b}", "now", is_again));
 	view_say(&app->view, false,
 		 is_again ? "SIGKILL was sent to all of the job."
 			  : "SIGTERM was sent to the job; after 10 s it is killed. quit end kills "

@@ -82,19 +82,23 @@ static void enter(struct app *app)
 	codeblock_clear(&repl->block);
 }
 
+static void take_completions(struct engine *engine, json_t *body, const char *error, void *data)
+{
+	struct app *app = data;
+
+	(void)engine;
+	app->view.repl.completing = NULL;
+	if (error)
+		view_say(&app->view, true, error);
+	else
+		repl_offer(&app->view.repl, json_object_get(body, "targets"));
+}
+
 static void complete(struct app *app, int by)
 {
 	struct error error = ERROR_INIT;
 
-	if (repl_tab(&app->view.repl, app->engine, by, &error) < 0)
-		app_say_error(app, &error);
-}
-
-void repl_turn(struct app *app)
-{
-	struct error error = ERROR_INIT;
-
-	if (repl_take(&app->view.repl, app->engine, &error) < 0)
+	if (repl_tab(&app->view.repl, app->engine, by, take_completions, app, &error) < 0)
 		app_say_error(app, &error);
 }
 

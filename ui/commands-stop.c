@@ -116,11 +116,11 @@ static void run_to(struct app *app, const char *file, int line)
 static void go_to_line(struct app *app, int line)
 {
 	struct motion *motion = &app->view.motion;
-	int64_t before = motion->seq;
+	uint64_t before = motion->number;
 	char *name;
 
 	commands_run(app, "continue");
-	if (motion->command == NULL || motion->seq == before)
+	if (motion->command == NULL || motion->number == before)
 		return;
 	name = xasprintf("to line %d", line);
 	motion_name(motion, name);
@@ -295,7 +295,7 @@ int ui_stay(struct command_context *context, int argc, char **argv, struct error
 		return error_set(error,
 				 "no stopped rank would be resumed before a collective times out.");
 	session_add_limited(&ranks, session);
-	engine_send(app->engine, "set", json_pack("{s:s}", "stay", "once"));
+	request_post(app->engine, "set", json_pack("{s:s}", "stay", "once"));
 	rankset_append_named(&text, &ranks);
 	buffer_printf(&text,
 		      " %s stopped: a collective that waits for %s may time out and end the job",

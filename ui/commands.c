@@ -259,11 +259,11 @@ static bool is_for_shell(const struct command_table *tables, size_t table_count,
 }
 
 /* What the engine said of ranks that run is told again and again by us. */
-static void follow_motion(struct app *app, int64_t seq)
+static void follow_motion(struct app *app, uint64_t number)
 {
 	bool is_error;
 
-	if (!motion_begin(&app->view.motion, app->engine, seq))
+	if (!motion_begin(&app->view.motion, app->engine, number))
 		return;
 	if (!app->engine->is_notice_error)
 		free(engine_take_notice(app->engine, &is_error));
@@ -286,7 +286,7 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	enum pane pane = app->view.pane;
 	int line_before = app->view.source_line;
 	int pointed;
-	int64_t seq = app->engine->seq;
+	uint64_t number = app->engine->pending_number;
 	struct buffer out = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct rankset moving = RANKSET_INIT;
@@ -324,7 +324,7 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	/* What was found was found there. */
 	if (app->view.kind != kind || app->view.pane != pane)
 		app->view.has_marks = false;
-	follow_motion(app, seq);
+	follow_motion(app, number);
 	free(context.question);
 	rankset_clear(&context.asked);
 	rankset_clear(&moving);

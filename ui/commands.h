@@ -41,8 +41,6 @@ void console_refresh(struct app *app);
 
 /* The keys of the pane where code is typed; true: it was one. */
 bool repl_takes(struct app *app, const char *key);
-/* Takes the completions that were found for its line. */
-void repl_turn(struct app *app);
 
 /* The keys of the terminal of the job that was started; true: it was one. */
 bool started_takes(struct app *app, const char *key);

@@ -51,28 +51,28 @@ static const struct motion_form *form_of(const char *command)
 	return NULL;
 }
 
-bool motion_begin(struct motion *motion, const struct engine *engine, int64_t seq)
+bool motion_begin(struct motion *motion, const struct engine *engine, uint64_t number)
 {
 	const struct pending *newest;
 
 	if (engine->pending_count == 0)
 		return false;
 	newest = engine->pendings[engine->pending_count - 1];
-	if (newest->count == 0 || newest->asks[0].seq <= seq || form_of(newest->command) == NULL)
+	if (newest->count == 0 || newest->number <= number || form_of(newest->command) == NULL)
 		return false;
 	motion_clear(motion);
 	motion->command = xstrdup(newest->command);
 	motion->began_at = engine_now(engine);
 	motion->patience = engine->settings.step_timeout;
-	motion->seq = newest->asks[0].seq;
+	motion->number = newest->number;
 	motion->ranks = xcalloc(newest->count + 1, sizeof(struct motion_rank));
 	for (size_t i = 0; i < newest->count; i++) {
-		int number = newest->asks[i].rank;
-		const struct rank *rank = session_find_rank(&engine->session, number);
+		int rank_number = request_group_rank(newest->group, i);
+		const struct rank *rank = session_find_rank(&engine->session, rank_number);
 
 		if (rank != NULL)
 			motion->ranks[motion->count++] =
-				(struct motion_rank){ number, rank->debugger.stops };
+				(struct motion_rank){ rank_number, rank->debugger.stops };
 	}
 	return true;
 }
@@ -161,8 +161,7 @@ void motion_settle(struct motion *motion, const struct engine *engine)
 {
 	motion->is_answered = motion->command != NULL;
 	for (size_t i = 0; i < engine->pending_count; i++)
-		if (engine->pendings[i]->count > 0 &&
-		    engine->pendings[i]->asks[0].seq == motion->seq)
+		if (engine->pendings[i]->number == motion->number)
 			motion->is_answered = false;
 }
 

@@ -26,17 +26,17 @@ struct motion {
 	size_t count;
 	double began_at;  /* session time */
 	double patience;  /* seconds until resuming the others is offered */
-	int64_t seq;	  /* of the first request */
+	uint64_t number;  /* of the pending command */
 	bool is_answered; /* who stands as before was refused */
 	bool is_silent;	  /* it may take for ever, and was said */
 };
 
 void motion_clear(struct motion *motion);
 /*
- * Those that a command told to run, by requests after number seq, are the
- * motion from now on; false when no command did.
+ * The ranks that a pending command after this number told to run are the motion
+ * from now on; false when no command did.
  */
-bool motion_begin(struct motion *motion, const struct engine *engine, int64_t seq);
+bool motion_begin(struct motion *motion, const struct engine *engine, uint64_t number);
 /* From now on it is called so: "to line 12". */
 void motion_name(struct motion *motion, const char *name);
 /* To be called whenever the session has changed. */

@@ -134,7 +134,8 @@ static int count_characters(const char *text)
 	return count;
 }
 
-static void ask(struct repl *repl, struct engine *engine, const struct rank *rank, char *owned_head)
+static void ask(struct repl *repl, struct engine *engine, const struct rank *rank, char *owned_head,
+		request_done *done, void *data)
 {
 	const struct session *session = &engine->session;
 	json_t *arguments = json_pack("{s:i, s:i}", "pid", (int)rank->process.pid, "column",
@@ -148,10 +149,11 @@ static void ask(struct repl *repl, struct engine *engine, const struct rank *ran
 	json_set_text(arguments, "text", owned_head);
 	free(repl->completed);
 	repl->completed = owned_head;
-	repl->completing = engine_ask(engine, "completions", arguments);
+	repl->completing = request_start(engine, "completions", arguments, done, data);
 }
 
-int repl_tab(struct repl *repl, struct engine *engine, int by, struct error *error)
+int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *done, void *data,
+	     struct error *error)
 {
 	const struct rank *rank = find_asked(&engine->session);
 	char *head = xstrndup(repl->line.text.data, repl->line.cursor);
@@ -165,28 +167,12 @@ int repl_tab(struct repl *repl, struct engine *engine, int by, struct error *err
 			prompt_key(&repl->line, "Space");
 	} else if (rank == NULL || engine->session.is_replay) {
 		result = error_set(error, "there is no rank to ask.");
-	} else if (repl->completing == 0) {
-		ask(repl, engine, rank, head);
+	} else if (repl->completing == NULL) {
+		ask(repl, engine, rank, head, done, data);
 		return 0;
 	}
 	free(head);
 	return result;
-}
-
-int repl_take(struct repl *repl, struct engine *engine, struct error *error)
-{
-	int64_t seq = repl->completing;
-	json_t *body;
-
-	if (seq == 0 || (!engine_is_deaf(engine) && !request_is_answered(engine, seq)))
-		return 0;
-	repl->completing = 0;
-	body = engine_take_answer(engine, seq, error);
-	if (!body)
-		return -1;
-	repl_offer(repl, json_object_get(body, "targets"));
-	json_decref(body);
-	return 0;
 }
 
 static struct repl_row *add_row(struct repl_rows *rows, int column, char *owned_head,

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/request.h"
 #include "model/codeblock.h"
 #include "ui/prompt.h"
 #include "ui/style.h"
@@ -25,8 +26,8 @@ struct repl {
 	struct codeblock block;
 	int back; /* so many rows it is scrolled back */
 	bool shows_tracebacks;
-	int64_t completing; /* the request that was sent; 0: none */
-	char *completed;    /* the line it is about, up to the cursor */
+	struct request *completing; /* NULL: none is under way */
+	char *completed;	    /* the line it is about, up to the cursor */
 };
 
 void repl_init(struct repl *repl);
@@ -43,11 +44,12 @@ void repl_offer(struct repl *repl, const json_t *targets);
 
 /*
  * Tab: indents at the left of a line, takes the next of what was found (by 1,
- * or -1), or asks a rank of the focus. -1 and a sentence: there is none.
+ * or -1), or asks a rank of the focus and then calls done(), which sets
+ * repl->completing to NULL (done NULL: the caller takes the answer). -1 and a sentence: there is no
+ * rank.
  */
-int repl_tab(struct repl *repl, struct engine *engine, int by, struct error *error);
-/* Takes the answer if it has come; -1 and why there is none. */
-int repl_take(struct repl *repl, struct engine *engine, struct error *error);
+int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *done, void *data,
+	     struct error *error);
 
 /* A row of what was run. */
 struct repl_row {

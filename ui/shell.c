@@ -96,6 +96,19 @@ static int read_pipe(struct shell *shell, struct error *error)
 	return result;
 }
 
+static void take_completions(struct repl *repl, struct engine *engine)
+{
+	struct request *request = repl->completing;
+	json_t *body;
+
+	repl->completing = NULL;
+	request_wait(engine, request, engine->settings.timeout);
+	body = request_take(engine, request, NULL);
+	if (body)
+		repl_offer(repl, json_object_get(body, "targets"));
+	json_decref(body);
+}
+
 /* In a shell Tab waits for the answer. */
 static void complete(int by, void *data)
 {
@@ -104,12 +117,9 @@ static void complete(int by, void *data)
 	struct error error = ERROR_INIT;
 	size_t before = shell->repl.line.candidates.count;
 
-	repl_tab(&shell->repl, engine, by, &error);
-	if (shell->repl.completing != 0) {
-		engine_wait_answers(engine, shell->repl.completing, shell->repl.completing,
-				    engine->settings.timeout);
-		repl_take(&shell->repl, engine, &error);
-	}
+	repl_tab(&shell->repl, engine, by, NULL, NULL, &error);
+	if (shell->repl.completing)
+		take_completions(&shell->repl, engine);
 	if (before == 0 && shell->repl.line.candidates.count > 1)
 		lineedit_show_candidates(&shell->edit);
 }

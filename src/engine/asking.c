@@ -26,8 +26,7 @@ static int ask(const struct asking *asking, struct command_context *context,
 		arguments = json_object();
 		json_object_update(arguments, asking->arguments);
 		json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-		pending_add(pending, context->engine, rank->process.rank, asking->request,
-			    arguments);
+		pending_add(pending, rank->process.rank, asking->request, arguments);
 	}
 	if (pending->count > 0)
 		return 0;
@@ -36,7 +35,7 @@ static int ask(const struct asking *asking, struct command_context *context,
 }
 
 static void append_json(const struct asking *asking, struct command_context *context,
-			const struct pending_answer *answer)
+			const struct group_answer *answer)
 {
 	const struct rank *rank = session_find_rank(&context->engine->session, answer->rank);
 	json_t *json = json_object();
@@ -65,15 +64,15 @@ static int take_answers(const struct asking *asking, struct command_context *con
 {
 	struct failures failures = FAILURES_INIT;
 	struct failures said = FAILURES_INIT;
-	struct pending_answer answer;
+	struct group_answer answer;
 	struct buffer out = BUFFER_INIT;
 	size_t count = 0;
 
-	while (pending_take(pending, context->engine, &answer)) {
+	while (pending_take(pending, &answer)) {
 		buffer_reset(&out);
 		json_object_update_missing(answer.body, pending->arguments);
-		if (error_is_set(&answer.error)) {
-			failures_add(&failures, answer.rank, answer.error.message);
+		if (answer.error) {
+			failures_add(&failures, answer.rank, answer.error);
 		} else if (context->is_json) {
 			append_json(asking, context, &answer);
 			count++;
@@ -82,7 +81,6 @@ static int take_answers(const struct asking *asking, struct command_context *con
 			failures_add(&said, answer.rank, out.data);
 			count++;
 		}
-		json_decref(answer.body);
 	}
 	failures_append_lines(context->out, &said);
 	buffer_reset(&out);
@@ -110,17 +108,17 @@ int asking_run(const struct asking *asking, struct command_context *context, str
 	if ((!context->screen && gather_ranks(context, error) < 0) ||
 	    gather_named(context, error) < 0)
 		return -1;
-	pending = pending_new(asking->command);
+	pending = pending_new(engine, asking->command);
 	pending->tells_results = true;
 	pending->say = asking->say;
 	pending->arguments = json_incref(asking->arguments);
 	result = ask(asking, context, pending, error);
 	if (result == 0 && context->screen) {
-		pending_leave(engine, pending);
+		pending_leave(pending);
 		return 0;
 	}
 	if (result == 0) {
-		pending_wait(pending, engine, engine->settings.timeout);
+		pending_wait(pending);
 		result = take_answers(asking, context, pending, error);
 	}
 	pending_free(pending);

@@ -40,7 +40,7 @@ static void ask(struct engine *engine, struct pending *pending, const struct ran
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_object_set_new(arguments, "breakpoints",
 			    breakpoints_to_json(list, rank->process.rank));
-	pending_add(pending, engine, rank->process.rank, "setBreakpoints", arguments);
+	pending_add(pending, rank->process.rank, "setBreakpoints", arguments);
 }
 
 /* Ranks of a job that we started get theirs from the node, as they come. */
@@ -54,7 +54,7 @@ static void tell_job(struct engine *engine)
 	engine->job_breakpoints = list->revision;
 	arguments = json_object();
 	json_object_set_new(arguments, "breakpoints", breakpoints_all_to_json(list));
-	engine_send(engine, "jobBreakpoints", arguments);
+	request_post(engine, "jobBreakpoints", arguments);
 }
 
 void breaking_ask(struct engine *engine, struct pending *pending)
@@ -90,11 +90,11 @@ void breaking_tell(struct engine *engine, int added)
 
 	if (engine->session.choice.breakpoints.revision == 0)
 		return;
-	pending = pending_new(breaking_command(engine, added));
+	pending = pending_new(engine, breaking_command(engine, added));
 	pending->added = added;
 	breaking_ask(engine, pending);
 	if (pending->count > 0)
-		pending_leave(engine, pending);
+		pending_leave(pending);
 	else
 		pending_free(pending);
 }
@@ -149,7 +149,7 @@ static bool was_told(const struct engine *engine, const struct rank *rank, const
 	       newest && !breakpoint_is_for(newest, rank->process.rank);
 }
 
-void breaking_say(struct engine *engine)
+static void say_refused(struct engine *engine)
 {
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 	struct failures failures = FAILURES_INIT;
@@ -183,7 +183,7 @@ static bool runs_user_code(const struct session *session)
 	return false;
 }
 
-void breaking_say_pending(struct engine *engine)
+static void say_pending(struct engine *engine)
 {
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 
@@ -200,20 +200,27 @@ void breaking_say_pending(struct engine *engine)
 	}
 }
 
-static void take(struct engine *engine, const struct pending_answer *answer,
+void breaking_say(struct engine *engine)
+{
+	say_refused(engine);
+	if (engine->is_screen)
+		say_pending(engine);
+}
+
+static void take(struct engine *engine, const struct group_answer *answer,
 		 struct failures *failures)
 {
 	struct rank *rank = session_find_rank(&engine->session, answer->rank);
 
-	if (error_is_set(&answer->error) && !was_told(engine, rank, answer->error.message))
-		failures_add(failures, answer->rank, answer->error.message);
+	if (answer->error && !was_told(engine, rank, answer->error))
+		failures_add(failures, answer->rank, answer->error);
 	if (!rank)
 		return;
 	/* The next backend that attaches reports its breakpoints again. */
 	rank->is_attached_for_them = false;
 	free(rank->breakpoints_error);
 	rank->breakpoints_error = NULL;
-	if (!error_is_set(&answer->error)) {
+	if (!answer->error) {
 		rank->breakpoints_taken = rank->breakpoints_sent;
 		check(engine, rank, answer->body, failures);
 		if (debugger_is_ours(&rank->debugger))
@@ -221,7 +228,7 @@ static void take(struct engine *engine, const struct pending_answer *answer,
 					    json_object_get(answer->body, "breakpoints"));
 		return;
 	}
-	rank->breakpoints_error = xstrdup(answer->error.message);
+	rank->breakpoints_error = xstrdup(answer->error);
 	engine->session.revision++;
 }
 
@@ -286,14 +293,13 @@ void breaking_take(struct engine *engine, struct pending *pending, struct failur
 	struct breakpoints *list = &engine->session.choice.breakpoints;
 	struct opinion opinion = { .is_refused = false };
 	struct session_breakpoint *newest;
-	struct pending_answer answer;
+	struct group_answer answer;
 	bool is_unknown = false; /* a rank has not answered: it may have it */
 
-	while (pending_take(pending, engine, &answer)) {
+	while (pending_take(pending, &answer)) {
 		take(engine, &answer, failures);
-		is_unknown |= error_is_set(&answer.error);
+		is_unknown |= answer.error != NULL;
 		judge(&opinion, answer.body, pending->added);
-		json_decref(answer.body);
 	}
 	/* With the answers; the others are said by themselves. */
 	newest = breakpoints_find(list, list->last_id);

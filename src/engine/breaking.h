@@ -11,7 +11,6 @@
 struct engine;
 struct failures;
 struct pending;
-struct pending_answer;
 
 /* That which sets one like it: "break", "watch". */
 const char *breaking_command(const struct engine *engine, int id);
@@ -19,10 +18,11 @@ const char *breaking_command(const struct engine *engine, int id);
 void breaking_ask(struct engine *engine, struct pending *pending);
 /* The same, and leaves the answers to the engine; added: as of pending. */
 void breaking_tell(struct engine *engine, int added);
-/* Says which can never be set, each once. */
+/*
+ * Says which can never be set, each once; on a screen also which wait for code,
+ * once ranks run code of the program. A shell says that with the answers.
+ */
 void breaking_say(struct engine *engine);
-/* Likewise which wait for code, once ranks run code of the program. */
-void breaking_say_pending(struct engine *engine);
 /*
  * Takes the answers: adds why each failed, or why the rank does not have the
  * newest breakpoint; the older ones were told of before. One that was added

@@ -117,10 +117,10 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 		say_summary(context, id, true);
 		return 0;
 	}
-	pending = pending_new(command);
+	pending = pending_new(engine, command);
 	pending->added = added;
 	breaking_ask(engine, pending);
-	pending_wait(pending, engine, engine->settings.timeout);
+	pending_wait(pending);
 	breaking_take(engine, pending, &failures);
 	failures_append(&out, &failures);
 	say_summary(context, id, failures.count == 0);

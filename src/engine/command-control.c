@@ -75,7 +75,7 @@ static void ask_motion(struct control *control, struct pending *pending, struct 
 	if (motion->is_free && found->is_pausing) {
 		found->is_pausing = false;
 		json_object_set_new(arguments, "withdraw", json_true());
-		pending_add(pending, engine, rank, motion->request, arguments);
+		pending_add(pending, rank, motion->request, arguments);
 		return;
 	}
 	json_object_set_new(arguments, "depth",
@@ -83,7 +83,7 @@ static void ask_motion(struct control *control, struct pending *pending, struct 
 	add_thread(arguments, engine, found);
 	if (motion->line > 0)
 		json_object_set_new(arguments, "line", json_integer(motion->line));
-	pending_add(pending, engine, rank, motion->request, arguments);
+	pending_add(pending, rank, motion->request, arguments);
 }
 
 /* What the line says that it stands at; a screen has read it. */
@@ -94,15 +94,12 @@ static void read_source(struct engine *engine, const struct rank *rank)
 		session_find_code(session, rank->node, rank->process.pid,
 				  control_tid(session, rank), control_depth(session, rank));
 	json_t *arguments;
-	int64_t seq;
 
 	if (!code || session_find_source(session, rank->node, rank->process.pid, code->file))
 		return;
 	arguments = json_pack("{s:i}", "pid", (int)rank->process.pid);
 	json_set_text(arguments, "path", code->file);
-	seq = engine_ask(engine, "source", arguments);
-	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-	json_decref(engine_take_answer(engine, seq, NULL));
+	json_decref(request_call(engine, "source", arguments, NULL));
 }
 
 static bool are_all(const struct control *control, const struct session *session)
@@ -166,7 +163,7 @@ static int move(struct command_context *context, const char *name, const struct 
 	if (result == 0)
 		result = confirm_collective(&control, context, motion, error);
 	if (result > 0) {
-		pending = pending_new(name);
+		pending = pending_new(context->engine, name);
 		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
 			ask_motion(&control, pending, context->engine, rank, motion);
 		forget_frame(session, &control.chosen, motion);
@@ -266,7 +263,7 @@ static int ask_each(struct control *control, struct command_context *context, co
 		    bool is_forced, struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	struct pending *pending = pending_new(control->command);
+	struct pending *pending = pending_new(context->engine, control->command);
 	int rank = -1;
 
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
@@ -280,7 +277,7 @@ static int ask_each(struct control *control, struct command_context *context, co
 			json_object_set_new(arguments, "force", json_true());
 		if (control->need == CONTROL_RUNNING)
 			add_thread(arguments, context->engine, found);
-		pending_add(pending, context->engine, rank, request, arguments);
+		pending_add(pending, rank, request, arguments);
 	}
 	return control_finish(control, context, pending, error);
 }
@@ -363,19 +360,18 @@ int command_detach(struct command_context *context, int argc, char **argv, struc
 static int connect_target(struct command_context *context, const char *target, struct error *error)
 {
 	struct control control = { .command = "connect" };
-	struct pending *pending = pending_new("connect");
-	struct engine *engine = context->engine;
+	struct pending *pending = pending_new(context->engine, "connect");
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "target", target);
-	pending_add(pending, engine, -1, "connect", arguments);
+	pending_add(pending, -1, "connect", arguments);
 	return control_finish(&control, context, pending, error);
 }
 
 static int ask_to_connect(const struct control *control, struct command_context *context,
 			  struct error *error)
 {
-	struct pending *pending = pending_new("connect");
+	struct pending *pending = pending_new(context->engine, "connect");
 	int rank = -1;
 
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
@@ -383,7 +379,7 @@ static int ask_to_connect(const struct control *control, struct command_context 
 		json_t *arguments = json_object();
 
 		json_set_text(arguments, "target", found->debugger.target);
-		pending_add(pending, context->engine, rank, "connect", arguments);
+		pending_add(pending, rank, "connect", arguments);
 	}
 	return control_finish(control, context, pending, error);
 }

@@ -192,7 +192,6 @@ static json_t *ask(struct command_context *context, struct error *error)
 	struct engine *engine = context->engine;
 	const struct session *session = &engine->session;
 	json_t *pids = json_array();
-	int64_t seq;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct process *process = &session->ranks[i]->process;
@@ -200,9 +199,7 @@ static json_t *ask(struct command_context *context, struct error *error)
 		if (process->pid > 0)
 			json_array_append_new(pids, json_integer(process->pid));
 	}
-	seq = engine_ask(engine, "diagnose", json_pack("{s:o}", "pids", pids));
-	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-	return engine_take_answer(engine, seq, error);
+	return request_call(engine, "diagnose", json_pack("{s:o}", "pids", pids), error);
 }
 
 /* A screen waits for nothing: what is not known yet is shown when it is. */
@@ -216,7 +213,7 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	if (engine->session.rank_count == 0)
 		return error_set(error, "there is no rank to be examined");
 	if (!context->is_fresh && !engine->replay)
-		evidence_ask_ways(engine);
+		evidence_ask_ways(engine, NULL);
 	answer = known_answers(engine);
 	document = answer_to_json(&engine->session, answer, &is_finding);
 	append_text(context->out, document);

@@ -40,13 +40,10 @@ static const struct output *find_output(struct command_context *context, const s
 	struct engine *engine = context->engine;
 	const struct output *output;
 	json_t *answer;
-	int64_t seq;
 
 	if (!engine->replay && rank->process.pid > 0) {
-		seq = engine_ask(engine, "output",
-				 json_pack("{s:i}", "pid", (int)rank->process.pid));
-		engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-		answer = engine_take_answer(engine, seq, error);
+		answer = request_call(engine, "output",
+				      json_pack("{s:i}", "pid", (int)rank->process.pid), error);
 		if (!answer)
 			return NULL;
 		json_decref(answer);

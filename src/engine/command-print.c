@@ -69,11 +69,11 @@ static void ask(struct pending *pending, struct engine *engine, const struct eva
 	const struct rank *rank = session_find_rank(session, number);
 
 	if (evaluation->name)
-		pending_add(pending, engine, number,
+		pending_add(pending, number,
 			    debugger_is_of(&rank->debugger, "pdb") ? "evaluate" : "setVariable",
 			    make_assignment(session, rank, evaluation));
 	else
-		pending_add(pending, engine, number, "evaluate",
+		pending_add(pending, number, "evaluate",
 			    make_arguments(session, rank, evaluation->expression));
 }
 
@@ -91,7 +91,7 @@ static void append_lines(struct buffer *out, int rank, const char *text)
 }
 
 static void append_result(struct command_context *context, const struct evaluation *evaluation,
-			  const struct pending_answer *answer)
+			  const struct group_answer *answer)
 {
 	const char *output = json_get_string(answer->body, "output", "");
 	const char *result = json_get_string(answer->body, "result", NULL);
@@ -117,19 +117,18 @@ static int take_results(struct command_context *context, const struct evaluation
 			struct pending *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
-	struct pending_answer answer;
+	struct group_answer answer;
 	struct buffer out = BUFFER_INIT;
 	size_t results = 0;
 
-	while (pending_take(pending, context->engine, &answer)) {
-		if (error_is_set(&answer.error)) {
-			failures_add(&failures, answer.rank, answer.error.message);
+	while (pending_take(pending, &answer)) {
+		if (answer.error) {
+			failures_add(&failures, answer.rank, answer.error);
 			context->failed_rank = pending->count == 1 ? answer.rank : -1;
 		} else {
 			append_result(context, evaluation, &answer);
 			results++;
 		}
-		json_decref(answer.body);
 	}
 	failures_append(&out, &failures);
 	if (failures.count > 0 && results == 0)
@@ -154,15 +153,15 @@ static int evaluate(struct command_context *context, struct evaluation *evaluati
 
 	if (control_choose(control, context, error) < 0)
 		return -1;
-	pending = pending_new(control->command);
+	pending = pending_new(engine, control->command);
 	pending->tells_results = true;
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0)
 		ask(pending, engine, evaluation, rank);
 	if (context->screen) {
-		pending_leave(engine, pending);
+		pending_leave(pending);
 		return 0;
 	}
-	pending_wait(pending, engine, engine->settings.timeout);
+	pending_wait(pending);
 	result = take_results(context, evaluation, pending, error);
 	pending_free(pending);
 	return result;
@@ -289,7 +288,7 @@ static bool are_displayed(const struct engine *engine, void *data)
 
 	(void)data;
 	for (size_t i = 0; i < displays->count; i++) {
-		if (displays->items[i].seq != 0)
+		if (displays->items[i].is_asked)
 			return false;
 	}
 	return true;
@@ -326,7 +325,7 @@ void command_display_stop(struct command_context *context)
 	if (engine->session.choice.displays.count == 0 || !rank ||
 	    rank->debugger.state != DEBUGGER_STOPPED)
 		return;
-	debuggers_turn(engine);
+	debuggers_ask_displays(engine);
 	list(context);
 }
 
@@ -350,26 +349,13 @@ int command_display(struct command_context *context, int argc, char **argv, stru
 	if (id < 0)
 		return -1;
 	session->revision++;
-	debuggers_turn(context->engine);
+	debuggers_ask_displays(context->engine);
 	if (context->screen)
 		engine_say(context->engine, false, "display %d is among the locals at each stop",
 			   id);
 	else
 		list(context);
 	return 0;
-}
-
-/* An answer to come is dropped then. */
-static void forget_answer(struct engine *engine, int id)
-{
-	const struct displays *displays = &engine->session.choice.displays;
-
-	for (size_t i = 0; i < displays->count; i++) {
-		const struct display *display = &displays->items[i];
-
-		if (display->id == id && display->seq != 0)
-			json_decref(engine_take_answer(engine, display->seq, NULL));
-	}
 }
 
 int command_undisplay(struct command_context *context, int argc, char **argv, struct error *error)
@@ -385,7 +371,6 @@ int command_undisplay(struct command_context *context, int argc, char **argv, st
 	if (arguments_parse(&one, argc, argv, error) < 0 ||
 	    arguments_integer(argv[1], "display", 1, INT_MAX, &id, error) < 0)
 		return -1;
-	forget_answer(context->engine, id);
 	if (!displays_remove(&session->choice.displays, id))
 		return error_set(error, "nothing is displayed as %d; display lists what is", id);
 	session->revision++;

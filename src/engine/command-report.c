@@ -16,6 +16,7 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/report.h"
+#include "engine/request-group.h"
 
 /* As of a verdict: two samples tell what moves. */
 #define SAMPLE_SECONDS 0.2
@@ -23,10 +24,12 @@
 /* What nodes know besides stacks; a recording has what was asked then. */
 static void ask_evidence(struct engine *engine)
 {
-	int64_t first = evidence_ask(engine);
-	int64_t second = evidence_ask_ways(engine);
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 
-	evidence_await(engine, first ? first : second, engine->settings.timeout);
+	evidence_ask(engine, group);
+	evidence_ask_ways(engine, group);
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
 }
 
 /* A screen waits for nothing: what is answered later shows then. */
@@ -35,8 +38,8 @@ static void look_around(struct command_context *context, bool is_fresh)
 	if (!context->screen) {
 		ask_evidence(context->engine);
 	} else if (!is_fresh && !context->engine->replay) {
-		evidence_ask(context->engine);
-		evidence_ask_ways(context->engine);
+		evidence_ask(context->engine, NULL);
+		evidence_ask_ways(context->engine, NULL);
 	}
 }
 

@@ -46,15 +46,16 @@ static json_t *ask_rank(const struct looking *looking, const struct tensorask *a
 {
 	struct engine *engine = looking->context->engine;
 	const struct rank *rank = session_find_rank(&engine->session, looking->rank);
-	int64_t seq;
 
 	if (!rank) {
 		error_set(error, "it is gone");
 		return NULL;
 	}
-	seq = tensorask_send(engine, tensorask_place(engine, rank, looking->expression), ask);
-	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-	return engine_take_answer(engine, seq, error);
+	return request_call(engine, "tensor",
+			    tensorask_arguments(engine,
+						tensorask_place(engine, rank, looking->expression),
+						ask),
+			    error);
 }
 
 /* The sentence names the rank. */
@@ -149,7 +150,10 @@ static int write_part(const struct looking *looking, struct tensor_export *expor
 	struct error failure = ERROR_INIT;
 	json_t *body = ask_rank(looking, &ask, &failure);
 
-	if (body && tensor_export_add(export, body, &failure) == 0)
+	int result = body ? tensor_export_add(export, body, &failure) : -1;
+
+	json_decref(body);
+	if (result == 0)
 		return 0;
 	return fail(looking, &failure, error);
 }

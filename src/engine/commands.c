@@ -230,7 +230,7 @@ static int end_job(struct command_context *context, struct error *error)
 
 	if (!launching_is_alive(&engine->session))
 		return 0;
-	engine_send(engine, "jobEnd", NULL);
+	request_post(engine, "jobEnd", NULL);
 	if (engine_wait(engine, is_job_over, context, END_SECONDS) == 0)
 		return 0;
 	return error_set(error, "the job has not ended within %g s", END_SECONDS);

@@ -364,7 +364,7 @@ static bool names_ranks(const struct control *control)
 }
 
 static void append_failures(struct command_context *context, const struct control *control,
-			    const struct failures *failures, struct pending_answer *failed,
+			    const struct failures *failures, struct group_answer *failed,
 			    size_t count)
 {
 	struct error sentence = ERROR_INIT;
@@ -373,8 +373,7 @@ static void append_failures(struct command_context *context, const struct contro
 	bool has_events = context->is_json && context->engine->settings.script;
 
 	for (size_t i = 0; i < count && has_events; i++)
-		script_append_error(context, failed[i].rank, control->command,
-				    failed[i].error.message);
+		script_append_error(context, failed[i].rank, control->command, failed[i].error);
 	if (!has_events) {
 		failures_append(&out, failures);
 		error_set(&sentence, "%s: %s", control->command, out.data);
@@ -390,23 +389,22 @@ static int take_answers(const struct control *control, struct command_context *c
 			struct pending *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
-	struct pending_answer *failed = xcalloc(pending->count + 1, sizeof(*failed));
+	struct group_answer *failed = xcalloc(pending->count + 1, sizeof(*failed));
 	struct control done = *control;
 	struct buffer out = BUFFER_INIT;
-	struct pending_answer answer;
+	struct group_answer answer;
 	size_t count = 0;
 
 	done.chosen = (struct rankset)RANKSET_INIT;
 	rankset_copy(&done.chosen, &control->chosen);
-	while (pending_take(pending, context->engine, &answer)) {
+	while (pending_take(pending, &answer)) {
 		if (strcmp(control->command, "connect") == 0)
 			debuggers_connected(context->engine, answer.body);
-		json_decref(answer.body);
 		answer.body = NULL;
-		if (!error_is_set(&answer.error))
+		if (!answer.error)
 			continue;
 		failed[count++] = answer;
-		failures_add(&failures, answer.rank, answer.error.message);
+		failures_add(&failures, answer.rank, answer.error);
 		if (answer.rank >= 0)
 			rankset_remove(&done.chosen, answer.rank);
 	}
@@ -433,16 +431,15 @@ static int take_answers(const struct control *control, struct command_context *c
 int control_finish(const struct control *control, struct command_context *context,
 		   struct pending *owned_pending, struct error *error)
 {
-	struct engine *engine = context->engine;
 	int result;
 
 	if (context->screen) {
 		if (names_ranks(control))
 			say(control, context);
-		pending_leave(engine, owned_pending);
+		pending_leave(owned_pending);
 		return 0;
 	}
-	pending_wait(owned_pending, engine, engine->settings.timeout);
+	pending_wait(owned_pending);
 	result = take_answers(control, context, owned_pending, error);
 	pending_free(owned_pending);
 	return result;

@@ -12,7 +12,6 @@
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/pending.h"
-#include "engine/request.h"
 #include "engine/settings.h"
 #include "model/held.h"
 #include "model/job.h"
@@ -29,19 +28,19 @@ void debuggers_send_settings(struct engine *engine)
 		return;
 	engine->node_stops_on_signal = settings->stops_on_signal;
 	engine->node_stays_stopped = settings->stays_stopped;
-	engine_send(engine, "set",
-		    json_pack("{s:b, s:b}", "stopOnSignal", settings->stops_on_signal, "stay",
-			      settings->stays_stopped));
+	request_post(engine, "set",
+		     json_pack("{s:b, s:b}", "stopOnSignal", settings->stops_on_signal, "stay",
+			       settings->stays_stopped));
 }
 
-static void connect_to(struct pending *pending, struct engine *engine, const char *target, int rank)
+static void connect_to(struct pending *pending, const char *target, int rank)
 {
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "target", target);
 	if (rank >= 0)
 		json_object_set_new(arguments, "rank", json_integer(rank));
-	pending_add(pending, engine, rank, "connect", arguments);
+	pending_add(pending, rank, "connect", arguments);
 }
 
 /* The target with the number in the place of each %r. */
@@ -66,7 +65,7 @@ static void connect_each(struct pending *pending, struct engine *engine, const c
 	while ((rank = rankset_next(wanted, rank)) >= 0) {
 		buffer_reset(&numbered);
 		append_numbered(&numbered, target, rank);
-		connect_to(pending, engine, numbered.data, rank);
+		connect_to(pending, numbered.data, rank);
 	}
 	buffer_clear(&numbered);
 }
@@ -74,7 +73,7 @@ static void connect_each(struct pending *pending, struct engine *engine, const c
 void debuggers_connect(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
-	struct pending *pending = pending_new("connect");
+	struct pending *pending = pending_new(engine, "connect");
 
 	for (size_t i = 0; i < settings->connect_count; i++) {
 		const char *target = settings->connect[i];
@@ -84,12 +83,12 @@ void debuggers_connect(struct engine *engine)
 		if (strstr(target, SETTINGS_RANK_MARK))
 			connect_each(pending, engine, target);
 		else
-			connect_to(pending, engine, target, -1);
+			connect_to(pending, target, -1);
 	}
 	if (pending->count == 0)
 		pending_free(pending);
 	else if (engine->is_screen)
-		pending_leave(engine, pending);
+		pending_leave(pending);
 	else
 		engine->connecting = pending;
 }
@@ -169,7 +168,7 @@ void debuggers_leave(struct engine *engine)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (!debugger_is_ours(&session->ranks[i]->debugger))
 			continue;
-		engine_send(engine, "disconnect", NULL);
+		request_post(engine, "disconnect", NULL);
 		engine_wait(engine, is_over, NULL, LEAVE_SECONDS);
 		return;
 	}
@@ -184,58 +183,61 @@ static const struct rank *displayed_rank(const struct session *session)
 											 : NULL;
 }
 
-static void take_display(struct engine *engine, struct display *display)
+/* The display may have been removed since. */
+static void take_display(struct engine *engine, json_t *body, const char *error, void *data)
 {
-	struct error error = ERROR_INIT;
-	json_t *body;
+	struct displays *displays = &engine->session.choice.displays;
+	struct display *display = displays_find(displays, (int)(intptr_t)data);
 
-	if (display->seq == 0 || !request_is_answered(engine, display->seq))
+	if (!display)
 		return;
-	body = engine_take_answer(engine, display->seq, &error);
-	display->seq = 0;
-	if (body)
-		display_answer(display, json_get_string(body, "result", "None"), NULL);
+	display->is_asked = false;
+	if (error)
+		display_answer(display, NULL, error);
 	else
-		display_answer(display, NULL, error.message);
-	json_decref(body);
+		display_answer(display, json_get_string(body, "result", "None"), NULL);
 	engine->session.revision++;
+}
+
+static bool is_known(const struct display *display, const struct rank *rank, int depth)
+{
+	return display->pid == rank->process.pid && display->node == rank->node &&
+	       display->stops == rank->debugger.stops && display->depth == depth;
 }
 
 static void ask_display(struct engine *engine, struct display *display, const struct rank *rank,
 			int depth)
 {
-	uint64_t stops = rank->debugger.stops;
 	json_t *arguments;
 
-	if (display->seq != 0 ||
-	    (display->pid == rank->process.pid && display->node == rank->node &&
-	     display->stops == stops && display->depth == depth))
+	if (display->is_asked || is_known(display, rank, depth))
 		return;
-	/* What another rank had is nothing that changed. */
+	/* A change is one of the same rank. */
 	if (display->pid != rank->process.pid || display->node != rank->node)
 		display_answer(display, NULL, NULL);
 	display->pid = rank->process.pid;
 	display->node = rank->node;
-	display->stops = stops;
+	display->stops = rank->debugger.stops;
 	display->depth = depth;
+	display->is_asked = true;
 	arguments = json_pack("{s:i, s:i, s:i, s:s}", "pid", (int)rank->process.pid, "tid",
 			      (int)control_tid(&engine->session, rank), "depth", depth, "context",
 			      "watch");
 	json_set_text(arguments, "expression", display->expression);
-	display->seq = engine_ask(engine, "evaluate", arguments);
+	request_start(engine, "evaluate", arguments, take_display, (void *)(intptr_t)display->id);
 }
 
-static void display(struct engine *engine)
+void debuggers_ask_displays(struct engine *engine)
 {
 	struct displays *displays = &engine->session.choice.displays;
-	const struct rank *rank = displayed_rank(&engine->session);
+	const struct rank *rank;
 
-	for (size_t i = 0; i < displays->count; i++) {
-		take_display(engine, &displays->items[i]);
-		if (rank)
-			ask_display(engine, &displays->items[i], rank,
-				    control_depth(&engine->session, rank));
-	}
+	if (displays->count == 0 || engine->session.is_replay)
+		return;
+	rank = displayed_rank(&engine->session);
+	for (size_t i = 0; rank && i < displays->count; i++)
+		ask_display(engine, &displays->items[i], rank,
+			    control_depth(&engine->session, rank));
 }
 
 static bool is_caught(const struct rank *rank)
@@ -265,7 +267,7 @@ void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
 	char target[32];
 
 	snprintf(target, sizeof(target), "agent:%d", (int)rank->process.pid);
-	engine_send(engine, "connect", json_pack("{s:s}", "target", target));
+	request_post(engine, "connect", json_pack("{s:s}", "target", target));
 }
 
 /*
@@ -334,7 +336,7 @@ static void say_resumes(struct engine *engine)
 		engine_say(engine, false, "%s (and %zu more: L)", last->description, count - 1);
 }
 
-void debuggers_turn(struct engine *engine)
+void debuggers_follow(struct engine *engine)
 {
 	if (engine->session.is_replay)
 		return;
@@ -343,11 +345,4 @@ void debuggers_turn(struct engine *engine)
 		(void)follow_holds(engine);
 	say_resumes(engine);
 	breaking_tell(engine, 0);
-	if (engine->session.choice.displays.count > 0)
-		display(engine);
-	pendings_settle(engine);
-	breaking_say(engine);
-	/* A shell waits for the answers, and says so with them. */
-	if (engine->is_screen)
-		breaking_say_pending(engine);
 }

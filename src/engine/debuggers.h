@@ -25,7 +25,9 @@ void debuggers_connect_agent(struct engine *engine, const struct rank *rank);
 /* Sends `set` to the node where its settings are not the engine's. */
 void debuggers_send_settings(struct engine *engine);
 /* After messages were applied. */
-void debuggers_turn(struct engine *engine);
+void debuggers_follow(struct engine *engine);
+/* Evaluates the displays that are older than the stop of the selected rank. */
+void debuggers_ask_displays(struct engine *engine);
 /*
  * Where there are connections, waits a moment until the node has given them
  * up: stopped ranks resume before this program ends.

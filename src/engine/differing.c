@@ -24,12 +24,18 @@ struct differing_pair {
 	struct pairing *pairing;
 };
 
+static void free_pair(struct differing_pair *pair)
+{
+	pairing_free(pair->pairing);
+	free(pair);
+}
+
 void differing_clear(struct engine *engine)
 {
 	struct differing *differing = &engine->differing;
 
 	for (size_t i = 0; i < differing->count; i++)
-		pairing_free(differing->pairs[i].pairing, engine);
+		free_pair(differing->pairs[i]);
 	free(differing->pairs);
 	*differing = (struct differing){ .pairs = NULL };
 }
@@ -50,14 +56,63 @@ static void drop(struct engine *engine, int rank, int against)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < differing->count; i++) {
-		struct differing_pair pair = differing->pairs[i];
+		struct differing_pair *pair = differing->pairs[i];
 
-		if (pair.rank == rank && pair.against == against)
-			pairing_free(pair.pairing, engine);
+		if (pair->rank == rank && pair->against == against)
+			free_pair(pair);
 		else
 			differing->pairs[kept++] = pair;
 	}
 	differing->count = kept;
+}
+
+static void end(struct differing_pair *pair, struct difference *difference)
+{
+	const char *error = pairing_error(pair->pairing);
+
+	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
+	difference->error = xstrdup_or_null(error);
+	tensordiff_clear(&difference->found);
+	pairing_take(pair->pairing, &difference->found);
+}
+
+/* The pair is freed when nothing more will come of it. */
+static void on_moved(struct engine *engine, void *data)
+{
+	struct differing_pair *pair = data;
+	struct difference *difference = find(engine, pair);
+	bool is_over = pairing_is_over(pair->pairing);
+
+	if (difference && is_over)
+		end(pair, difference);
+	else if (difference)
+		pairing_progress(pair->pairing, &difference->done, &difference->total);
+	if (!difference || is_over)
+		drop(engine, pair->rank, pair->against);
+	engine->session.revision++;
+}
+
+static void begin_pair(struct engine *engine, int rank, int against)
+{
+	const struct answers *answers = &engine->session.answers;
+	struct differing *differing = &engine->differing;
+	const struct pairing_question question = {
+		.rank = rank,
+		.against = against,
+		.expression = answers->question,
+		.row_count = ROWS,
+		.column_count = COLUMNS,
+	};
+	struct differing_pair *pair = xcalloc(1, sizeof(*pair));
+
+	pair->question = answers->number;
+	pair->rank = rank;
+	pair->against = against;
+	pair->pairing = pairing_new(engine, &question, on_moved, pair);
+	ARRAY_GROW(differing->pairs, differing->count, differing->capacity);
+	differing->pairs[differing->count++] = pair;
+	if (pairing_is_over(pair->pairing))
+		on_moved(engine, pair);
 }
 
 static int check(const struct answers *answers, int rank, struct error *error)
@@ -77,7 +132,6 @@ static int check(const struct answers *answers, int rank, struct error *error)
 int differing_begin(struct engine *engine, int rank, int against, struct error *error)
 {
 	struct answers *answers = &engine->session.answers;
-	struct differing *differing = &engine->differing;
 	struct tensordiff trial = { .dtype = NULL };
 	int result;
 
@@ -95,13 +149,7 @@ int differing_begin(struct engine *engine, int rank, int against, struct error *
 		return -1;
 	drop(engine, rank, against);
 	difference_add(answers, rank, against);
-	ARRAY_GROW(differing->pairs, differing->count, differing->capacity);
-	differing->pairs[differing->count++] = (struct differing_pair){
-		.question = answers->number,
-		.rank = rank,
-		.against = against,
-		.pairing = pairing_new(engine, rank, against, answers->question, ROWS, COLUMNS),
-	};
+	begin_pair(engine, rank, against);
 	engine->session.revision++;
 	return 0;
 }
@@ -138,46 +186,6 @@ void differing_begin_all(struct engine *engine)
 	answer_classes_clear(&classes);
 }
 
-static void end(struct differing_pair *pair, struct difference *difference)
-{
-	const char *error = pairing_error(pair->pairing);
-
-	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
-	difference->error = xstrdup_or_null(error);
-	tensordiff_clear(&difference->found);
-	pairing_take(pair->pairing, &difference->found);
-}
-
-/* True: it is done with. */
-static bool turn(struct engine *engine, struct differing_pair *pair)
-{
-	struct difference *difference = find(engine, pair);
-	bool is_over = difference ? pairing_turn(pair->pairing, engine) : true;
-
-	if (difference && is_over)
-		end(pair, difference);
-	else if (difference)
-		pairing_progress(pair->pairing, &difference->done, &difference->total);
-	if (is_over)
-		pairing_free(pair->pairing, engine);
-	engine->session.revision++;
-	return is_over;
-}
-
-void differing_turn(struct engine *engine)
-{
-	struct differing *differing = &engine->differing;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < differing->count; i++) {
-		struct differing_pair pair = differing->pairs[i];
-
-		if (!turn(engine, &pair))
-			differing->pairs[kept++] = pair;
-	}
-	differing->count = kept;
-}
-
 static bool is_over(const struct engine *engine, void *data)
 {
 	(void)data;
@@ -188,10 +196,9 @@ void differing_wait(struct engine *engine)
 {
 	struct differing *differing = &engine->differing;
 
-	differing_turn(engine);
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
 	for (size_t i = 0; i < differing->count; i++) {
-		struct difference *difference = find(engine, &differing->pairs[i]);
+		struct difference *difference = find(engine, differing->pairs[i]);
 
 		if (!difference)
 			continue;

@@ -13,7 +13,7 @@ struct error;
 
 /* Pairs that are being read. All zero: none. */
 struct differing {
-	struct differing_pair *pairs;
+	struct differing_pair **pairs;
 	size_t count;
 	size_t capacity;
 };
@@ -32,8 +32,6 @@ void differing_cancel(struct engine *engine, int rank, int against);
  * as far as they have tensors that can be compared, and that was not done.
  */
 void differing_begin_all(struct engine *engine);
-/* Takes what has come; at each turn of the loop. */
-void differing_turn(struct engine *engine);
 /* In a shell: waits for all; who is late fails with a sentence. */
 void differing_wait(struct engine *engine);
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/map.h"
+#include "engine/breaking.h"
 #include "engine/debuggers.h"
 #include "engine/jobs.h"
 #include "engine/link.h"
@@ -54,12 +55,13 @@ void engine_clear(struct engine *engine)
 	engine_record_stop(engine);
 	differing_clear(engine);
 	params_clear(engine);
-	requests_clear(engine);
 	pendings_clear(engine);
-	survey_clear(&engine->survey);
-	tensor_asking_clear(&engine->tensor);
+	survey_clear(engine);
+	tensor_asking_clear(engine);
 	rankset_clear(&engine->holds);
 	pending_free(engine->connecting);
+	request_cancel(engine, engine->discovery);
+	requests_clear(engine);
 	free(engine->notice);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
 		free(engine->wanted[i].key);
@@ -211,19 +213,25 @@ static void follow_ranks(struct engine *engine)
 		engine_sample_every(engine, engine->sampling_period);
 }
 
+/*
+ * After a batch of messages, or the loss of a node: what has come is answered,
+ * the ranks get what they lack, and the session is judged.
+ */
+static void follow(struct engine *engine)
+{
+	follow_ranks(engine);
+	debuggers_follow(engine);
+	requests_complete(engine);
+	debuggers_ask_displays(engine);
+	breaking_say(engine);
+	watch_nan_follow(engine);
+	engine_settle(engine);
+}
+
 static void on_drained(struct link *link, void *data)
 {
-	struct engine *engine = data;
-
 	(void)link;
-	follow_ranks(engine);
-	debuggers_turn(engine);
-	survey_turn(engine);
-	watch_nan_turn(engine);
-	differing_turn(engine);
-	params_turn(engine);
-	tensor_turn(engine);
-	engine_settle(engine);
+	follow(data);
 }
 
 /* Last: failures of what was asked would hide what a person has to do. */
@@ -249,13 +257,8 @@ static void on_closed(struct link *link, const char *why, void *data)
 	/* A command says it in its own sentence. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, engine_node_of(engine, link), why);
-	survey_turn(engine);
-	watch_nan_turn(engine);
-	differing_turn(engine);
-	params_turn(engine);
-	tensor_turn(engine);
-	debuggers_turn(engine);
-	engine_settle(engine);
+	requests_lose(engine);
+	follow(engine);
 	say_gone(engine);
 }
 
@@ -304,11 +307,11 @@ void engine_follow(struct engine *engine, double period)
 	json_t *search = search_arguments(engine, true);
 
 	json_object_set_new(search, "period", json_real(period));
-	engine_send(engine, "discover", search);
+	request_post(engine, "discover", search);
 }
 
-/* The number of the request; 0: no job is to be started. */
-static int64_t ask_for_job(struct engine *engine)
+/* NULL: no job is to be started. */
+static struct request *ask_for_job(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
 	json_t *argv = json_array();
@@ -317,7 +320,7 @@ static int64_t ask_for_job(struct engine *engine)
 	if (settings->program_count == 0) {
 		json_decref(argv);
 		json_decref(arguments);
-		return 0;
+		return NULL;
 	}
 	for (size_t i = 0; i < settings->program_count; i++)
 		json_array_append_new(argv, json_text(settings->program[i]));
@@ -331,18 +334,18 @@ static int64_t ask_for_job(struct engine *engine)
 	}
 	if (engine->job_printed)
 		json_object_set_new(arguments, "waits", json_real(JOB_WAITS_SECONDS));
-	return engine_ask(engine, "launch", arguments);
+	return request_start(engine, "launch", arguments, NULL, NULL);
 }
 
 /* It is known whether the program runs before anything is shown of it. */
-static int await_job(struct engine *engine, int64_t seq, struct error *error)
+static int await_job(struct engine *engine, struct request *owned_job, struct error *error)
 {
 	json_t *body;
 
-	if (seq == 0)
+	if (!owned_job)
 		return 0;
-	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-	body = engine_take_answer(engine, seq, error);
+	request_wait(engine, owned_job, engine->settings.timeout);
+	body = request_take(engine, owned_job, error);
 	if (!body)
 		return error_prefix(error, "the job could not be started");
 	json_decref(body);
@@ -357,22 +360,23 @@ bool engine_awaits_ranks(const struct engine *engine)
 }
 
 /* All that can be asked before an answer is there goes out at once. */
-static int64_t ask_for_ranks(struct engine *engine)
+static struct request *ask_for_ranks(struct engine *engine)
 {
 	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
 	bool follows = engine->is_screen || engine->settings.script;
 	bool is_alone = settings_names_debuggers_only(&engine->settings);
-	int64_t job;
+	struct request *job;
 
 	if (engine->settings.is_read_only)
 		json_object_set_new(hello, "readOnly", json_true());
-	engine_send(engine, "initialize", hello);
+	request_post(engine, "initialize", hello);
 	debuggers_send_settings(engine);
 	job = ask_for_job(engine);
 	/* Where they are all there is, they are found by being connected. */
 	if (is_alone)
 		debuggers_connect(engine);
-	engine->discover_seq = engine_ask(engine, "discover", search_arguments(engine, follows));
+	engine->discovery =
+		request_start(engine, "discover", search_arguments(engine, follows), NULL, NULL);
 	if (!is_alone)
 		debuggers_connect(engine);
 	return job;
@@ -415,7 +419,7 @@ static int start_node(struct engine *engine, struct error *error)
 	struct link_handlers ours = handlers;
 	char host[256] = "";
 	struct link *link = start_program(engine, error);
-	int64_t job;
+	struct request *job;
 
 	if (!link)
 		return -1;
@@ -452,7 +456,7 @@ static void set_true(void *data)
 
 static bool can_change(const struct engine *engine)
 {
-	return engine->replay_timer || !engine_is_deaf(engine);
+	return engine->replay_timer || !engine_is_deaf(engine) || requests_are_ended(engine);
 }
 
 int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine, void *data),
@@ -478,7 +482,7 @@ void engine_sample_every(struct engine *engine, double period)
 
 	engine->sampling_period = period;
 	json_object_set_new(arguments, "period", json_real(period));
-	engine_send(engine, "sample", arguments);
+	request_post(engine, "sample", arguments);
 }
 
 void engine_use_native(struct engine *engine, bool is_native)
@@ -491,10 +495,10 @@ void engine_use_native(struct engine *engine, bool is_native)
 
 void engine_sample_once(struct engine *engine)
 {
-	engine_send(engine, "sample", sample_arguments(engine));
+	request_post(engine, "sample", sample_arguments(engine));
 }
 
-int64_t engine_ask_sample(struct engine *engine)
+struct request *engine_ask_sample(struct engine *engine)
 {
-	return engine_ask(engine, "sample", sample_arguments(engine));
+	return request_start(engine, "sample", sample_arguments(engine), NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "engine/differing.h"
 #include "engine/evidence.h"
 #include "engine/params.h"
+#include "engine/request.h"
 #include "engine/settings.h"
 #include "engine/survey.h"
 #include "engine/tensor-want.h"
@@ -33,7 +34,6 @@ struct message;
 struct pending;
 struct record;
 struct replay;
-struct request;
 struct strmap;
 
 /* What engine_want_ asked for lately, so that asking twice is free. */
@@ -57,12 +57,11 @@ struct engine {
 					  * less the clock's */
 	struct record *record;		 /* NULL: nothing is recorded */
 	struct loop_timer *record_timer; /* writes it now and then */
-	struct request *requests;	 /* asked, answers not yet taken */
-	size_t request_count;
-	size_t request_capacity;
+	struct requests requests;
 	struct pending **pendings; /* a screen's, answers to come */
 	size_t pending_count;
 	size_t pending_capacity;
+	uint64_t pending_number;    /* of the last one */
 	struct pending *connecting; /* --connect's, of a shell; NULL */
 	bool is_unconnected;	    /* some of these were not connected to */
 	char *notice;		    /* said, and not yet taken; NULL: nothing */
@@ -77,9 +76,8 @@ struct engine {
 	bool node_stops_on_signal;
 	bool node_stays_stopped;
 	uint64_t stops_seen;		      /* of session.stops, for resumes to be said */
-	int64_t seq;			      /* of the last request */
 	char *gone_why;			      /* the last node that went; NULL */
-	int64_t discover_seq;		      /* of the first discover */
+	struct request *discovery;	      /* the first discover; NULL: taken */
 	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
 	size_t wanted_count;		      /* ever written */
 	double started_at;		      /* session time 0, live */
@@ -192,23 +190,8 @@ bool engine_seek_change(struct engine *engine, int count);
 /* Replays: stands still, or plays on. */
 void engine_hold(struct engine *engine, bool is_held);
 
-/*
- * For commands that need an answer's body: sends a request to the first node
- * and returns its number; 0 when there is none (a replay, or the node is
- * gone).
- */
-int64_t engine_ask(struct engine *engine, const char *command, json_t *owned_arguments);
-/* engine_wait until those requests from first to last are answered. */
-int engine_wait_answers(struct engine *engine, int64_t first, int64_t last, double seconds);
-/*
- * Takes the answer out: a new reference, or NULL and a sentence when it
- * failed or did not come.
- */
-json_t *engine_take_answer(struct engine *engine, int64_t seq, struct error *error);
-/* The same; of one that failed it is what came besides the sentence. */
-json_t *engine_take_whole(struct engine *engine, int64_t seq, struct error *error);
-/* Asks for one sample of all chosen ranks; as engine_ask. */
-int64_t engine_ask_sample(struct engine *engine);
+/* Asks for one sample of all chosen ranks; request_take() it. */
+struct request *engine_ask_sample(struct engine *engine);
 /* True when sampling must name its processes, so needs discover's answer. */
 bool engine_must_name_ranks(const struct engine *engine);
 /* No node answers any more (or it is a replay). */
@@ -229,9 +212,6 @@ void engine_take_line(struct link *link, const char *line, size_t length, void *
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now);
 /* After a batch: judges and calls changed(), where a screen is there. */
 void engine_settle(struct engine *engine);
-void engine_answered(struct engine *engine, const struct message *message);
-/* Sends a request whose answer only the session takes; its number or 0. */
-int64_t engine_send(struct engine *engine, const char *command, json_t *owned_arguments);
 int engine_play(struct engine *engine, struct error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "engine/engine.h"
+#include "engine/request-group.h"
 #include "protocol/message.h"
 
 /* An answer about so many ranks is a line of a bounded length. */
@@ -156,31 +157,32 @@ json_t *evidence_kernel(const struct evidence *evidence)
 struct question {
 	const char *command;
 	bool (*is_wanted)(const struct engine *engine, const struct rank *rank);
-	int64_t (*send)(struct engine *engine, const char *command, json_t *owned_arguments);
 	bool has_kernel;
 };
 
+/* group NULL: only the session takes the answers. */
 static void send_batch(struct engine *engine, const struct question *question, json_t *owned_pids,
-		       bool has_kernel, int64_t *first)
+		       bool has_kernel, struct request_group *group)
 {
 	json_t *arguments = json_pack("{s:o}", "pids", owned_pids);
 
 	if (has_kernel)
 		json_object_set_new(arguments, "kernel", json_true());
-	if (*first == 0)
-		*first = engine->seq + 1;
-	question->send(engine, question->command, arguments);
+	if (group)
+		request_group_add(group, -1, question->command, arguments, NULL);
+	else
+		request_post(engine, question->command, arguments);
 }
 
 /*
- * Requests about all ranks that are wanted; the first one's number or 0. The
- * last one asks for the kernel's log: by then the node knows all of them.
+ * Requests about all ranks that are wanted; false: there are none. The last
+ * one asks for the kernel's log: by then the node knows all of them.
  */
-static int64_t ask(struct engine *engine, const struct question *question)
+static bool ask(struct engine *engine, const struct question *question, struct request_group *group)
 {
 	const struct session *session = &engine->session;
 	json_t *pids = json_array();
-	int64_t first = 0;
+	bool is_any;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		pid_t pid = session->ranks[i]->process.pid;
@@ -188,16 +190,17 @@ static int64_t ask(struct engine *engine, const struct question *question)
 		if (!question->is_wanted(engine, session->ranks[i]))
 			continue;
 		if (json_array_size(pids) == BATCH) {
-			send_batch(engine, question, pids, false, &first);
+			send_batch(engine, question, pids, false, group);
 			pids = json_array();
 		}
 		json_array_append_new(pids, json_integer(pid));
 	}
-	if (json_array_size(pids) > 0)
-		send_batch(engine, question, pids, question->has_kernel, &first);
+	is_any = json_array_size(pids) > 0;
+	if (is_any)
+		send_batch(engine, question, pids, question->has_kernel, group);
 	else
 		json_decref(pids);
-	return first;
+	return is_any;
 }
 
 static bool is_there(const struct engine *engine, const struct rank *rank)
@@ -229,31 +232,22 @@ static void note_asked(struct engine *engine)
 
 void evidence_follow(struct engine *engine)
 {
-	static const struct question question = { "evidence", is_new, engine_send, false };
+	static const struct question question = { "evidence", is_new, false };
 
-	if (ask(engine, &question) > 0)
+	if (ask(engine, &question, NULL))
 		note_asked(engine);
 }
 
-int64_t evidence_ask(struct engine *engine)
+void evidence_ask(struct engine *engine, struct request_group *group)
 {
-	static const struct question question = { "evidence", is_there, engine_ask, true };
+	static const struct question question = { "evidence", is_there, true };
 
-	return ask(engine, &question);
+	ask(engine, &question, group);
 }
 
-int64_t evidence_ask_ways(struct engine *engine)
+void evidence_ask_ways(struct engine *engine, struct request_group *group)
 {
-	static const struct question question = { "diagnose", is_live, engine_ask, false };
+	static const struct question question = { "diagnose", is_live, false };
 
-	return ask(engine, &question);
-}
-
-void evidence_await(struct engine *engine, int64_t first, double seconds)
-{
-	if (first == 0)
-		return;
-	engine_wait_answers(engine, first, engine->seq, seconds);
-	for (int64_t seq = first; seq <= engine->seq; seq++)
-		json_decref(engine_take_answer(engine, seq, NULL));
+	ask(engine, &question, group);
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct engine;
+struct request_group;
 struct message;
 struct rank;
 struct session;
@@ -47,13 +48,11 @@ json_t *evidence_kernel(const struct evidence *evidence);
  */
 void evidence_follow(struct engine *engine);
 /*
- * Asks about all ranks, also those that have ended. The number of the first
- * request, for evidence_await; 0: there is no rank.
+ * Asks about all ranks, also those that have ended. The session takes the
+ * answers; group: a shell waits for them, too; NULL: nothing does.
  */
-int64_t evidence_ask(struct engine *engine);
+void evidence_ask(struct engine *engine, struct request_group *group);
 /* The same for `diagnose`, of the ranks that live. */
-int64_t evidence_ask_ways(struct engine *engine);
-/* Waits for the answers from first on, if first is not 0. */
-void evidence_await(struct engine *engine, int64_t first, double seconds);
+void evidence_ask_ways(struct engine *engine, struct request_group *group);
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/record.h"
+#include "engine/request-group.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
@@ -26,40 +27,33 @@ struct entry {
 	pid_t pid;
 	pid_t tid;
 	int depth;
-	int64_t seq;
 	struct variable_list list;
 	char *error;
 };
 
 struct frame_locals {
 	struct engine *engine;
+	struct request_group *group; /* an answer for each entry */
 	struct entry *entries;
 	size_t count;
 	size_t capacity;
 };
 
-static int64_t ask(struct engine *engine, pid_t pid, pid_t tid, int depth, int64_t start)
+static json_t *make_arguments(struct engine *engine, pid_t pid, pid_t tid, int depth, int64_t start)
 {
 	if (engine->record)
 		record_want_variables(engine->record);
-	return engine_ask(engine, "variables",
-			  json_pack("{s:i, s:i, s:i, s:I}", "pid", (int)pid, "tid", (int)tid,
-				    "depth", depth, "start", (json_int_t)start));
+	return json_pack("{s:i, s:i, s:i, s:I}", "pid", (int)pid, "tid", (int)tid, "depth", depth,
+			 "start", (json_int_t)start);
 }
 
-static int take(struct engine *engine, int64_t seq, struct variable_list *list, struct error *error)
+/* An answer may say why this frame has none. */
+static int read_variables(struct variable_list *list, const json_t *body, struct error *error)
 {
-	json_t *body = engine_take_answer(engine, seq, error);
-	const char *failure;
-	int result;
+	const char *failure = json_get_string(body, "error", NULL);
 
-	if (!body)
-		return -1;
-	failure = json_get_string(body, "error", NULL);
-	result = failure ? error_set(error, "%s", failure)
-			 : variable_list_from_json(list, body, error);
-	json_decref(body);
-	return result;
+	return failure ? error_set(error, "%s", failure)
+		       : variable_list_from_json(list, body, error);
 }
 
 /* Appends the variables of page to list. */
@@ -101,11 +95,15 @@ int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
 				     error);
 	for (int i = 0; i < PAGES_MAXIMUM; i++) {
 		struct variable_list page = { .items = NULL, .total = -1 };
-		int64_t seq = ask(engine, rank->process.pid, tid, depth, (int64_t)list->count);
+		json_t *body = request_call(
+			engine, "variables",
+			make_arguments(engine, rank->process.pid, tid, depth, (int64_t)list->count),
+			error);
+		int result = body ? read_variables(&page, body, error) : -1;
 		size_t count;
 
-		engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-		if (take(engine, seq, &page, error) < 0)
+		json_decref(body);
+		if (result < 0)
 			return -1;
 		count = page.count;
 		append_page(list, &page);
@@ -133,7 +131,10 @@ static void ask_thread(struct frame_locals *locals, const struct rank *rank,
 		if (stack->frames[i].code->type != FRAME_PYTHON)
 			continue;
 		if (!locals->engine->replay)
-			entry.seq = ask(locals->engine, entry.pid, entry.tid, entry.depth, 0);
+			request_group_add(locals->group, rank->process.rank, "variables",
+					  make_arguments(locals->engine, entry.pid, entry.tid,
+							 entry.depth, 0),
+					  NULL);
 		ARRAY_GROW(locals->entries, locals->count, locals->capacity);
 		locals->entries[locals->count++] = entry;
 	}
@@ -150,13 +151,16 @@ static void ask_rank(struct frame_locals *locals, const struct rank *rank)
 static void take_entry(struct frame_locals *locals, struct entry *entry)
 {
 	struct error error = ERROR_INIT;
-	int result;
+	struct group_answer answer;
+	int result = -1;
 
 	if (locals->engine->replay)
 		result = read_recorded(locals->engine, entry->node, entry->pid, entry->tid,
 				       entry->depth, &entry->list, &error);
+	else if (request_group_take(locals->group, &answer) && !answer.error)
+		result = read_variables(&entry->list, answer.body, &error);
 	else
-		result = take(locals->engine, entry->seq, &entry->list, &error);
+		error_set(&error, "%s", answer.error);
 	if (result < 0)
 		entry->error = xstrdup(error.message);
 }
@@ -168,14 +172,12 @@ struct frame_locals *frame_locals_new(struct engine *engine, const struct rankse
 	struct frame_locals *locals = xcalloc(1, sizeof(*locals));
 
 	locals->engine = engine;
+	locals->group = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (format_is_chosen(ranks, session->ranks[i]))
 			ask_rank(locals, session->ranks[i]);
 	}
-	if (locals->count > 0)
-		engine_wait_answers(engine, locals->entries[0].seq,
-				    locals->entries[locals->count - 1].seq,
-				    engine->settings.timeout);
+	request_group_wait(locals->group, engine->settings.timeout);
 	for (size_t i = 0; i < locals->count; i++) {
 		take_entry(locals, &locals->entries[i]);
 		if (!has_secrets)
@@ -192,6 +194,7 @@ void frame_locals_free(struct frame_locals *locals)
 		variable_list_clear(&locals->entries[i].list);
 		free(locals->entries[i].error);
 	}
+	request_group_free(locals->group);
 	free(locals->entries);
 	free(locals);
 }

@@ -18,6 +18,7 @@
 #include "engine/jobs.h"
 #include "engine/pending.h"
 #include "engine/replay.h"
+#include "engine/request-group.h"
 #include "model/job.h"
 #include "model/joblist.h"
 #include "model/rankselect.h"
@@ -56,18 +57,17 @@ static void await_debuggers(struct command_context *context)
 	struct failures failures = FAILURES_INIT;
 	struct buffer silent = BUFFER_INIT;
 	struct buffer out = BUFFER_INIT;
-	struct pending_answer answer;
+	struct group_answer answer;
 
 	if (!connecting)
 		return;
 	engine->connecting = NULL;
-	pending_wait(connecting, engine, engine->settings.timeout);
-	while (pending_take(connecting, engine, &answer)) {
-		if (error_is_set(&answer.error))
-			failures_add(&failures, answer.rank, answer.error.message);
+	pending_wait(connecting);
+	while (pending_take(connecting, &answer)) {
+		if (answer.error)
+			failures_add(&failures, answer.rank, answer.error);
 		else
 			debuggers_connected(engine, answer.body);
-		json_decref(answer.body);
 	}
 	failures_append(&out, &failures);
 	debuggers_await(engine, engine->settings.timeout);
@@ -88,15 +88,15 @@ static void await_debuggers(struct command_context *context)
 static int await_ranks(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
-	int64_t seq = engine->discover_seq;
+	struct request *discovery = engine->discovery;
 	json_t *body;
 
-	if (seq == 0)
+	if (!discovery)
 		return 0;
 	await_debuggers(context);
-	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-	body = engine_take_answer(engine, seq, error);
-	engine->discover_seq = 0;
+	request_wait(engine, discovery, engine->settings.timeout);
+	body = request_take(engine, discovery, error);
+	engine->discovery = NULL;
 	if (!body) {
 		error_prefix(error, "the ranks could not be looked for");
 		return nothing(context);
@@ -105,19 +105,19 @@ static int await_ranks(struct command_context *context, struct error *error)
 	return 0;
 }
 
-static void await_answer(struct engine *engine, int64_t seq)
+static void await_answer(struct engine *engine, struct request *owned_request)
 {
-	engine_wait_answers(engine, seq, seq, engine->settings.timeout);
-	json_decref(engine_take_answer(engine, seq, NULL));
+	request_wait(engine, owned_request, engine->settings.timeout);
+	request_cancel(engine, owned_request);
 }
 
 /*
  * What is late is missing in the session, and said there. Ranks that are held
  * at an exception are within their agent's code, seen from outside.
  */
-static void await_sample(struct engine *engine, int64_t seq)
+static void await_sample(struct engine *engine, struct request *owned_sample)
 {
-	await_answer(engine, seq);
+	await_answer(engine, owned_sample);
 	if (debuggers_await_holds(engine, HOLD_SECONDS))
 		await_answer(engine, engine_ask_sample(engine));
 }
@@ -148,36 +148,35 @@ static void record_locals(struct engine *engine)
 static void record_output(struct engine *engine)
 {
 	const struct session *session = &engine->session;
-	int64_t first = engine->seq + 1;
+	struct request_group *group;
 
 	if (!engine->settings.wants_output || !engine_record_path(engine))
 		return;
+	group = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct process *process = &session->ranks[i]->process;
 
 		if (process->pid > 0 && process->state != PROCESS_EXITED)
-			engine_ask(engine, "output", json_pack("{s:i}", "pid", (int)process->pid));
+			request_group_add(group, process->rank, "output",
+					  json_pack("{s:i}", "pid", (int)process->pid), NULL);
 	}
-	if (engine->seq < first)
-		return;
-	engine_wait_answers(engine, first, engine->seq, engine->settings.timeout);
-	for (int64_t seq = first; seq <= engine->seq; seq++)
-		json_decref(engine_take_answer(engine, seq, NULL));
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
 }
 
 static int take_samples(struct command_context *context, double seconds, struct error *error)
 {
 	struct engine *engine = context->engine;
-	int64_t seq = 0;
+	struct request *sample = NULL;
 
 	/* Nothing needs to be known for the first one: no round trip. */
 	if (!engine_must_name_ranks(engine))
-		seq = engine_ask_sample(engine);
+		sample = engine_ask_sample(engine);
 	if (await_ranks(context, error) < 0)
 		return -1;
-	if (seq == 0)
-		seq = engine_ask_sample(engine);
-	await_sample(engine, seq);
+	if (!sample)
+		sample = engine_ask_sample(engine);
+	await_sample(engine, sample);
 	if (engine->session.rank_count > 0)
 		sample_over(engine, seconds);
 	engine_record_sources(engine);
@@ -584,7 +583,7 @@ bool gather_is_none_reachable(const struct command_context *context)
 		if (!rank_is_gone(rank) && rank->process.state != PROCESS_UNREADABLE)
 			return false;
 	}
-	return session->rank_count > 0 || (engine->seq > 0 && engine_is_deaf(engine));
+	return session->rank_count > 0 || (engine->requests.seq > 0 && engine_is_deaf(engine));
 }
 
 void gather_finding(struct command_context *context, bool is_finding)

@@ -80,7 +80,25 @@ static void pass_output(struct engine *engine, const struct message *message)
 	taken = json_object();
 	json_object_set_new(taken, "bytes",
 			    json_integer(json_get_integer(message->body, "bytes", 0)));
-	engine_send(engine, "jobTaken", taken);
+	request_post(engine, "jobTaken", taken);
+}
+
+/* When each kind of answer came, for the timing. */
+static void mark(struct engine *engine, const char *command)
+{
+	static const struct {
+		const char *command;
+		enum timing_part part;
+	} marks[] = {
+		{ "initialize", TIMING_NODE },
+		{ "discover", TIMING_DISCOVERED },
+		{ "sample", TIMING_SAMPLED },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(marks); i++) {
+		if (strcmp(marks[i].command, command) == 0)
+			timing_mark(&engine->timing, marks[i].part);
+	}
 }
 
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now)
@@ -97,7 +115,8 @@ void engine_apply(struct engine *engine, size_t node, const struct message *mess
 		return;
 	log_failure(engine, message);
 	evidence_take(&engine->evidence, &engine->session, node, message);
-	engine_answered(engine, message);
+	mark(engine, message->name);
+	requests_answer(engine, message);
 }
 
 void engine_take_line(struct link *link, const char *line, size_t length, void *data)

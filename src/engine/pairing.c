@@ -8,7 +8,7 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "engine/request.h"
+#include "engine/request-group.h"
 #include "engine/tensorask.h"
 #include "protocol/tensoranswer.h"
 
@@ -17,13 +17,16 @@
 /* One of the two. */
 struct side {
 	int rank;
-	int64_t seq;		   /* 0: nothing is asked */
 	struct tensor_answer told; /* the tensor, with its blocks */
 	struct tensor_answer part; /* the elements that came last */
 	uint32_t crc;		   /* of the block that is being read, up to at */
 };
 
 struct pairing {
+	struct engine *engine;
+	struct request_group *group; /* of both sides */
+	pairing_moved *moved;
+	void *data;
 	char *expression;
 	int row_count;
 	int column_count;
@@ -60,37 +63,48 @@ void pairing_take(struct pairing *pairing, struct tensordiff *found)
 	pairing->found = (struct tensordiff){ .dtype = NULL };
 }
 
-static bool fail(struct pairing *pairing)
+static void fail(struct pairing *pairing)
 {
 	tensordiff_clear(&pairing->found);
 	pairing->is_over = true;
-	return true;
 }
 
-/* False, and why not: the rank is gone. */
-static bool ask_side(struct pairing *pairing, struct engine *engine, struct side *side,
-		     const struct tensorask *ask)
+static int check_there(struct pairing *pairing, const struct side *side)
 {
-	const struct rank *rank = session_find_rank(&engine->session, side->rank);
+	const struct rank *rank = session_find_rank(&pairing->engine->session, side->rank);
 
-	if (!rank || rank_is_gone(rank)) {
-		error_set(&pairing->error, "rank %d is gone", side->rank);
-		return false;
-	}
-	side->seq = tensorask_send(engine, tensorask_place(engine, rank, pairing->expression), ask);
-	return true;
+	return !rank || rank_is_gone(rank)
+		       ? error_set(&pairing->error, "rank %d is gone", side->rank)
+		       : 0;
 }
 
-static bool ask_both(struct pairing *pairing, struct engine *engine, const struct tensorask *ask)
+/* -1, and pairing->error: a rank is gone. */
+static int ask_both(struct pairing *pairing, const struct tensorask *ask)
 {
 	for (int i = 0; i < 2; i++)
-		if (!ask_side(pairing, engine, &pairing->sides[i], ask))
-			return false;
-	return true;
+		if (check_there(pairing, &pairing->sides[i]) < 0)
+			return -1;
+	for (int i = 0; i < 2; i++) {
+		int number = pairing->sides[i].rank;
+
+		request_group_add(
+			pairing->group, number, "tensor",
+			tensorask_arguments(
+				pairing->engine,
+				tensorask_place(
+					pairing->engine,
+					session_find_rank(&pairing->engine->session, number),
+					pairing->expression),
+				ask),
+			NULL);
+	}
+	return 0;
 }
 
-struct pairing *pairing_new(struct engine *engine, int rank, int against, const char *expression,
-			    int row_count, int column_count)
+static void on_done(struct engine *engine, void *data);
+
+struct pairing *pairing_new(struct engine *engine, const struct pairing_question *question,
+			    pairing_moved *moved, void *data)
 {
 	struct pairing *pairing = xcalloc(1, sizeof(*pairing));
 	const struct tensorask ask = {
@@ -98,27 +112,28 @@ struct pairing *pairing_new(struct engine *engine, int rank, int against, const 
 		.block_count = BLOCKS,
 	};
 
-	pairing->expression = xstrdup(expression);
-	pairing->row_count = row_count;
-	pairing->column_count = column_count;
-	pairing->sides[0].rank = rank;
-	pairing->sides[1].rank = against;
-	if (!ask_both(pairing, engine, &ask))
+	pairing->engine = engine;
+	pairing->group = request_group_new(engine, NULL, on_done, pairing);
+	pairing->moved = moved;
+	pairing->data = data;
+	pairing->expression = xstrdup(question->expression);
+	pairing->row_count = question->row_count;
+	pairing->column_count = question->column_count;
+	pairing->sides[0].rank = question->rank;
+	pairing->sides[1].rank = question->against;
+	if (ask_both(pairing, &ask) < 0)
 		fail(pairing);
 	return pairing;
 }
 
-void pairing_free(struct pairing *pairing, struct engine *engine)
+void pairing_free(struct pairing *pairing)
 {
 	if (!pairing)
 		return;
+	request_group_free(pairing->group);
 	for (int i = 0; i < 2; i++) {
-		struct side *side = &pairing->sides[i];
-
-		if (side->seq > 0)
-			json_decref(engine_take_answer(engine, side->seq, NULL));
-		tensor_answer_clear(&side->told);
-		tensor_answer_clear(&side->part);
+		tensor_answer_clear(&pairing->sides[i].told);
+		tensor_answer_clear(&pairing->sides[i].part);
 	}
 	tensordiff_clear(&pairing->found);
 	free(pairing->expression);
@@ -245,37 +260,33 @@ static int64_t choose_count(const struct pairing *pairing)
 	return at - pairing->at < room ? at - pairing->at : room;
 }
 
-/* True: there is nothing left to ask. */
-static bool ask_more(struct pairing *pairing, struct engine *engine)
+static void ask_more(struct pairing *pairing)
 {
 	struct tensorask ask = { .statistics = NULL };
 
-	if (!skip_same(pairing))
-		return true;
-	pairing->count = choose_count(pairing);
-	if (pairing->count <= 0)
-		return true;
+	if (skip_same(pairing))
+		pairing->count = choose_count(pairing);
+	else
+		pairing->count = 0;
+	pairing->is_over = pairing->count <= 0;
+	if (pairing->is_over)
+		return;
 	ask.data_start = pairing->at;
 	ask.data_count = pairing->count;
-	if (!ask_both(pairing, engine, &ask))
-		return fail(pairing);
-	return false;
+	if (ask_both(pairing, &ask) < 0)
+		fail(pairing);
 }
 
 /* -1: it failed, pairing->error says why. */
-static int take_side(struct pairing *pairing, struct engine *engine, struct side *side)
+static int take_side(struct pairing *pairing, struct side *side, const struct group_answer *answer)
 {
 	struct tensor_answer *into = pairing->has_blocks ? &side->part : &side->told;
 	struct error error = ERROR_INIT;
-	json_t *body = engine_take_answer(engine, side->seq, &error);
-	int result = -1;
 
-	side->seq = 0;
 	tensor_answer_clear(into);
-	if (body && tensor_answer_from_json(into, body, &error) == 0)
-		result = 0;
-	json_decref(body);
-	if (result == 0)
+	if (answer->error)
+		error_set(&error, "%s", answer->error);
+	else if (tensor_answer_from_json(into, answer->body, &error) == 0)
 		return 0;
 	return error_set(&pairing->error, "rank %d: %s", side->rank, error.message);
 }
@@ -332,18 +343,24 @@ static int take_part(struct pairing *pairing)
 	return 0;
 }
 
-bool pairing_turn(struct pairing *pairing, struct engine *engine)
+/* -1: it failed. */
+static int take_both(struct pairing *pairing)
 {
-	if (pairing->is_over)
-		return true;
-	for (int i = 0; i < 2; i++)
-		if (!engine_is_deaf(engine) && !request_is_answered(engine, pairing->sides[i].seq))
-			return false;
-	for (int i = 0; i < 2; i++)
-		if (take_side(pairing, engine, &pairing->sides[i]) < 0)
-			return fail(pairing);
-	if ((pairing->has_blocks ? take_part(pairing) : begin(pairing)) < 0)
-		return fail(pairing);
-	pairing->is_over = ask_more(pairing, engine);
-	return pairing->is_over;
+	struct group_answer answer;
+
+	for (int i = 0; i < 2 && request_group_take(pairing->group, &answer); i++)
+		if (take_side(pairing, &pairing->sides[i], &answer) < 0)
+			return -1;
+	return pairing->has_blocks ? take_part(pairing) : begin(pairing);
+}
+
+static void on_done(struct engine *engine, void *data)
+{
+	struct pairing *pairing = data;
+
+	if (take_both(pairing) < 0)
+		fail(pairing);
+	else
+		ask_more(pairing);
+	pairing->moved(engine, pairing->data);
 }

@@ -19,16 +19,22 @@ struct engine;
 
 struct pairing;
 
-/* Asks for the hashes; lends nothing. A grid of at most so many cells. */
-struct pairing *pairing_new(struct engine *engine, int rank, int against, const char *expression,
-			    int row_count, int column_count);
-/* Answers still to come are dropped. NULL frees nothing. */
-void pairing_free(struct pairing *pairing, struct engine *engine);
-/*
- * Takes what has come and asks for more; at each turn of the loop. True: it is
- * over.
- */
-bool pairing_turn(struct pairing *pairing, struct engine *engine);
+struct pairing_question {
+	int rank;
+	int against;
+	const char *expression;
+	int row_count; /* the largest grid of counts */
+	int column_count;
+};
+
+/* More was compared, or it is over: pairing_free() may be called. */
+typedef void pairing_moved(struct engine *engine, void *data);
+
+/* Asks for the hashes. It may be over at once: then moved() is not called. */
+struct pairing *pairing_new(struct engine *engine, const struct pairing_question *question,
+			    pairing_moved *moved, void *data);
+/* Answers still to come are dropped. NULL is fine. */
+void pairing_free(struct pairing *pairing);
 bool pairing_is_over(const struct pairing *pairing);
 /* Lends why it failed; NULL: it did not. */
 const char *pairing_error(const struct pairing *pairing);

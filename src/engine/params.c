@@ -16,6 +16,7 @@
 #include "engine/pairing.h"
 #include "engine/recalled.h"
 #include "engine/request.h"
+#include "engine/request-group.h"
 #include "engine/tensorask.h"
 #include "model/parampath.h"
 
@@ -42,10 +43,9 @@ static void clear(struct engine *engine, struct params *params)
 {
 	bool is_of_answers = params->is_of_answers;
 
-	for (size_t i = 0; i < params->count; i++)
-		json_decref(engine_take_answer(engine, params->asks[i].seq, NULL));
-	free(params->asks);
-	pairing_free(params->pairing, engine);
+	(void)engine;
+	request_group_free(params->group);
+	pairing_free(params->pairing);
 	*params = (struct params){ .is_of_answers = is_of_answers };
 }
 
@@ -55,11 +55,13 @@ void params_clear(struct engine *engine)
 	params_drop_parts(engine);
 }
 
+/* number: of the rank in the paramdiff. */
 static void ask(struct engine *engine, struct params *params, size_t number)
 {
 	struct paramdiff *diff = diff_of(engine, params);
 	const struct paramdiff_rank *of = &diff->ranks[number];
 	const struct rank *rank = session_find_rank(&engine->session, of->rank);
+	size_t *tag;
 	json_t *arguments;
 
 	/* While pages come, ranks go. */
@@ -75,11 +77,9 @@ static void ask(struct engine *engine, struct params *params, size_t number)
 		json_object_set_new(arguments, "values", json_true());
 	json_object_set_new(arguments, "start", json_integer((json_int_t)of->count));
 	request_set_timeout(arguments, engine, seconds_of(engine));
-	ARRAY_GROW(params->asks, params->count, params->capacity);
-	params->asks[params->count++] = (struct params_ask){
-		.seq = engine_ask(engine, "parameters", arguments),
-		.number = number,
-	};
+	tag = xcalloc(1, sizeof(*tag));
+	*tag = number;
+	request_group_add(params->group, of->rank, "parameters", arguments, tag);
 }
 
 static void recall(struct engine *engine, struct paramdiff *diff, const struct rank *rank)
@@ -131,6 +131,42 @@ static int recall_all(struct command_context *context, const char *expression, b
 	return 0;
 }
 
+/* One page; asks for the next one. */
+static void take_page(struct engine *engine, const struct group_answer *answer, void *data)
+{
+	struct params *params = data;
+	struct paramdiff *diff = diff_of(engine, params);
+	struct tensor_parameters page = { .total = -1 };
+	size_t number = *(const size_t *)answer->tag;
+	struct error error = ERROR_INIT;
+
+	if (answer->error)
+		error_set(&error, "%s", answer->error);
+	else if (tensor_parameters_from_json(&page, answer->body, &error) == 0)
+		paramdiff_take(diff, number, &page);
+	if (error_is_set(&error))
+		paramdiff_fail(diff, number, error.message);
+	tensor_parameters_clear(&page);
+	if (!diff->ranks[number].is_done)
+		ask(engine, params, number);
+	engine->session.revision++;
+}
+
+static void judge(struct engine *engine, void *data);
+
+static void begin_group(struct engine *engine, struct params *params)
+{
+	clear(engine, params);
+	params->group = request_group_new(engine, take_page, judge, params);
+}
+
+/* All of them may be gone. */
+static void judge_if_none(struct engine *engine, struct params *params)
+{
+	if (request_group_open_count(params->group) == 0)
+		judge(engine, params);
+}
+
 int params_begin(struct command_context *context, const char *expression, bool is_of_gradients,
 		 struct error *error)
 {
@@ -150,35 +186,17 @@ int params_begin(struct command_context *context, const char *expression, bool i
 		control_clear(&control);
 		return -1;
 	}
-	clear(engine, &engine->params);
+	begin_group(engine, &engine->params);
 	paramdiff_begin(&session->paramdiff, expression, is_of_gradients, engine_now(engine));
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
 		ask(engine, &engine->params, paramdiff_add_rank(&session->paramdiff, rank));
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
 		paramdiff_fail(&session->paramdiff, paramdiff_add_rank(&session->paramdiff, rank),
 			       "not asked: it is gone");
+	judge_if_none(engine, &engine->params);
 	session->revision++;
 	control_clear(&control);
 	return 0;
-}
-
-/* One page; asks for the next one. */
-static void take(struct engine *engine, struct params *params, struct params_ask of)
-{
-	struct paramdiff *diff = diff_of(engine, params);
-	struct tensor_parameters page = { .total = -1 };
-	struct error error = ERROR_INIT;
-	json_t *body = engine_take_answer(engine, of.seq, &error);
-
-	if (body && tensor_parameters_from_json(&page, body, &error) == 0)
-		paramdiff_take(diff, of.number, &page);
-	else
-		paramdiff_fail(diff, of.number, error.message);
-	tensor_parameters_clear(&page);
-	json_decref(body);
-	if (!diff->ranks[of.number].is_done)
-		ask(engine, params, of.number);
-	engine->session.revision++;
 }
 
 /*
@@ -231,99 +249,100 @@ static void choose_pair(const struct paramdiff_row *row, int *rank, int *against
 	*against = rankset_first(&row->classes[most].ranks);
 }
 
+static void on_moved(struct engine *engine, void *data);
+
+static char *name_first(const struct paramdiff *diff, int way)
+{
+	const struct paramdiff_row *row = diff->first < 0 ? NULL : &diff->rows[diff->first];
+
+	return row && row->how == PARAMDIFF_ELEMENTS ? name_of(diff, row, way) : NULL;
+}
+
 /* False: there is nothing to compare, or no way left to name it. */
 static bool begin_pairing(struct engine *engine, struct params *params)
 {
 	struct paramdiff *diff = diff_of(engine, params);
-	char *expression;
-	int rank;
-	int against;
+	struct difference *difference = &diff->difference;
+	char *expression = name_first(diff, params->way);
+	struct pairing_question question = {
+		.expression = expression,
+		.row_count = ROWS,
+		.column_count = COLUMNS,
+	};
 
-	if (diff->first < 0 || diff->rows[diff->first].how != PARAMDIFF_ELEMENTS)
-		return false;
-	expression = name_of(diff, &diff->rows[diff->first], params->way);
 	if (!expression)
 		return false;
-	choose_pair(&diff->rows[diff->first], &rank, &against);
-	params->pairing = pairing_new(engine, rank, against, expression, ROWS, COLUMNS);
+	choose_pair(&diff->rows[diff->first], &question.rank, &question.against);
+	params->pairing = pairing_new(engine, &question, on_moved, params);
 	free(expression);
 	diff->has_difference = true;
-	difference_clear(&diff->difference);
-	diff->difference.rank = rank;
-	diff->difference.against = against;
+	difference_clear(difference);
+	difference->rank = question.rank;
+	difference->against = question.against;
 	return true;
 }
 
+/* The result; an error is that of the last way of naming the tensor. */
 static void end_pairing(struct engine *engine, struct params *params)
 {
-	struct paramdiff *diff = diff_of(engine, params);
+	struct difference *difference = &diff_of(engine, params)->difference;
 	const char *error = pairing_error(params->pairing);
-	struct difference *difference = &diff->difference;
 
 	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
 	free(difference->error);
 	difference->error = xstrdup_or_null(error);
 	tensordiff_clear(&difference->found);
 	pairing_take(params->pairing, &difference->found);
-	pairing_free(params->pairing, engine);
+	pairing_free(params->pairing);
 	params->pairing = NULL;
 	params->way++;
-	if (error && !engine_is_deaf(engine) && begin_pairing(engine, params))
-		return;
-	diff->is_over = true;
 }
 
-static void turn_pairing(struct engine *engine, struct params *params)
-{
-	struct difference *difference = &diff_of(engine, params)->difference;
-	bool is_over = pairing_turn(params->pairing, engine);
-
-	pairing_progress(params->pairing, &difference->done, &difference->total);
-	if (is_over)
-		end_pairing(engine, params);
-	engine->session.revision++;
-}
-
-/* All have come. */
-static void judge(struct engine *engine, struct params *params)
+/* Until one is under way, or none is left. */
+static void pair(struct engine *engine, struct params *params)
 {
 	struct paramdiff *diff = diff_of(engine, params);
+	bool is_under_way = begin_pairing(engine, params);
 
-	paramdiff_judge(diff);
-	params->way = 0;
-	diff->is_over = !begin_pairing(engine, params);
+	while (is_under_way && pairing_is_over(params->pairing)) {
+		end_pairing(engine, params);
+		is_under_way = diff->difference.error && !engine_is_deaf(engine) &&
+			       begin_pairing(engine, params);
+	}
+	diff->is_over = !is_under_way;
 	engine->session.revision++;
 }
 
-static void turn(struct engine *engine, struct params *params)
+static void on_moved(struct engine *engine, void *data)
 {
-	size_t before = params->count;
-	size_t kept = 0;
+	struct params *params = data;
+	struct paramdiff *diff = diff_of(engine, params);
 
-	for (size_t i = 0; i < params->count; i++) {
-		struct params_ask of = params->asks[i];
-
-		if (engine_is_deaf(engine) || request_is_answered(engine, of.seq))
-			take(engine, params, of);
-		else
-			params->asks[kept++] = of;
-	}
-	params->count = kept;
-	if (before > 0 && kept == 0)
-		judge(engine, params);
-	else if (params->pairing)
-		turn_pairing(engine, params);
+	pairing_progress(params->pairing, &diff->difference.done, &diff->difference.total);
+	engine->session.revision++;
+	if (!pairing_is_over(params->pairing))
+		return;
+	end_pairing(engine, params);
+	if (diff->difference.error && !engine_is_deaf(engine))
+		pair(engine, params);
+	else
+		diff->is_over = true;
 }
 
-void params_turn(struct engine *engine)
+/* All pages have come. */
+static void judge(struct engine *engine, void *data)
 {
-	turn(engine, &engine->params);
-	turn(engine, &engine->parts);
+	struct params *params = data;
+
+	paramdiff_judge(diff_of(engine, params));
+	params->way = 0;
+	if (!params->is_late)
+		pair(engine, params);
 }
 
 static bool is_busy(const struct params *params)
 {
-	return params->count > 0 || params->pairing;
+	return (params->group && request_group_open_count(params->group) > 0) || params->pairing;
 }
 
 /* Of a replay it is over at once. */
@@ -344,8 +363,8 @@ void params_begin_parts(struct engine *engine, const struct rankset *ranks)
 	struct params *params = &engine->parts;
 	int rank = -1;
 
-	clear(engine, params);
 	params->is_of_answers = true;
+	begin_group(engine, params);
 	if (!answers->parts)
 		answers->parts = xcalloc(1, sizeof(*answers->parts));
 	paramdiff_begin(answers->parts, answers->question, false, engine_now(engine));
@@ -356,8 +375,7 @@ void params_begin_parts(struct engine *engine, const struct rankset *ranks)
 	}
 	while ((rank = rankset_next(ranks, rank)) >= 0)
 		ask(engine, params, paramdiff_add_rank(answers->parts, rank));
-	if (!is_busy(params))
-		judge(engine, params);
+	judge_if_none(engine, params);
 }
 
 void params_drop_parts(struct engine *engine)
@@ -383,8 +401,8 @@ static void cancel(struct engine *engine, const struct params *params)
 		const struct rank *rank = session_find_rank(&engine->session, diff->ranks[i].rank);
 
 		if (rank && rank->process.pid > 0)
-			engine_send(engine, "cancel",
-				    json_pack("{s:i}", "pid", (int)rank->process.pid));
+			request_post(engine, "cancel",
+				     json_pack("{s:i}", "pid", (int)rank->process.pid));
 	}
 }
 
@@ -402,23 +420,17 @@ static bool is_over(const struct engine *engine, void *data)
 
 static void await_all(struct engine *engine, struct params *params)
 {
-	struct paramdiff *diff;
+	char late[160];
 
 	engine_wait(engine, is_over, params, seconds_of(engine));
 	if (!is_busy(params))
 		return;
-	diff = diff_of(engine, params);
 	cancel(engine, params);
-	for (size_t i = 0; i < params->count; i++) {
-		char *why = xasprintf("no answer came within %g s; --timeout SECONDS waits longer",
-				      seconds_of(engine));
-
-		paramdiff_fail(diff, params->asks[i].number, why);
-		free(why);
-	}
+	snprintf(late, sizeof(late), REQUEST_LATE, seconds_of(engine));
+	params->is_late = true;
+	request_group_expire(params->group, late);
 	clear(engine, params);
-	paramdiff_judge(diff);
-	diff->is_over = true;
+	diff_of(engine, params)->is_over = true;
 }
 
 void params_wait(struct engine *engine)

@@ -9,8 +9,6 @@
 #define ENGINE_PARAMS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct command_context;
 struct engine;
@@ -18,20 +16,15 @@ struct error;
 struct pairing;
 struct paramdiff_row;
 struct rankset;
-
-struct params_ask {
-	int64_t seq;
-	size_t number; /* of the rank, in the paramdiff */
-};
+struct request_group;
 
 /* All zero: nothing is asked. */
 struct params {
-	bool is_of_answers; /* it fills their parts */
-	struct params_ask *asks;
-	size_t count;
-	size_t capacity;
-	struct pairing *pairing; /* of the first that differs; NULL: none */
-	int way;		 /* of naming it, that is tried */
+	bool is_of_answers;	     /* it fills their parts */
+	struct request_group *group; /* pages to come; NULL: none was asked for */
+	struct pairing *pairing;     /* of the first that differs; NULL: none */
+	int way;		     /* of naming it, that is tried */
+	bool is_late;		     /* elements are not compared any more */
 };
 
 void params_clear(struct engine *engine);
@@ -43,8 +36,6 @@ void params_begin_parts(struct engine *engine, const struct rankset *ranks);
 /* They are not waited for any more. */
 void params_drop_parts(struct engine *engine);
 bool params_are_parts_busy(const struct engine *engine);
-/* Takes what has come; at each turn of the loop. */
-void params_turn(struct engine *engine);
 bool params_is_busy(const struct engine *engine);
 /* What is asked of ranks ends: they answer that it did. */
 void params_cancel(struct engine *engine);

@@ -12,7 +12,6 @@
 #include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/request.h"
 #include "protocol/rankset.h"
 
 struct failure {
@@ -20,11 +19,16 @@ struct failure {
 	struct rankset ranks; /* empty: of no rank */
 };
 
-struct pending *pending_new(const char *command)
+static void on_done(struct engine *engine, void *data);
+
+struct pending *pending_new(struct engine *engine, const char *command)
 {
 	struct pending *pending = xcalloc(1, sizeof(*pending));
 
+	pending->engine = engine;
+	pending->group = request_group_new(engine, NULL, on_done, pending);
 	pending->command = xstrdup(command);
+	pending->number = ++engine->pending_number;
 	return pending;
 }
 
@@ -32,40 +36,29 @@ void pending_free(struct pending *pending)
 {
 	if (!pending)
 		return;
+	request_group_free(pending->group);
 	free(pending->command);
-	free(pending->asks);
 	json_decref(pending->arguments);
 	free(pending);
 }
 
-void pending_add(struct pending *pending, struct engine *engine, int rank, const char *request,
-		 json_t *owned_arguments)
+void pending_add(struct pending *pending, int rank, const char *request, json_t *owned_arguments)
 {
-	int64_t seq = engine_ask(engine, request, owned_arguments);
-
-	ARRAY_GROW(pending->asks, pending->count, pending->capacity);
-	pending->asks[pending->count++] = (struct pending_ask){ seq, rank };
+	pending->count++;
+	request_group_add(pending->group, rank, request, owned_arguments, NULL);
 }
 
-void pending_wait(const struct pending *pending, struct engine *engine, double seconds)
+void pending_wait(struct pending *pending)
 {
-	if (pending->count > 0)
-		engine_wait_answers(engine, pending->asks[0].seq,
-				    pending->asks[pending->count - 1].seq, seconds);
+	request_group_wait(pending->group, pending->engine->settings.timeout);
 }
 
-bool pending_take(struct pending *pending, struct engine *engine, struct pending_answer *answer)
+bool pending_take(struct pending *pending, struct group_answer *answer)
 {
-	const struct pending_ask *ask;
-
-	if (pending->taken == pending->count)
+	if (!request_group_take(pending->group, answer))
 		return false;
-	ask = &pending->asks[pending->taken++];
-	*answer = (struct pending_answer){ .rank = ask->rank };
-	answer->body = engine_take_answer(engine, ask->seq, &answer->error);
-	/* Many answers are empty. */
-	if (!answer->body && !error_is_set(&answer->error))
-		answer->body = json_object();
+	if (answer->error)
+		answer->body = NULL;
 	return true;
 }
 
@@ -197,13 +190,6 @@ void failures_append_lines(struct buffer *out, const struct failures *said)
 	}
 }
 
-void pending_leave(struct engine *engine, struct pending *owned_pending)
-{
-	ARRAY_GROW(engine->pendings, engine->pending_count, engine->pending_capacity);
-	engine->pendings[engine->pending_count++] = owned_pending;
-	pendings_settle(engine);
-}
-
 static void say_failures(struct engine *engine, const struct pending *pending,
 			 const struct failures *failures)
 {
@@ -234,7 +220,7 @@ static void say_results(struct engine *engine, const struct failures *results, b
 
 /* What it printed, and what came out, in one line. */
 static void add_result(struct failures *results, const struct pending *pending,
-		       const struct pending_answer *answer)
+		       const struct group_answer *answer)
 {
 	const char *output = json_get_string(answer->body, "output", "");
 	const char *result = json_get_string(answer->body, "result", NULL);
@@ -261,22 +247,21 @@ static void tell(struct engine *engine, struct pending *pending)
 {
 	struct failures failures = FAILURES_INIT;
 	struct failures results = FAILURES_INIT;
-	struct pending_answer answer;
+	struct group_answer answer;
 
 	if (strcmp(pending->command, "break") == 0 || strcmp(pending->command, "watch") == 0) {
 		breaking_take(engine, pending, &failures);
 		breaking_confirm(engine, pending, &failures);
 	}
-	while (pending_take(pending, engine, &answer)) {
+	while (pending_take(pending, &answer)) {
 		if (pending->tells_results)
 			session_touch(&engine->session, answer.rank);
-		if (error_is_set(&answer.error))
-			failures_add(&failures, answer.rank, answer.error.message);
+		if (answer.error)
+			failures_add(&failures, answer.rank, answer.error);
 		else if (pending->tells_results)
 			add_result(&results, pending, &answer);
 		else if (strcmp(pending->command, "connect") == 0)
 			debuggers_connected(engine, answer.body);
-		json_decref(answer.body);
 	}
 	if (results.count > 0)
 		say_results(engine, &results, pending->count == 1);
@@ -286,32 +271,39 @@ static void tell(struct engine *engine, struct pending *pending)
 	failures_clear(&results);
 }
 
-static bool is_answered(const struct engine *engine, const struct pending *pending)
+/* Takes it out of the list; false: it is not in there. */
+static bool take_left(struct engine *engine, const struct pending *pending)
 {
-	if (engine_is_deaf(engine))
-		return true;
-	for (size_t i = pending->taken; i < pending->count; i++) {
-		if (!request_is_answered(engine, pending->asks[i].seq))
-			return false;
-	}
+	size_t i = 0;
+
+	while (i < engine->pending_count && engine->pendings[i] != pending)
+		i++;
+	if (i == engine->pending_count)
+		return false;
+	engine->pending_count--;
+	memmove(&engine->pendings[i], &engine->pendings[i + 1],
+		(engine->pending_count - i) * sizeof(struct pending *));
 	return true;
 }
 
-void pendings_settle(struct engine *engine)
+static void on_done(struct engine *engine, void *data)
 {
-	size_t kept = 0;
+	struct pending *pending = data;
 
-	for (size_t i = 0; i < engine->pending_count; i++) {
-		struct pending *pending = engine->pendings[i];
+	if (!take_left(engine, pending))
+		return;
+	tell(engine, pending);
+	pending_free(pending);
+}
 
-		if (!is_answered(engine, pending)) {
-			engine->pendings[kept++] = pending;
-			continue;
-		}
-		tell(engine, pending);
-		pending_free(pending);
-	}
-	engine->pending_count = kept;
+void pending_leave(struct pending *owned_pending)
+{
+	struct engine *engine = owned_pending->engine;
+
+	ARRAY_GROW(engine->pendings, engine->pending_count, engine->pending_capacity);
+	engine->pendings[engine->pending_count++] = owned_pending;
+	if (owned_pending->count == 0)
+		on_done(engine, owned_pending);
 }
 
 void pendings_clear(struct engine *engine)

@@ -1,8 +1,9 @@
 /*
  * pending: one command's requests to several ranks, until all are answered.
  *
- * A shell waits for the answers at once. A screen never does: it leaves them
- * to the engine, which says in one sentence what became of them.
+ * A shell waits for the answers (pending_wait, pending_take). A screen never
+ * waits: it leaves the pending command to the engine (pending_leave), which
+ * shows one sentence after the last answer.
  */
 #ifndef ENGINE_PENDING_H
 #define ENGINE_PENDING_H
@@ -12,22 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "engine/request-group.h"
 
 struct buffer;
 struct engine;
 
-struct pending_ask {
-	int64_t seq; /* 0: no node could be asked */
-	int rank;    /* -1: a target that is no rank yet */
-};
-
 struct pending {
-	char *command; /* as it was said: "next" */
-	struct pending_ask *asks;
-	size_t count;
-	size_t capacity;
-	size_t taken;	    /* so many answers were taken */
+	struct engine *engine;
+	struct request_group *group;
+	char *command;	    /* as it was said: "next" */
+	uint64_t number;    /* rises: a later command has a greater one */
+	size_t count;	    /* of requests */
 	int added;	    /* the new one of `break`; 0: it is of old ones */
 	bool tells_results; /* of `print`: what came out is to be said */
 	/* Appends that; NULL: what it printed, and its result. */
@@ -35,25 +31,18 @@ struct pending {
 	json_t *arguments; /* that it may tell of, too; NULL */
 };
 
-struct pending_answer {
-	int rank;
-	json_t *body;	    /* NULL: it failed, error says why */
-	struct error error; /* not set: it did not fail */
-};
-
+struct pending *pending_new(struct engine *engine, const char *command);
 /* NULL frees nothing. */
-struct pending *pending_new(const char *command);
 void pending_free(struct pending *pending);
-/* Sends one request. */
-void pending_add(struct pending *pending, struct engine *engine, int rank, const char *request,
-		 json_t *owned_arguments);
-/* Waits so many seconds for all answers, in a shell. */
-void pending_wait(const struct pending *pending, struct engine *engine, double seconds);
+/* Sends one request; rank -1: to a target that is no rank yet. */
+void pending_add(struct pending *pending, int rank, const char *request, json_t *owned_arguments);
+/* Waits settings.timeout at most for all answers, in a shell. */
+void pending_wait(struct pending *pending);
 /*
- * The next answer, in the order they were asked; json_decref() its body.
- * False: all were taken.
+ * The next answer, in the order of the requests, lent until pending_free(): a
+ * body or an error. False: all were taken.
  */
-bool pending_take(struct pending *pending, struct engine *engine, struct pending_answer *answer);
+bool pending_take(struct pending *pending, struct group_answer *answer);
 
 /* What failed, by sentence, for a person. */
 struct failures {
@@ -70,10 +59,9 @@ void failures_append(struct buffer *out, const struct failures *failures);
 /* The same in a line each, of what did not fail. */
 void failures_append_lines(struct buffer *out, const struct failures *said);
 
-/* The engine says what becomes of it, for the screen. */
-void pending_leave(struct engine *engine, struct pending *owned_pending);
-/* For the engine: tells of those that are answered by now. */
-void pendings_settle(struct engine *engine);
+/* For the screen: the engine shows the result after the last answer. */
+void pending_leave(struct pending *owned_pending);
+/* For the engine. */
 void pendings_clear(struct engine *engine);
 
 #endif

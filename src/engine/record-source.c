@@ -9,13 +9,15 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "engine/engine.h"
+#include "engine/request-group.h"
 #include "model/place.h"
 #include "protocol/stack.h"
 
 /* Files of one recording; more are code that was generated. */
 #define FILES_MAXIMUM 256
 
-static void ask(struct engine *engine, const struct process *process, const struct frame *frame)
+static void ask(struct engine *engine, struct request_group *group, const struct process *process,
+		const struct frame *frame)
 {
 	const char *path = frame->code->file;
 	json_t *arguments;
@@ -27,10 +29,10 @@ static void ask(struct engine *engine, const struct process *process, const stru
 	strmap_put(engine->recorded_sources, path, engine);
 	arguments = json_pack("{s:i}", "pid", (int)process->pid);
 	json_set_text(arguments, "path", path);
-	engine_ask(engine, "source", arguments);
+	request_group_add(group, process->rank, "source", arguments, NULL);
 }
 
-static void ask_rank(struct engine *engine, const struct rank *rank)
+static void ask_rank(struct engine *engine, struct request_group *group, const struct rank *rank)
 {
 	if (rank->process.state == PROCESS_EXITED)
 		return;
@@ -38,25 +40,23 @@ static void ask_rank(struct engine *engine, const struct rank *rank)
 		const struct stack *stack = rank->threads[i].sample.stack;
 
 		for (size_t j = 0; stack && j < stack->frame_count; j++)
-			ask(engine, &rank->process, &stack->frames[j]);
+			ask(engine, group, &rank->process, &stack->frames[j]);
 	}
 	for (size_t i = 0; i < rank->child_count; i++)
-		ask_rank(engine, rank->children[i]);
+		ask_rank(engine, group, rank->children[i]);
 }
 
 void engine_record_sources(struct engine *engine)
 {
-	int64_t first = engine->seq + 1;
+	struct request_group *group;
 
 	if (!engine_record_path(engine))
 		return;
 	if (!engine->recorded_sources)
 		engine->recorded_sources = strmap_new(NULL);
+	group = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < engine->session.rank_count; i++)
-		ask_rank(engine, engine->session.ranks[i]);
-	if (engine->seq < first)
-		return;
-	engine_wait_answers(engine, first, engine->seq, engine->settings.timeout);
-	for (int64_t seq = first; seq <= engine->seq; seq++)
-		json_decref(engine_take_answer(engine, seq, NULL));
+		ask_rank(engine, group, engine->session.ranks[i]);
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
 }

@@ -50,7 +50,6 @@ void report_ask_native(const struct report *report, struct engine *engine)
 	size_t others = 0;
 	const struct rank *rank;
 	size_t i = 0;
-	int64_t seq;
 
 	while ((rank = report_next(report, engine, &i))) {
 		size_t *count = rank->is_outlier ? &outliers : &others;
@@ -60,8 +59,8 @@ void report_ask_native(const struct report *report, struct engine *engine)
 		    (*count)++ < maximum)
 			json_array_append_new(pids, json_integer(rank->process.pid));
 	}
-	seq = engine_ask(engine, "sample", json_pack("{s:o, s:b}", "pids", pids, "native", true));
-	evidence_await(engine, seq, engine->settings.timeout);
+	json_decref(request_call(engine, "sample",
+				 json_pack("{s:o, s:b}", "pids", pids, "native", true), NULL));
 }
 
 const struct stack *report_native(const struct rank *rank)

@@ -1,8 +1,5 @@
-/*
- * request: what is asked of a node, and the answers' bodies until a command
- * takes them.
- */
-#include <stdio.h>
+#include "engine/request.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +9,22 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 #include "engine/engine.h"
 #include "engine/link.h"
-#include "engine/request.h"
 #include "protocol/message.h"
 
-/* The node answers before we have waited long enough. */
+/* The node answers before a shell has waited long enough. */
 #define OF_TIMEOUT 0.8
+
+struct request {
+	int64_t seq; /* 0: no node could be asked */
+	request_done *done;
+	void *data;
+	bool is_answered; /* or has failed */
+	char *error;	  /* NULL: a success */
+	json_t *body;
+};
 
 double request_limit(double seconds)
 {
@@ -31,48 +37,179 @@ void request_set_timeout(json_t *arguments, const struct engine *engine, double 
 		json_object_set_new(arguments, "timeout", json_real(request_limit(seconds)));
 }
 
-static void request_clear(struct request *request)
+bool engine_is_deaf(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->link_count; i++)
+		if (link_is_open(engine->links[i]))
+			return false;
+	return true;
+}
+
+static void request_free(struct request *request)
 {
 	free(request->error);
 	json_decref(request->body);
+	free(request);
+}
+
+bool request_is_answered(const struct request *request)
+{
+	return request->is_answered;
+}
+
+int64_t request_seq(const struct request *request)
+{
+	return request->seq;
+}
+
+/*
+ * Ending
+ */
+
+static const char *why_gone(const struct engine *engine)
+{
+	return engine->gone_why ? engine->gone_why : "there is no node that could answer";
+}
+
+static void on_due(void *data)
+{
+	struct engine *engine = data;
+
+	requests_complete(engine);
+	engine_settle(engine);
+}
+
+/* No batch of messages follows at whose end done() would be called. */
+static void complete_soon(struct engine *engine)
+{
+	struct requests *requests = &engine->requests;
+
+	if (!requests->timer && requests->ended_count > 0 && engine->loop)
+		requests->timer = loop_timer(engine->loop, 0, 0, on_due, engine);
+}
+
+static void end(struct engine *engine, struct request *request, const char *error)
+{
+	struct requests *requests = &engine->requests;
+
+	request->is_answered = true;
+	request->error = xstrdup_or_null(error);
+	if (!error && !request->body)
+		request->body = json_object();
+	if (!request->done)
+		return;
+	ARRAY_GROW(requests->ended, requests->ended_count, requests->ended_capacity);
+	requests->ended[requests->ended_count++] = request;
+}
+
+/* Where seq is in the open ones, or would be. */
+static size_t find_open(const struct requests *requests, int64_t seq)
+{
+	size_t low = 0;
+	size_t high = requests->open_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (requests->open[middle]->seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Takes it out of the open ones; NULL: it is none of them. */
+static struct request *take_open(struct requests *requests, int64_t seq)
+{
+	size_t at = find_open(requests, seq);
+	struct request *request;
+
+	if (at == requests->open_count || requests->open[at]->seq != seq)
+		return NULL;
+	request = requests->open[at];
+	requests->open_count--;
+	memmove(&requests->open[at], &requests->open[at + 1],
+		(requests->open_count - at) * sizeof(struct request *));
+	return request;
+}
+
+void requests_answer(struct engine *engine, const struct message *message)
+{
+	struct request *request = take_open(&engine->requests, message->request_seq);
+
+	if (!request)
+		return;
+	request->body = json_incref(message->body);
+	if (message->is_success)
+		end(engine, request, NULL);
+	else
+		end(engine, request, message->error ? message->error : "it failed");
+}
+
+void requests_lose(struct engine *engine)
+{
+	struct requests *requests = &engine->requests;
+
+	for (size_t i = 0; i < requests->open_count; i++)
+		end(engine, requests->open[i], why_gone(engine));
+	requests->open_count = 0;
+	complete_soon(engine);
+}
+
+void requests_complete(struct engine *engine)
+{
+	struct requests *requests = &engine->requests;
+	size_t count = requests->ended_count;
+
+	if (requests->timer)
+		loop_timer_stop(requests->timer);
+	requests->timer = NULL;
+	if (count == 0)
+		return;
+	/* done() may end others, for the next time, and cancel these. */
+	for (size_t i = 0; i < count; i++) {
+		struct request *request = requests->ended[i];
+
+		requests->ended[i] = NULL;
+		if (!request)
+			continue;
+		request->done(engine, request->body, request->error, request->data);
+		request_free(request);
+	}
+	requests->ended_count -= count;
+	memmove(requests->ended, requests->ended + count,
+		requests->ended_count * sizeof(struct request *));
+	complete_soon(engine);
+}
+
+bool requests_are_ended(const struct engine *engine)
+{
+	return engine->requests.ended_count > 0;
 }
 
 void requests_clear(struct engine *engine)
 {
-	for (size_t i = 0; i < engine->request_count; i++)
-		request_clear(&engine->requests[i]);
-	free(engine->requests);
-	engine->requests = NULL;
-	engine->request_count = 0;
-	engine->request_capacity = 0;
+	struct requests *requests = &engine->requests;
+
+	if (requests->timer)
+		loop_timer_stop(requests->timer);
+	for (size_t i = 0; i < requests->open_count; i++)
+		request_free(requests->open[i]);
+	for (size_t i = 0; i < requests->ended_count; i++)
+		if (requests->ended[i])
+			request_free(requests->ended[i]);
+	free(requests->open);
+	free(requests->ended);
+	*requests = (struct requests){ .seq = requests->seq };
 }
 
-static struct request *find(const struct engine *engine, int64_t seq)
-{
-	for (size_t i = 0; i < engine->request_count; i++) {
-		if (engine->requests[i].seq == seq)
-			return &engine->requests[i];
-	}
-	return NULL;
-}
+/*
+ * Asking
+ */
 
-bool request_is_answered(const struct engine *engine, int64_t seq)
-{
-	const struct request *request = find(engine, seq);
-
-	return !request || request->is_answered;
-}
-
-bool engine_is_deaf(const struct engine *engine)
-{
-	for (size_t i = 0; i < engine->link_count; i++) {
-		if (link_is_open(engine->links[i]))
-			return false;
-	}
-	return true;
-}
-
-int64_t engine_send(struct engine *engine, const char *command, json_t *owned_arguments)
+/* The sequence number; 0: no node is there. */
+static int64_t send_line(struct engine *engine, const char *command, json_t *owned_arguments)
 {
 	struct buffer line = BUFFER_INIT;
 	struct message message;
@@ -82,119 +219,98 @@ int64_t engine_send(struct engine *engine, const char *command, json_t *owned_ar
 		return 0;
 	}
 	message_make_request(&message, command, owned_arguments);
-	message.seq = ++engine->seq;
+	message.seq = ++engine->requests.seq;
 	message_append(&line, &message);
 	link_send(engine->links[0], line.data, line.length);
 	engine_record_line(engine, &message, line.data, line.length - 1);
 	buffer_clear(&line);
 	message_clear(&message);
-	return engine->seq;
+	return engine->requests.seq;
 }
 
-int64_t engine_ask(struct engine *engine, const char *command, json_t *owned_arguments)
+bool request_post(struct engine *engine, const char *command, json_t *owned_arguments)
 {
-	int64_t seq = engine_send(engine, command, owned_arguments);
-
-	if (seq == 0)
-		return 0;
-	ARRAY_GROW(engine->requests, engine->request_count, engine->request_capacity);
-	engine->requests[engine->request_count++] = (struct request){
-		.seq = seq,
-	};
-	return seq;
+	return send_line(engine, command, owned_arguments) > 0;
 }
 
-/* From when on each kind of answer is there, for the timing. */
-static void mark(struct engine *engine, const char *command)
+struct request *request_start(struct engine *engine, const char *command, json_t *owned_arguments,
+			      request_done *done, void *data)
 {
-	static const struct {
-		const char *command;
-		enum timing_part part;
-	} marks[] = {
-		{ "initialize", TIMING_NODE },
-		{ "discover", TIMING_DISCOVERED },
-		{ "sample", TIMING_SAMPLED },
-	};
+	struct requests *requests = &engine->requests;
+	struct request *request = xcalloc(1, sizeof(*request));
 
-	for (size_t i = 0; i < ARRAY_LENGTH(marks); i++) {
-		if (strcmp(marks[i].command, command) == 0)
-			timing_mark(&engine->timing, marks[i].part);
+	request->done = done;
+	request->data = data;
+	request->seq = send_line(engine, command, owned_arguments);
+	if (request->seq == 0) {
+		end(engine, request, why_gone(engine));
+		complete_soon(engine);
+		return request;
 	}
+	ARRAY_GROW(requests->open, requests->open_count, requests->open_capacity);
+	requests->open[requests->open_count++] = request;
+	return request;
 }
 
-void engine_answered(struct engine *engine, const struct message *message)
+void request_cancel(struct engine *engine, struct request *request)
 {
-	struct request *request = find(engine, message->request_seq);
+	struct requests *requests = &engine->requests;
 
-	mark(engine, message->name);
-	if (!request || request->is_answered)
+	if (!request)
 		return;
-	request->is_answered = true;
-	request->is_success = message->is_success;
-	request->body = json_incref(message->body);
-	if (!message->is_success)
-		request->error = xstrdup_or_null(message->error);
+	if (!request->is_answered)
+		take_open(requests, request->seq);
+	for (size_t i = 0; i < requests->ended_count; i++)
+		if (requests->ended[i] == request)
+			requests->ended[i] = NULL;
+	request_free(request);
 }
 
-struct range {
-	int64_t first;
-	int64_t last;
-};
-
-static bool are_answered(const struct engine *engine, void *data)
+void request_expire(struct engine *engine, struct request *request, const char *error)
 {
-	const struct range *range = data;
-
-	if (engine_is_deaf(engine))
-		return true;
-	for (size_t i = 0; i < engine->request_count; i++) {
-		const struct request *request = &engine->requests[i];
-
-		if (request->seq >= range->first && request->seq <= range->last &&
-		    !request->is_answered)
-			return false;
-	}
-	return true;
+	if (request->is_answered)
+		return;
+	take_open(&engine->requests, request->seq);
+	end(engine, request, error);
+	complete_soon(engine);
 }
 
-int engine_wait_answers(struct engine *engine, int64_t first, int64_t last, double seconds)
-{
-	struct range range = { first, last };
+/*
+ * Waiting
+ */
 
-	return engine_wait(engine, are_answered, &range, seconds);
+static bool is_answered(const struct engine *engine, void *data)
+{
+	const struct request *request = data;
+
+	(void)engine;
+	return request->is_answered;
 }
 
-json_t *engine_take_whole(struct engine *engine, int64_t seq, struct error *error)
+void request_wait(struct engine *engine, const struct request *request, double seconds)
 {
-	struct request *request = find(engine, seq);
+	engine_wait(engine, is_answered, (void *)request, seconds);
+}
+
+json_t *request_take(struct engine *engine, struct request *owned_request, struct error *error)
+{
 	json_t *body = NULL;
 
-	if (!request || (!request->is_answered && engine_is_deaf(engine)))
-		error_set(error, "%s",
-			  engine->gone_why ? engine->gone_why
-					   : "there is no node that could answer");
-	else if (!request->is_answered)
-		error_set(error, "no answer came within %g s; --timeout SECONDS waits longer",
-			  engine->settings.timeout);
-	else if (!request->is_success)
-		error_set(error, "%s", request->error ? request->error : "it failed");
-	if (!request)
-		return NULL;
-	if (request->is_answered)
-		body = json_incref(request->body);
-	request_clear(request);
-	*request = engine->requests[--engine->request_count];
+	if (!owned_request->is_answered)
+		error_set(error, REQUEST_LATE, engine->settings.timeout);
+	else if (owned_request->error)
+		error_set(error, "%s", owned_request->error);
+	else
+		body = json_incref(owned_request->body);
+	request_cancel(engine, owned_request);
 	return body;
 }
 
-json_t *engine_take_answer(struct engine *engine, int64_t seq, struct error *error)
+json_t *request_call(struct engine *engine, const char *command, json_t *owned_arguments,
+		     struct error *error)
 {
-	struct error failure = ERROR_INIT;
-	json_t *body = engine_take_whole(engine, seq, &failure);
+	struct request *request = request_start(engine, command, owned_arguments, NULL, NULL);
 
-	if (!error_is_set(&failure))
-		return body;
-	json_decref(body);
-	error_set(error, "%s", failure.message);
-	return NULL;
+	request_wait(engine, request, engine->settings.timeout);
+	return request_take(engine, request, error);
 }

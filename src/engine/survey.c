@@ -15,6 +15,7 @@
 #include "engine/gather.h"
 #include "engine/recalled.h"
 #include "engine/request.h"
+#include "engine/request-group.h"
 #include "engine/tensorask.h"
 #include "model/held.h"
 #include "protocol/stack.h"
@@ -22,29 +23,47 @@
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
-void survey_clear(struct survey *survey)
+struct survey_question {
+	uint64_t number;
+	struct request_group *group;
+};
+
+/* Of each request. */
+struct tag {
+	bool is_tensor; /* the request is `tensor`, not `evaluate` */
+	bool is_again;	/* of all its elements, after a sample */
+	char refusal[]; /* why `tensor` could not tell; empty: it was not asked */
+};
+
+static void free_question(struct survey_question *question)
 {
-	for (size_t i = 0; i < survey->count; i++)
-		free(survey->asks[i].refusal);
-	free(survey->asks);
-	*survey = (struct survey){ .asks = NULL };
+	request_group_free(question->group);
+	free(question);
 }
 
-/* What is still to come to that question is not waited for any more. */
-static void forget(struct engine *engine, uint64_t question)
+void survey_clear(struct engine *engine)
+{
+	struct survey *survey = &engine->survey;
+
+	for (size_t i = 0; i < survey->count; i++)
+		free_question(survey->questions[i]);
+	free(survey->questions);
+	*survey = (struct survey){ .questions = NULL };
+}
+
+/* Answers still to come to that question are dropped. */
+static void forget(struct engine *engine, uint64_t number)
 {
 	struct survey *survey = &engine->survey;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < survey->count; i++) {
-		struct survey_ask ask = survey->asks[i];
+		struct survey_question *question = survey->questions[i];
 
-		if (ask.question != question) {
-			survey->asks[kept++] = ask;
-			continue;
-		}
-		json_decref(engine_take_answer(engine, ask.seq, NULL));
-		free(ask.refusal);
+		if (question->number == number)
+			free_question(question);
+		else
+			survey->questions[kept++] = question;
 	}
 	survey->count = kept;
 }
@@ -133,13 +152,14 @@ static json_t *make_execution(const struct engine *engine, const struct rank *ra
 	return arguments;
 }
 
-static void add(struct engine *engine, const struct rank *rank, struct survey_ask ask)
+static struct tag *make_tag(bool is_tensor, bool is_again, const char *refusal)
 {
-	struct survey *survey = &engine->survey;
+	struct tag *tag = xcalloc(1, sizeof(*tag) + strlen(refusal) + 1);
 
-	ask.rank = rank->process.rank;
-	ARRAY_GROW(survey->asks, survey->count, survey->capacity);
-	survey->asks[survey->count++] = ask;
+	tag->is_tensor = is_tensor;
+	tag->is_again = is_again;
+	memcpy(tag->refusal, refusal, strlen(refusal) + 1);
+	return tag;
 }
 
 /* A screen is to have an answer soon; a shell wants a sure one. */
@@ -150,54 +170,40 @@ static const char *statistics_of(const struct engine *engine, bool is_again)
 	return engine->is_screen && !is_again ? "auto" : "whole";
 }
 
-static void ask_tensor(struct engine *engine, const struct rank *rank,
-		       const struct answers *answers, bool is_again)
+static void ask_tensor(struct engine *engine, struct survey_question *question,
+		       const struct rank *rank, const struct answers *answers, bool is_again)
 {
 	const struct tensorask ask = {
 		.statistics = statistics_of(engine, is_again),
 		.wants_hash = true,
 	};
 
-	add(engine, rank,
-	    (struct survey_ask){
-		    .seq = tensorask_send(engine, tensorask_place(engine, rank, answers->question),
-					  &ask),
-		    .question = answers->number,
-		    .is_tensor = true,
-		    .is_again = is_again,
-	    });
+	request_group_add(
+		question->group, rank->process.rank, "tensor",
+		tensorask_arguments(engine, tensorask_place(engine, rank, answers->question), &ask),
+		make_tag(true, is_again, ""));
 }
 
-static void ask_evaluation(struct engine *engine, const struct rank *rank,
-			   const struct answers *answers, char *owned_refusal)
+static void ask_evaluation(struct engine *engine, struct survey_question *question,
+			   const struct rank *rank, const struct answers *answers,
+			   const char *refusal)
 {
-	add(engine, rank,
-	    (struct survey_ask){
-		    .seq = engine_ask(engine, "evaluate", make_arguments(engine, rank, answers)),
-		    .question = answers->number,
-		    .refusal = owned_refusal,
-	    });
+	request_group_add(question->group, rank->process.rank, "evaluate",
+			  make_arguments(engine, rank, answers), make_tag(false, false, refusal));
 }
 
-static void ask_execution(struct engine *engine, const struct rank *rank,
-			  const struct answers *answers)
-{
-	add(engine, rank,
-	    (struct survey_ask){
-		    .seq = engine_ask(engine, "execute", make_execution(engine, rank, answers)),
-		    .question = answers->number,
-	    });
-}
-
-static void ask(struct engine *engine, const struct rank *rank, struct answers *answers)
+static void ask(struct engine *engine, struct survey_question *question, const struct rank *rank,
+		struct answers *answers)
 {
 	answers_wait(answers, rank->process.rank);
 	if (answers->kind > ANSWERS_EVAL)
-		ask_execution(engine, rank, answers);
+		request_group_add(question->group, rank->process.rank, "execute",
+				  make_execution(engine, rank, answers),
+				  make_tag(false, false, ""));
 	else if (answers->kind == ANSWERS_COMPARE)
-		ask_tensor(engine, rank, answers, false);
+		ask_tensor(engine, question, rank, answers, false);
 	else
-		ask_evaluation(engine, rank, answers, NULL);
+		ask_evaluation(engine, question, rank, answers, "");
 }
 
 static void refuse(struct answers *answers, const struct rank *rank, enum control_need need)
@@ -243,9 +249,9 @@ static bool is_raised(const char *sentence)
 	return sentence[length] == '\0' || (sentence[length] == ':' && sentence[length + 1] == ' ');
 }
 
-static void put(struct engine *engine, const struct survey_ask *ask, const struct answer *answer)
+static void put(struct engine *engine, uint64_t number, const struct answer *answer)
 {
-	struct answers *answers = find(engine, ask->question);
+	struct answers *answers = find(engine, number);
 
 	if (answers)
 		answers_take_whole(answers, answer);
@@ -253,37 +259,47 @@ static void put(struct engine *engine, const struct survey_ask *ask, const struc
 }
 
 /* Of a large one a sample has come: the whole follows. */
-static void ask_again(struct engine *engine, const struct survey_ask *ask,
+static void ask_again(struct engine *engine, struct survey_question *question, int number,
 		      const struct tensor *tensor)
 {
-	const struct rank *rank = session_find_rank(&engine->session, ask->rank);
-	const struct answers *answers = find(engine, ask->question);
+	const struct rank *rank = session_find_rank(&engine->session, number);
+	const struct answers *answers = find(engine, question->number);
 
-	if (tensor->share < 1 && !tensor->unread && engine->is_screen && !engine->replay &&
-	    !ask->is_again && !engine->survey.wants_sample && rank && answers)
-		ask_tensor(engine, rank, answers, true);
+	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
+	    !engine->survey.wants_sample && rank && answers)
+		ask_tensor(engine, question, rank, answers, true);
 }
 
-static void take_tensor(struct engine *engine, const struct survey_ask *ask, json_t *owned_body)
+/* An answer with a tensor, or with why there is none; told is to be cleared. */
+static struct answer make_tensor_answer(int rank, const json_t *body, struct tensor_answer *told,
+					struct error *error)
 {
-	struct tensor_answer told;
-	struct answer answer = { .rank = ask->rank };
-	struct error error = ERROR_INIT;
+	struct answer answer = { .rank = rank };
 
-	if (tensor_answer_from_json(&told, owned_body, &error) == 0) {
-		answer.text = told.value.value;
-		answer.value = told.value.value;
-		answer.type = told.value.type;
-		answer.address = told.value.address;
-		answer.tensor = told.has_tensor ? &told.tensor : NULL;
+	if (tensor_answer_from_json(told, body, error) == 0) {
+		answer.text = told->value.value;
+		answer.value = told->value.value;
+		answer.type = told->value.type;
+		answer.address = told->value.address;
+		answer.tensor = told->has_tensor ? &told->tensor : NULL;
 		answer.is_of_fields = true;
 	}
-	answer.error = error_is_set(&error) ? error.message : NULL;
-	if (!ask->is_again || !answer.error)
-		put(engine, ask, &answer);
-	if (answer.tensor)
-		ask_again(engine, ask, answer.tensor);
-	json_decref(owned_body);
+	answer.error = error_is_set(error) ? error->message : NULL;
+	return answer;
+}
+
+static void take_tensor(struct engine *engine, struct survey_question *question,
+			const struct group_answer *come)
+{
+	const struct tag *tag = come->tag;
+	struct tensor_answer told;
+	struct error error = ERROR_INIT;
+	struct answer answer = make_tensor_answer(come->rank, come->body, &told, &error);
+
+	if (!tag->is_again || !answer.error)
+		put(engine, question->number, &answer);
+	if (answer.tensor && !tag->is_again)
+		ask_again(engine, question, come->rank, answer.tensor);
 	tensor_answer_clear(&told);
 }
 
@@ -291,66 +307,54 @@ static void take_tensor(struct engine *engine, const struct survey_ask *ask, jso
  * What a call gives, or what another machine has, the debugger that holds the
  * rank may still tell; true: it is asked.
  */
-static bool ask_debugger(struct engine *engine, const struct survey_ask *ask,
-			 const struct error *error)
+static bool ask_debugger(struct engine *engine, struct survey_question *question,
+			 const struct group_answer *come)
 {
-	const struct rank *rank = session_find_rank(&engine->session, ask->rank);
-	const struct answers *answers = find(engine, ask->question);
+	const struct tag *tag = come->tag;
+	const struct rank *rank = session_find_rank(&engine->session, come->rank);
+	const struct answers *answers = find(engine, question->number);
 
-	if (!ask->is_tensor || !error_is_set(error) || !rank || !answers ||
+	if (!tag->is_tensor || !come->error || come->is_late || !rank || !answers ||
 	    !held_is_stopped(rank) || engine_is_deaf(engine))
 		return false;
-	ask_evaluation(engine, rank, answers, xstrdup(error->message));
+	ask_evaluation(engine, question, rank, answers, come->error);
 	return true;
 }
 
-static void take_result(struct engine *engine, const struct survey_ask *ask, const json_t *body,
-			struct error *error)
+static void take_result(struct engine *engine, const struct survey_question *question,
+			const struct group_answer *come)
 {
-	bool has_failed = error_is_set(error);
-	const char *traceback = json_get_string(body, "traceback", NULL);
-	const char *output = json_get_string(body, "output", "");
-	bool is_program = has_failed && !ask->is_tensor && (traceback || is_raised(error->message));
+	const struct tag *tag = come->tag;
+	const char *traceback = json_get_string(come->body, "traceback", NULL);
+	const char *output = json_get_string(come->body, "output", "");
+	bool is_program = come->error && !tag->is_tensor && (traceback || is_raised(come->error));
 	struct answer answer = {
-		.rank = ask->rank,
-		.value = (char *)json_get_string(body, "result", NULL),
-		.type = (char *)json_get_string(body, "type", NULL),
+		.rank = come->rank,
+		.value = (char *)json_get_string(come->body, "result", NULL),
+		.type = (char *)json_get_string(come->body, "type", NULL),
 		.output = *output ? (char *)output : NULL,
 		.traceback = (char *)traceback,
 		.is_raised = is_program,
+		.error = (char *)come->error,
 	};
 
 	/* What the program says of it counts, a debugger's own word does not. */
-	if (has_failed && ask->refusal && !is_program)
-		error_set(error, "%s", ask->refusal);
-	answer.error = has_failed ? error->message : NULL;
-	session_touch(&engine->session, ask->rank);
-	put(engine, ask, &answer);
+	if (come->error && tag->refusal[0] != '\0' && !is_program)
+		answer.error = (char *)tag->refusal;
+	session_touch(&engine->session, come->rank);
+	put(engine, question->number, &answer);
 }
 
-static void take(struct engine *engine, struct survey_ask ask)
+static void take(struct engine *engine, const struct group_answer *come, void *data)
 {
-	bool is_left = engine->survey.interrupts > 1 && !request_is_answered(engine, ask.seq) &&
-		       !engine_is_deaf(engine);
-	bool is_answered = request_is_answered(engine, ask.seq);
-	struct error error = ERROR_INIT;
-	json_t *body = engine_take_whole(engine, ask.seq, &error);
+	struct survey_question *question = data;
+	const struct tag *tag = come->tag;
 
-	if (is_left)
-		error_set(&error, "it was not waited for any more, and may still run");
-	if (ask.is_tensor && !error_is_set(&error)) {
-		take_tensor(engine, &ask, body);
-		return;
-	}
-	/* What a sample told stays. */
-	if (ask.is_again) {
-		json_decref(body);
-		return;
-	}
-	if (!is_answered || !ask_debugger(engine, &ask, &error))
-		take_result(engine, &ask, body, &error);
-	free(ask.refusal);
-	json_decref(body);
+	if (tag->is_tensor && !come->error)
+		take_tensor(engine, question, come);
+	/* After a failure what a sample told stays. */
+	else if (!tag->is_again && !ask_debugger(engine, question, come))
+		take_result(engine, question, come);
 }
 
 static void recall(struct engine *engine, const struct rank *rank, const struct answers *answers)
@@ -359,17 +363,19 @@ static void recall(struct engine *engine, const struct rank *rank, const struct 
 		.command = "tensor",
 		.expression = answers->question,
 	};
-	const struct survey_ask ask = {
-		.rank = rank->process.rank,
-		.question = answers->number,
-	};
+	struct tensor_answer told = { .has_tensor = false };
 	struct error error = ERROR_INIT;
 	json_t *body = recalled_find(engine, rank, &recalled, &error);
+	struct answer answer = {
+		.rank = rank->process.rank,
+		.error = error.message,
+	};
 
 	if (body)
-		take_tensor(engine, &ask, body);
-	else
-		take_result(engine, &ask, NULL, &error);
+		answer = make_tensor_answer(rank->process.rank, body, &told, &error);
+	put(engine, answers->number, &answer);
+	tensor_answer_clear(&told);
+	json_decref(body);
 }
 
 /* What texts do not say all of is compared by what is in it; one rank has
@@ -388,6 +394,43 @@ static void begin_parts(struct engine *engine)
 	if (ranks.range_count > 0)
 		params_begin_parts(engine, &ranks);
 	rankset_clear(&ranks);
+}
+
+/* A shell does it once it has waited. */
+static void compare_elements(struct engine *engine)
+{
+	const struct answers *answers = &engine->session.answers;
+
+	if (!engine->is_screen || !answers->question || answers->kind != ANSWERS_COMPARE ||
+	    answers_come(answers) < answers->count ||
+	    (!engine->survey.wants_difference && !(answers->tolerance > 0)))
+		return;
+	differing_begin_all(engine);
+}
+
+/* All answers to a question have come. */
+static void on_done(struct engine *engine, void *data)
+{
+	struct survey_question *question = data;
+	uint64_t number = question->number;
+
+	forget(engine, number);
+	if (number != engine->session.answers.number)
+		return;
+	compare_elements(engine);
+	begin_parts(engine);
+}
+
+static struct survey_question *add_question(struct engine *engine, uint64_t number)
+{
+	struct survey *survey = &engine->survey;
+	struct survey_question *question = xcalloc(1, sizeof(*question));
+
+	question->number = number;
+	question->group = request_group_new(engine, take, on_done, question);
+	ARRAY_GROW(survey->questions, survey->count, survey->capacity);
+	survey->questions[survey->count++] = question;
+	return question;
 }
 
 /* What the ranks answered when it was recorded. */
@@ -420,6 +463,7 @@ int survey_begin(struct command_context *context, const char *name, const char *
 		.command = name,
 		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED : CONTROL_THERE,
 	};
+	struct survey_question *asked;
 	struct answers *answers;
 	int rank = -1;
 
@@ -432,53 +476,34 @@ int survey_begin(struct command_context *context, const char *name, const char *
 		return -1;
 	}
 	answers = begin(engine, question, kind);
+	asked = add_question(engine, answers->number);
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
 		refuse(answers, session_find_rank(session, rank), control.need);
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, session_find_rank(session, rank), answers);
+		ask(engine, asked, session_find_rank(session, rank), answers);
+	if (request_group_open_count(asked->group) == 0)
+		on_done(engine, asked);
 	session->revision++;
 	control_clear(&control);
 	return 0;
-}
-
-/* A shell does it once it has waited. */
-static void compare_elements(struct engine *engine)
-{
-	const struct answers *answers = &engine->session.answers;
-
-	if (!engine->is_screen || !answers->question || answers->kind != ANSWERS_COMPARE ||
-	    answers_come(answers) < answers->count ||
-	    (!engine->survey.wants_difference && !(answers->tolerance > 0)))
-		return;
-	differing_begin_all(engine);
-}
-
-/* A debugger that is asked in its place comes last. */
-void survey_turn(struct engine *engine)
-{
-	struct survey *survey = &engine->survey;
-	size_t count = survey->count;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < survey->count; i++) {
-		struct survey_ask ask = survey->asks[i];
-
-		if (engine_is_deaf(engine) || request_is_answered(engine, ask.seq))
-			take(engine, ask);
-		else
-			survey->asks[kept++] = ask;
-	}
-	survey->count = kept;
-	if (count > 0 && kept == 0) {
-		compare_elements(engine);
-		begin_parts(engine);
-	}
 }
 
 static bool is_over(const struct engine *engine, void *data)
 {
 	(void)data;
 	return engine->survey.count == 0 || engine->survey.interrupts > 1;
+}
+
+static void interrupt(struct engine *engine, const struct request_group *group)
+{
+	for (size_t i = 0; i < request_group_count(group); i++) {
+		const struct rank *rank =
+			session_find_rank(&engine->session, request_group_rank(group, i));
+
+		if (rank)
+			request_post(engine, "cancel",
+				     json_pack("{s:i}", "pid", (int)rank->process.pid));
+	}
 }
 
 void survey_interrupt(struct engine *engine)
@@ -488,30 +513,23 @@ void survey_interrupt(struct engine *engine)
 	if (survey->interrupts++ > 0)
 		return;
 	params_cancel(engine);
-	for (size_t i = 0; i < survey->count; i++) {
-		const struct rank *rank = session_find_rank(&engine->session, survey->asks[i].rank);
-		json_t *arguments;
-
-		if (!rank)
-			continue;
-		arguments = json_object();
-		json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-		engine_send(engine, "cancel", arguments);
-	}
+	for (size_t i = 0; i < survey->count; i++)
+		interrupt(engine, survey->questions[i]->group);
 }
 
 void survey_wait(struct engine *engine)
 {
 	struct survey *survey = &engine->survey;
+	char late[160];
 
 	survey->interrupts = 0;
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
-	if (survey->count > 0) {
-		for (size_t i = 0; i < survey->count; i++)
-			take(engine, survey->asks[i]);
-		survey->count = 0;
-		begin_parts(engine);
-	}
+	if (survey->interrupts > 1)
+		snprintf(late, sizeof(late), "it was not waited for any more, and may still run");
+	else
+		snprintf(late, sizeof(late), REQUEST_LATE, engine->settings.timeout);
+	while (survey->count > 0)
+		request_group_expire(survey->questions[0]->group, late);
 	if (survey->interrupts < 2)
 		params_wait_parts(engine);
 }

@@ -21,18 +21,9 @@ struct command_context;
 struct engine;
 struct error;
 
-struct survey_ask {
-	int64_t seq; /* 0: no node could be asked */
-	int rank;
-	uint64_t question; /* its number */
-	bool is_tensor;	   /* the request is `tensor`, not `evaluate` */
-	bool is_again;	   /* of all its elements, after a sample */
-	char *refusal;	   /* why that could not be told; NULL: it was not asked */
-};
-
-/* Whose answers have not been taken. All zero: none. */
+/* Questions whose answers have not all come. All zero: none. */
 struct survey {
-	struct survey_ask *asks;
+	struct survey_question **questions;
 	size_t count;
 	size_t capacity;
 	uint64_t number; /* of the last question */
@@ -42,15 +33,13 @@ struct survey {
 	bool wants_sample; /* of large tensors; set before survey_begin() */
 };
 
-void survey_clear(struct survey *survey);
+void survey_clear(struct engine *engine);
 /*
  * Asks the context's ranks; those that cannot be asked answer with the reason.
  * -1, a sentence and STATUS_NOTHING when no rank can be asked.
  */
 int survey_begin(struct command_context *context, const char *name, const char *question,
 		 enum answers_kind kind, struct error *error);
-/* Takes the answers that have come; at each turn of the loop. */
-void survey_turn(struct engine *engine);
 /* Lends the answers to the last question. NULL: nothing was asked. */
 const struct answers *survey_answers(const struct engine *engine);
 /* In a shell: waits for all; who is late answers with a sentence. */

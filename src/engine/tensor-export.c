@@ -134,13 +134,13 @@ static void note(struct tensor_export *export, const struct tensor_answer *answe
 		export->is_torn = true;
 }
 
-int tensor_export_add(struct tensor_export *export, json_t *owned_body, struct error *error)
+int tensor_export_add(struct tensor_export *export, const json_t *body, struct error *error)
 {
 	struct tensor_answer answer;
 	struct buffer out = BUFFER_INIT;
 	int64_t start;
 	int64_t count = tensor_export_next(export, &start);
-	int result = tensor_answer_from_json(&answer, owned_body, error);
+	int result = tensor_answer_from_json(&answer, body, error);
 
 	if (result == 0 && !is_same(export, &answer, count))
 		result = error_set(error, "it became another tensor while it was written.");
@@ -154,7 +154,6 @@ int tensor_export_add(struct tensor_export *export, json_t *owned_body, struct e
 		result = finish(export, error);
 	}
 	buffer_clear(&out);
-	json_decref(owned_body);
 	tensor_answer_clear(&answer);
 	return result;
 }

@@ -24,7 +24,7 @@ void tensor_export_free(struct tensor_export *export);
 /* The elements to ask for next; count 0: it is whole. */
 int64_t tensor_export_next(const struct tensor_export *export, int64_t *start);
 /* Writes what came of them. -1 and a sentence: it is no use any more. */
-int tensor_export_add(struct tensor_export *export, json_t *owned_body, struct error *error);
+int tensor_export_add(struct tensor_export *export, const json_t *body, struct error *error);
 /* It was written meanwhile: it has elements of several times. */
 bool tensor_export_is_torn(const struct tensor_export *export);
 /* Its rank ran meanwhile, so it may have been. */

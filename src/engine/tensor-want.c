@@ -16,11 +16,14 @@
 /* What takes longer than this can be ended by a person. */
 #define LONG_SECONDS 0.3
 
-void tensor_asking_clear(struct tensor_asking *asking)
+void tensor_asking_clear(struct engine *engine)
 {
+	struct tensor_asking *asking = &engine->tensor;
+
+	request_cancel(engine, asking->request);
 	tensor_export_free(asking->export);
 	free(asking->find);
-	*asking = (struct tensor_asking){ .seq = 0 };
+	*asking = (struct tensor_asking){ .request = NULL };
 }
 
 static struct tensorview *view_of(struct engine *engine)
@@ -44,12 +47,12 @@ static void drop(struct engine *engine)
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
 
-	if (asking->seq == 0)
+	if (!asking->request)
 		return;
 	if (is_long(asking->work) && view->pid > 0 && !engine_is_deaf(engine))
-		engine_send(engine, "cancel", json_pack("{s:i}", "pid", (int)view->pid));
-	json_decref(engine_take_answer(engine, asking->seq, NULL));
-	asking->seq = 0;
+		request_post(engine, "cancel", json_pack("{s:i}", "pid", (int)view->pid));
+	request_cancel(engine, asking->request);
+	asking->request = NULL;
 	view->work = TENSOR_WORK_NONE;
 }
 
@@ -69,7 +72,7 @@ void tensor_look(struct engine *engine, const char *expression)
 {
 	drop(engine);
 	drop_export(engine);
-	tensor_asking_clear(&engine->tensor);
+	tensor_asking_clear(engine);
 	tensorview_look(view_of(engine), expression);
 	engine->session.revision++;
 }
@@ -104,18 +107,23 @@ static bool is_old(const struct engine *engine, const struct rank *rank)
 	return stops == 0 && asking->epoch != rank->epoch;
 }
 
+static void take(struct engine *engine, json_t *body, const char *failure, void *data);
+
 static void ask(struct engine *engine, const struct rank *rank, enum tensor_work work,
 		const struct tensorask *wanted)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
 
-	asking->seq =
-		tensorask_send(engine, tensorask_place(engine, rank, view->expression), wanted);
+	asking->request = request_start(
+		engine, "tensor",
+		tensorask_arguments(engine, tensorask_place(engine, rank, view->expression),
+				    wanted),
+		take, NULL);
 	asking->work = work;
 	asking->reading = view->reading;
 	asking->asked_at = engine_now(engine);
-	view->work = asking->seq > 0 ? work : TENSOR_WORK_NONE;
+	view->work = work;
 }
 
 static void ask_look(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
@@ -248,10 +256,10 @@ void tensor_want(struct engine *engine, const struct tensor_want *want)
 	if (view->pid != rank->process.pid || view->node != rank->node) {
 		drop(engine);
 		drop_export(engine);
-		tensor_asking_clear(&engine->tensor);
+		tensor_asking_clear(engine);
 		tensorview_move(view, rank->process.rank, rank->node, rank->process.pid);
 	}
-	if (engine->tensor.seq == 0)
+	if (!engine->tensor.request)
 		ask_next(engine, rank, want);
 }
 
@@ -306,7 +314,7 @@ bool tensor_cancel(struct engine *engine)
 		drop_export(engine);
 		return true;
 	}
-	if (asking->seq == 0 || !is_long(asking->work) ||
+	if (!asking->request || !is_long(asking->work) ||
 	    engine_now(engine) - asking->asked_at < LONG_SECONDS)
 		return false;
 	if (asking->work == TENSOR_WORK_WHOLE)
@@ -341,13 +349,12 @@ static void say_written(struct engine *engine)
 }
 
 /* A part of the file has come, or why it has not. */
-static void take_part(struct engine *engine, json_t *owned_body, struct error *error)
+static void take_part(struct engine *engine, const json_t *body, struct error *error)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	const struct rank *rank = rank_to_ask(engine);
 	int64_t start;
-	bool is_bad =
-		owned_body == NULL || tensor_export_add(asking->export, owned_body, error) < 0;
+	bool is_bad = error_is_set(error) || tensor_export_add(asking->export, body, error) < 0;
 
 	if (is_bad)
 		engine_say(engine, true, "tensor-export: %s", error->message);
@@ -367,32 +374,27 @@ static void take_part(struct engine *engine, json_t *owned_body, struct error *e
 	asking->export = NULL;
 }
 
-void tensor_turn(struct engine *engine)
+static void take(struct engine *engine, json_t *body, const char *failure, void *data)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
 	struct error error = ERROR_INIT;
-	json_t *body;
 
-	if (asking->seq == 0 ||
-	    (!request_is_answered(engine, asking->seq) && !engine_is_deaf(engine)))
-		return;
-	body = engine_take_answer(engine, asking->seq, &error);
-	asking->seq = 0;
+	(void)data;
+	asking->request = NULL;
 	view->work = TENSOR_WORK_NONE;
+	engine->session.revision++;
+	if (failure)
+		error_set(&error, "%s", failure);
 	if (asking->work == TENSOR_WORK_EXPORT && asking->export) {
 		take_part(engine, body, &error);
-		engine->session.revision++;
 		return;
 	}
 	set_pace(engine);
 	if (asking->work == TENSOR_WORK_WHOLE)
 		asking->has_whole = true;
-	if (body == NULL ||
-	    tensorview_take(view, asking->work, body, engine_now(engine), &error) < 0)
+	if (failure || tensorview_take(view, asking->work, body, engine_now(engine), &error) < 0)
 		tensorview_fail(view, error.message);
 	if (asking->work == TENSOR_WORK_LOOK && view->has_tensor && view->tensor.share < 1)
 		asking->is_large = true;
-	json_decref(body);
-	engine->session.revision++;
 }

@@ -19,11 +19,12 @@
 
 struct engine;
 struct error;
+struct request;
 struct tensor_export;
 
 /* What is under way, and what was done. All zero: nothing. */
 struct tensor_asking {
-	int64_t seq; /* 0: nothing is under way */
+	struct request *request; /* NULL: nothing is under way */
 	enum tensor_work work;
 	uint64_t reading;
 	double asked_at;
@@ -52,7 +53,7 @@ struct tensor_want {
 	int64_t column;
 };
 
-void tensor_asking_clear(struct tensor_asking *asking);
+void tensor_asking_clear(struct engine *engine);
 /* Looks at another expression in the rank looked at; the same: anew. */
 void tensor_look(struct engine *engine, const char *expression);
 /* After each draw of the pane: asks for what is lacking next. */
@@ -68,7 +69,5 @@ void tensor_again(struct engine *engine);
 bool tensor_cancel(struct engine *engine);
 /* The pane is not seen: what takes long ends. */
 void tensor_rest(struct engine *engine);
-/* Takes the answer that has come; at each turn of the loop. */
-void tensor_turn(struct engine *engine);
 
 #endif

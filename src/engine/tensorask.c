@@ -135,12 +135,13 @@ static void add_elements(json_t *arguments, const struct tensorask *ask)
 					      "count", (json_int_t)ask->data_count));
 }
 
-int64_t tensorask_send(struct engine *engine, json_t *owned_place, const struct tensorask *ask)
+json_t *tensorask_arguments(const struct engine *engine, json_t *owned_place,
+			    const struct tensorask *ask)
 {
 	add_elements(owned_place, ask);
 	if (ask->timeout > 0)
 		json_object_set_new(owned_place, "timeout", json_real(ask->timeout));
 	else
 		request_set_timeout(owned_place, engine, engine->settings.timeout);
-	return engine_ask(engine, "tensor", owned_place);
+	return owned_place;
 }

@@ -45,7 +45,8 @@ struct tensorask {
 	double timeout;	    /* 0: as a shell waits */
 };
 
-/* Sends it; as engine_ask(). */
-int64_t tensorask_send(struct engine *engine, json_t *owned_place, const struct tensorask *ask);
+/* The arguments of the request `tensor`: place with what is wanted of the elements. */
+json_t *tensorask_arguments(const struct engine *engine, json_t *owned_place,
+			    const struct tensorask *ask);
 
 #endif

@@ -43,7 +43,7 @@ static void want(struct engine *engine, const char *command, json_t *owned_argum
 	free(wanted->key);
 	*wanted = (struct wanted){ owned_key, engine_now(engine) };
 	engine->wanted_count++;
-	engine_send(engine, command, owned_arguments);
+	request_post(engine, command, owned_arguments);
 }
 
 void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path)
@@ -137,7 +137,7 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_
 
 static void send_output(struct engine *engine, pid_t pid, bool is_on)
 {
-	engine_send(engine, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+	request_post(engine, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
 
 void engine_want_output(struct engine *engine, size_t node, pid_t pid)
@@ -151,7 +151,7 @@ void engine_want_output(struct engine *engine, size_t node, pid_t pid)
 
 static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
 {
-	engine_send(engine, "terminal", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+	request_post(engine, "terminal", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
 
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
@@ -178,7 +178,7 @@ void engine_type(struct engine *engine, pid_t pid, const char *text)
 	json_set_text(arguments, "data", text);
 	if (rank)
 		session_touch(&engine->session, rank->process.rank);
-	engine_send(engine, "terminalInput", arguments);
+	request_post(engine, "terminalInput", arguments);
 }
 
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid)

@@ -18,23 +18,6 @@
 #include "engine/request.h"
 #include "model/breakpoints.h"
 
-void watch_nan_ask_agents(struct engine *engine)
-{
-	struct watch_nan *watch = &engine->watch_nan;
-	json_t *pids = json_array();
-	json_t *arguments = json_object();
-	int rank = -1;
-
-	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
-		const struct rank *found = session_find_rank(&engine->session, rank);
-
-		if (found && found->process.pid > 0 && !rank_is_gone(found))
-			json_array_append_new(pids, json_integer(found->process.pid));
-	}
-	json_object_set_new(arguments, "pids", pids);
-	watch->ways = engine_ask(engine, "diagnose", arguments);
-}
-
 /* Its agent answers, and no other debugger is in the way. */
 static bool has_agent(const struct session *session, const json_t *row)
 {
@@ -73,15 +56,14 @@ static void add_breakpoint(struct engine *engine, const struct rankset *ranks)
 	breaking_tell(engine, 0);
 }
 
-static void take_ways(struct engine *engine)
+static void take_ways(struct engine *engine, json_t *body, const char *error, void *data)
 {
-	struct watch_nan *watch = &engine->watch_nan;
-	json_t *body = engine_take_answer(engine, watch->ways, NULL);
 	const json_t *rows = json_object_get(body, "ranks");
 	struct rankset ranks = RANKSET_INIT;
 
-	watch->ways = 0;
-	for (size_t i = 0; i < json_array_size(rows); i++) {
+	(void)data;
+	engine->watch_nan.ways = NULL;
+	for (size_t i = 0; !error && i < json_array_size(rows); i++) {
 		const json_t *row = json_array_get(rows, i);
 
 		if (has_agent(&engine->session, row))
@@ -90,7 +72,23 @@ static void take_ways(struct engine *engine)
 	if (rankset_count(&ranks) > 0)
 		add_breakpoint(engine, &ranks);
 	rankset_clear(&ranks);
-	json_decref(body);
+}
+
+void watch_nan_ask_agents(struct engine *engine)
+{
+	struct watch_nan *watch = &engine->watch_nan;
+	json_t *pids = json_array();
+	json_t *arguments = json_object();
+	int rank = -1;
+
+	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(&engine->session, rank);
+
+		if (found && found->process.pid > 0 && !rank_is_gone(found))
+			json_array_append_new(pids, json_integer(found->process.pid));
+	}
+	json_object_set_new(arguments, "pids", pids);
+	watch->ways = request_start(engine, "diagnose", arguments, take_ways, NULL);
 }
 
 static bool is_set_in(const struct rank *rank, int id)
@@ -101,14 +99,11 @@ static bool is_set_in(const struct rank *rank, int id)
 	return false;
 }
 
-void watch_nan_arm(struct engine *engine)
+void watch_nan_note_armed(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	int rank = -1;
 
-	if (watch->ways != 0 &&
-	    (engine_is_deaf(engine) || request_is_answered(engine, watch->ways)))
-		take_ways(engine);
 	if (watch->breakpoint == 0)
 		return;
 	rankset_clear(&watch->exact);
@@ -129,7 +124,7 @@ bool watch_nan_is_armed(const struct engine *engine)
 
 	if (watch->state != WATCH_NAN_LOOKING)
 		return true;
-	if (watch->ways != 0)
+	if (watch->ways)
 		return false;
 	while (item && (rank = rankset_next(&item->ranks, rank)) >= 0)
 		if (!rankset_contains(&watch->exact, rank) &&
@@ -212,7 +207,7 @@ void watch_nan_release(struct engine *engine, int rank)
 	if (!engine->watch_nan.found.is_exact || engine->watch_nan.stops || !found ||
 	    found->debugger.state != DEBUGGER_STOPPED)
 		return;
-	engine_send(engine, "continue", json_pack("{s:i}", "pid", (int)found->process.pid));
+	request_post(engine, "continue", json_pack("{s:i}", "pid", (int)found->process.pid));
 }
 
 bool watch_nan_take_stop(struct engine *engine)

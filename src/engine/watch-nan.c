@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "engine/request-group.h"
 #include "engine/tensorask.h"
 #include "model/held.h"
 #include "protocol/tensoranswer.h"
@@ -51,25 +52,26 @@ static void clear_find(struct nan_find *find)
 	*find = (struct nan_find){ .rank = -1, .first = -1 };
 }
 
-/* Answers that still come are dropped. */
-static void forget(struct engine *engine, int64_t *seq)
+/* An answer to come is dropped. */
+static void stop_looking(struct engine *engine)
 {
-	if (*seq != 0)
-		json_decref(engine_take_answer(engine, *seq, NULL));
-	*seq = 0;
+	struct watch_nan *watch = &engine->watch_nan;
+
+	if (watch->timer)
+		loop_timer_stop(watch->timer);
+	watch->timer = NULL;
+	request_cancel(engine, watch->look);
+	watch->look = NULL;
 }
 
 void watch_nan_clear(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 
-	if (watch->timer)
-		loop_timer_stop(watch->timer);
-	forget(engine, &watch->seq);
-	forget(engine, &watch->ways);
+	stop_looking(engine);
+	request_cancel(engine, watch->ways);
+	request_group_free(watch->steps);
 	watch_nan_disarm(engine);
-	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
-		forget(engine, &watch->steps[i]);
 	free(watch->expression);
 	free(watch->failure);
 	rankset_clear(&watch->ranks);
@@ -84,6 +86,8 @@ void watch_nan_clear(struct engine *engine)
  */
 
 static void on_due(void *data);
+static void take_value(struct engine *engine, json_t *body, const char *error, void *data);
+static void take_list(struct engine *engine, json_t *body, const char *error, void *data);
 
 static void look_in(struct engine *engine, double seconds)
 {
@@ -141,8 +145,7 @@ static void ask_list(struct engine *engine, const struct rank *rank)
 	json_object_set_new(arguments, "gradients", json_boolean(watch->is_of_gradients));
 	json_object_set_new(arguments, "start", json_integer((json_int_t)watch->start));
 	json_object_set_new(arguments, "timeout", json_real(LIST_SECONDS));
-	watch->is_list = true;
-	watch->seq = engine_ask(engine, "parameters", arguments);
+	watch->look = request_start(engine, "parameters", arguments, take_list, NULL);
 }
 
 static void look(struct engine *engine)
@@ -166,8 +169,10 @@ static void look(struct engine *engine)
 		ask_list(engine, rank);
 		return;
 	}
-	watch->is_list = false;
-	watch->seq = tensorask_send(engine, tensorask_innermost(rank, watch->expression), &wanted);
+	watch->look = request_start(
+		engine, "tensor",
+		tensorask_arguments(engine, tensorask_innermost(rank, watch->expression), &wanted),
+		take_value, NULL);
 }
 
 static void on_due(void *data)
@@ -292,6 +297,8 @@ static void take_frame(struct nan_find *find, const char *func, const char *file
 	find->depth = depth;
 }
 
+static void tell(struct engine *engine, void *data);
+
 /* What a step is called there; whatever of it is there answers. */
 static void ask_steps(struct engine *engine, const struct rank *rank)
 {
@@ -299,10 +306,14 @@ static void ask_steps(struct engine *engine, const struct rank *rank)
 	const struct nan_find *find = &watch->found;
 	const struct tensorask wanted = { .timeout = LOOK_SECONDS };
 
+	watch->steps = request_group_new(engine, NULL, tell, NULL);
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
-		watch->steps[i] = tensorask_send(
-			engine, tensorask_at(rank, step_names[i], find->depth, find->func),
-			&wanted);
+		request_group_add(watch->steps, rank->process.rank, "tensor",
+				  tensorask_arguments(engine,
+						      tensorask_at(rank, step_names[i], find->depth,
+								   find->func),
+						      &wanted),
+				  NULL);
 }
 
 static void pause_all(struct engine *engine)
@@ -317,7 +328,7 @@ static void pause_all(struct engine *engine)
 			continue;
 		/* Until it stops, `continue` withdraws it. */
 		found->is_pausing = true;
-		engine_send(engine, "pause", json_pack("{s:i}", "pid", (int)found->process.pid));
+		request_post(engine, "pause", json_pack("{s:i}", "pid", (int)found->process.pid));
 	}
 }
 
@@ -327,13 +338,13 @@ static void begin_found(struct engine *engine)
 	const struct rank *rank = session_find_rank(&engine->session, watch->found.rank);
 
 	watch->state = WATCH_NAN_STEPPING;
-	if (watch->timer)
-		loop_timer_stop(watch->timer);
-	watch->timer = NULL;
+	stop_looking(engine);
 	if (watch->found.func && rank)
 		ask_steps(engine, rank);
 	if (watch->stops)
 		pause_all(engine);
+	if (!watch->steps)
+		tell(engine, NULL);
 }
 
 static void take_failure(struct watch_nan *watch, const struct error *error)
@@ -343,18 +354,12 @@ static void take_failure(struct watch_nan *watch, const struct error *error)
 }
 
 /* Into one that is to be cleared in any case. */
-static int read_answer(struct engine *engine, int64_t *seq, struct tensor_answer *answer,
+static int read_answer(const json_t *body, const char *failure, struct tensor_answer *answer,
 		       struct error *error)
 {
-	json_t *body = engine_take_answer(engine, *seq, error);
-	int result = -1;
-
-	*seq = 0;
 	*answer = (struct tensor_answer){ .has_tensor = false };
-	if (body)
-		result = tensor_answer_from_json(answer, body, error);
-	json_decref(body);
-	return result;
+	return failure ? error_set(error, "%s", failure)
+		       : tensor_answer_from_json(answer, body, error);
 }
 
 /* What comes of a look: result as judge() gives it. */
@@ -363,6 +368,7 @@ static void end_look(struct engine *engine, int result, const struct error *erro
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
 
+	watch_nan_note_armed(engine);
 	/* Its agent, which was asked to meanwhile, tells it with its line. */
 	if (result > 0 && rankset_contains(&watch->exact, watch->rank)) {
 		clear_find(&watch->found);
@@ -390,15 +396,17 @@ static bool is_to_be_listed(const struct tensor_answer *answer)
 	       strcmp(type, "bool") != 0 && !is_number_type(type);
 }
 
-static void take_value(struct engine *engine)
+static void take_value(struct engine *engine, json_t *body, const char *failure, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	const struct rank *rank = session_find_rank(&engine->session, watch->rank);
 	struct error error = ERROR_INIT;
 	struct tensor_answer answer;
-	int result = read_answer(engine, &watch->seq, &answer, &error);
+	int result = read_answer(body, failure, &answer, &error);
 	bool is_list = result == 0 && is_to_be_listed(&answer);
 
+	(void)data;
+	watch->look = NULL;
 	if (result == 0)
 		result = judge(&watch->found, &answer, &error);
 	if (result > 0)
@@ -442,19 +450,21 @@ static int check_list(const struct watch_nan *watch, const struct tensor_paramet
 }
 
 /* One page of the tensors in it. */
-static void take_list(struct engine *engine)
+static void take_list(struct engine *engine, json_t *body, const char *failure, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	const struct rank *rank = session_find_rank(&engine->session, watch->rank);
 	struct tensor_parameters page = { .total = -1 };
 	struct error error = ERROR_INIT;
-	json_t *body = engine_take_answer(engine, watch->seq, &error);
 	int result = -1;
 	bool is_more;
 
-	watch->seq = 0;
-	if (body && tensor_parameters_from_json(&page, body, &error) == 0 &&
-	    check_list(watch, &page, &error) == 0)
+	(void)data;
+	watch->look = NULL;
+	if (failure)
+		error_set(&error, "%s", failure);
+	else if (tensor_parameters_from_json(&page, body, &error) == 0 &&
+		 check_list(watch, &page, &error) == 0)
 		result = judge_list(&watch->found, &page);
 	if (result > 0)
 		take_frame_json(&watch->found, json_object_get(body, "frame"));
@@ -467,19 +477,10 @@ static void take_list(struct engine *engine)
 	if (strstr(error.message, "is no module") && watch->failure)
 		error_set(&error, "%s", strstr(watch->failure, ": ") + 2);
 	tensor_parameters_clear(&page);
-	json_decref(body);
 	if (is_more)
 		ask_list(engine, rank);
 	else
 		end_look(engine, result, &error);
-}
-
-static void take_look(struct engine *engine)
-{
-	if (engine->watch_nan.is_list)
-		take_list(engine);
-	else
-		take_value(engine);
 }
 
 /* The first of the names that has a whole number. */
@@ -491,10 +492,29 @@ static void take_step(struct nan_find *find, const char *name, const struct vari
 	find->step_value = xstrdup(value->value);
 }
 
-static void tell(struct engine *engine)
+static void take_steps(struct watch_nan *watch)
+{
+	struct group_answer come;
+
+	for (size_t i = 0; watch->steps && request_group_take(watch->steps, &come); i++) {
+		struct tensor_answer answer;
+
+		if (read_answer(come.body, come.error, &answer, NULL) == 0)
+			take_step(&watch->found, step_names[i], &answer.value);
+		tensor_answer_clear(&answer);
+	}
+	request_group_free(watch->steps);
+	watch->steps = NULL;
+}
+
+/* The step is known, or is not to be had. */
+static void tell(struct engine *engine, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	struct buffer out = BUFFER_INIT;
+
+	(void)data;
+	take_steps(watch);
 
 	watch->state = WATCH_NAN_FOUND;
 	watch_nan_release(engine, watch->found.rank);
@@ -508,26 +528,6 @@ static void tell(struct engine *engine)
 	engine->session.revision++;
 }
 
-static void take_steps(struct engine *engine)
-{
-	struct watch_nan *watch = &engine->watch_nan;
-
-	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
-		if (watch->steps[i] != 0 && !engine_is_deaf(engine) &&
-		    !request_is_answered(engine, watch->steps[i]))
-			return;
-	for (size_t i = 0; i < WATCH_NAN_STEPS; i++) {
-		struct tensor_answer answer;
-
-		if (watch->steps[i] == 0)
-			continue;
-		if (read_answer(engine, &watch->steps[i], &answer, NULL) == 0)
-			take_step(&watch->found, step_names[i], &answer.value);
-		tensor_answer_clear(&answer);
-	}
-	tell(engine);
-}
-
 static void check_over(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -535,9 +535,7 @@ static void check_over(struct engine *engine)
 	if (is_any_left(watch, &engine->session) && !engine_is_deaf(engine))
 		return;
 	watch->state = WATCH_NAN_OVER;
-	if (watch->timer)
-		loop_timer_stop(watch->timer);
-	watch->timer = NULL;
+	stop_looking(engine);
 	if (engine->is_screen)
 		engine_say(engine, false, "watch-nan: %s; no NaN was seen in %s",
 			   engine_is_deaf(engine) ? "the connection to the node is lost"
@@ -545,18 +543,13 @@ static void check_over(struct engine *engine)
 			   watch->expression);
 }
 
-void watch_nan_turn(struct engine *engine)
+void watch_nan_follow(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 
-	watch_nan_arm(engine);
+	watch_nan_note_armed(engine);
 	if (watch_nan_take_stop(engine))
 		begin_found(engine);
-	if (watch->state == WATCH_NAN_LOOKING && watch->seq != 0 &&
-	    (engine_is_deaf(engine) || request_is_answered(engine, watch->seq)))
-		take_look(engine);
-	if (watch->state == WATCH_NAN_STEPPING)
-		take_steps(engine);
 	if (watch->state == WATCH_NAN_LOOKING)
 		check_over(engine);
 }

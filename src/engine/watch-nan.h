@@ -28,6 +28,8 @@ struct command_context;
 struct engine;
 struct error;
 struct loop_timer;
+struct request;
+struct request_group;
 
 #define WATCH_NAN_SHARE 0.02
 /* Names that a step's number has, in the frame where it was found. */
@@ -65,20 +67,19 @@ struct watch_nan {
 	bool stops;
 	struct rankset ranks;	  /* that are watched */
 	struct rankset listed;	  /* of them those where it has tensors in it */
-	int64_t ways;		  /* the request who has an agent; 0: none */
+	struct request *ways;	  /* who has an agent; NULL: not asked */
 	struct rankset exact;	  /* of them those whose agents do it */
 	int breakpoint;		  /* theirs; 0: there is none */
 	uint64_t stops_seen;	  /* of the session's */
 	struct loop_timer *timer; /* until the next look; NULL: one is under
 				   * way */
-	int64_t seq;		  /* of that */
+	struct request *look;	  /* under way; NULL: none */
 	int rank;		  /* that it is at, or was last */
-	bool is_list;		  /* it asks for the tensors in it */
 	int64_t start;		  /* of a page of these */
 	double asked_at;
-	int64_t steps[WATCH_NAN_STEPS]; /* requests */
-	uint64_t looks;			/* that told something */
-	char *failure;			/* why the last one told nothing; NULL */
+	struct request_group *steps; /* the names of a step; NULL: not asked */
+	uint64_t looks;		     /* that told something */
+	char *failure;		     /* why the last one told nothing; NULL */
 	bool is_failure_told;
 	struct nan_find found;
 	bool is_told; /* scripts: told once */
@@ -91,8 +92,8 @@ void watch_nan_clear(struct engine *engine);
  */
 int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gradients, bool stops,
 		    const struct rankset *ranks, struct error *error);
-/* After messages were applied. */
-void watch_nan_turn(struct engine *engine);
+/* After a batch of messages: agents that stopped, ranks that ended. */
+void watch_nan_follow(struct engine *engine);
 /* "Rank 3: loss is nan, in train (train.py:27), step 41; …" */
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch);
 /* {"event": "nan", …}, as a script tells it: a new object. */
@@ -104,9 +105,9 @@ bool watch_nan_is_armed(const struct engine *engine);
 
 /* Which ranks have an agent is asked. */
 void watch_nan_ask_agents(struct engine *engine);
-/* Their agents are told to stop where it becomes NaN, once it is known who
- * has one; those that have it are not looked at any more. */
-void watch_nan_arm(struct engine *engine);
+/* Which agents have the breakpoint by now; these ranks are not looked at any
+ * more. */
+void watch_nan_note_armed(struct engine *engine);
 /* And no more. */
 void watch_nan_disarm(struct engine *engine);
 /* One has stopped for that: it is what was found. */

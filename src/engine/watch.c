@@ -31,6 +31,7 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/report.h"
+#include "engine/request-group.h"
 #include "engine/script.h"
 #include "model/standstill.h"
 
@@ -295,14 +296,23 @@ static void begin_recording(struct watch *watch)
 	watch->recording = xstrdup_or_null(engine_record_path(watch->engine));
 }
 
+static void await_sample(struct engine *engine, struct request *owned_sample)
+{
+	request_wait(engine, owned_sample, ANSWER_SECONDS);
+	request_cancel(engine, owned_sample);
+}
+
 /* What the others are at, before they are gone too. */
 static void look_at_once(struct watch *watch)
 {
 	struct engine *engine = watch->engine;
-	int64_t sample = engine_ask_sample(engine);
+	struct request *sample = engine_ask_sample(engine);
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 
-	evidence_ask(engine);
-	evidence_await(engine, sample, ANSWER_SECONDS);
+	evidence_ask(engine, group);
+	request_group_wait(group, ANSWER_SECONDS);
+	request_group_free(group);
+	await_sample(engine, sample);
 	engine_judge(engine);
 	describe(watch);
 	report_look(&watch->report, engine);
@@ -311,16 +321,17 @@ static void look_at_once(struct watch *watch)
 static void look_at_rest(struct watch *watch)
 {
 	struct engine *engine = watch->engine;
-	int64_t first;
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 
 	if (watch->outcome == OUTCOME_FAILED)
 		engine_wait(engine, are_all_gone, watch, END_SECONDS);
 	engine_sample_every(engine, 0);
 	if (watch->outcome == OUTCOME_STUCK)
 		report_ask_native(&watch->report, engine);
-	first = evidence_ask(engine);
-	evidence_ask_ways(engine);
-	evidence_await(engine, first, ANSWER_SECONDS);
+	evidence_ask(engine, group);
+	evidence_ask_ways(engine, group);
+	request_group_wait(group, ANSWER_SECONDS);
+	request_group_free(group);
 	engine_judge(engine);
 }
 
@@ -406,14 +417,12 @@ static int watch_job(struct watch *watch, struct error *error)
 {
 	struct engine *engine = watch->engine;
 	const struct session *session = &engine->session;
-	int64_t sample;
 
 	report_init(&watch->report, engine);
 	if (watch->options->folder)
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
-	sample = engine_ask_sample(engine);
-	evidence_await(engine, sample, ANSWER_SECONDS);
+	await_sample(engine, engine_ask_sample(engine));
 	say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
 	    count_present(session), count_present(session) == 1 ? "" : "s",
 	    session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job " : "",

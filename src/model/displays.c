@@ -55,6 +55,14 @@ bool displays_remove(struct displays *displays, int id)
 	return false;
 }
 
+struct display *displays_find(struct displays *displays, int id)
+{
+	for (size_t i = 0; i < displays->count; i++)
+		if (displays->items[i].id == id)
+			return &displays->items[i];
+	return NULL;
+}
+
 void display_answer(struct display *display, const char *value, const char *error)
 {
 	display->has_changed = display->value && value && strcmp(display->value, value) != 0;

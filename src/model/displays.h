@@ -25,7 +25,7 @@ struct display {
 	size_t node;
 	uint64_t stops; /* debugger.stops of the process then */
 	int depth;	/* of the frame */
-	int64_t seq;	/* of a request under way; 0: none */
+	bool is_asked;	/* the answer is to come */
 };
 
 struct displays {
@@ -41,6 +41,8 @@ int displays_add(struct displays *displays, const char *expression, struct error
 /* False: there is none with this id. */
 bool displays_remove(struct displays *displays, int id);
 /* The answer of the rank it was asked of; one of the two is NULL. */
+/* Lends; NULL: there is none. */
+struct display *displays_find(struct displays *displays, int id);
 void display_answer(struct display *display, const char *value, const char *error);
 
 #endif

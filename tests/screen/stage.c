@@ -112,6 +112,12 @@ void stage_draw(struct stage *stage, struct buffer *out)
 	canvas_append(out, &stage->app.canvas);
 }
 
+void stage_check_answered(struct stage *stage, const char *text)
+{
+	requests_complete(&stage->engine);
+	stage_check_shows(stage, text);
+}
+
 void stage_check_shows(struct stage *stage, const char *text)
 {
 	struct buffer drawn = BUFFER_INIT;

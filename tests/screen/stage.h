@@ -45,6 +45,8 @@ void stage_keys(struct stage *stage, const char *keys);
 /* Draws and appends the canvas as text. */
 void stage_draw(struct stage *stage, struct buffer *out);
 /* Fails unless the screen that is drawn now has text in a line, or has not. */
+/* After the loop has ended the requests: without a node, by an error. */
+void stage_check_answered(struct stage *stage, const char *text);
 void stage_check_shows(struct stage *stage, const char *text);
 void stage_check_hides(struct stage *stage, const char *text);
 /*

@@ -298,7 +298,7 @@ static void keys_do_what_they_do_while_it_asks(void **state)
 	stage_check_shows(stage, STAY_QUESTION);
 	/* Not an answer, though a question of another kind would take it. */
 	stage_keys(stage, "n");
-	stage_check_shows(stage, "next: ranks 0,3: ");
+	stage_check_answered(stage, "next: ranks 0,3: ");
 	stage_keys(stage, "M");
 	assert_int_equal(view->kind, VIEW_MERGED);
 	stage_check_shows(stage, STAY_QUESTION);
@@ -400,16 +400,17 @@ static void a_pending_breakpoint_is_reported_once(void **state)
 	bool is_error = true;
 	char *notice;
 
+	engine->is_screen = true;
 	add_breakpoint(stage, 14, NULL, false);
 	add_breakpoint(stage, 15, NULL, false);
 	bind(&engine->session, 1, NULL);
 	bind(&engine->session, 2, "pending: no function nosuch is loaded yet");
-	breaking_say_pending(engine);
+	breaking_say(engine);
 	notice = engine_take_notice(engine, &is_error);
 	assert_string_equal(notice, "breakpoint 2 is pending: no function nosuch is loaded yet");
 	assert_false(is_error);
 	free(notice);
-	breaking_say_pending(engine);
+	breaking_say(engine);
 	assert_null(engine_take_notice(engine, &is_error));
 }
 
@@ -545,13 +546,13 @@ static void yes_is_for_those_that_were_asked_about(void **state)
 	stage_check_shows(stage, "Ranks 0,3 will raise");
 	session_find_rank(session, 5)->debugger.state = DEBUGGER_STOPPED;
 	stage_keys(stage, "y");
-	stage_check_shows(stage, "terminate: ranks 0,3: ");
+	stage_check_answered(stage, "terminate: ranks 0,3: ");
 	/* One that is not stopped any more is not, either. */
 	commands_run(&stage->app, "terminate");
 	stage_check_shows(stage, "Ranks 0,3,5 will raise");
 	session_find_rank(session, 0)->debugger.state = DEBUGGER_RUNNING;
 	stage_keys(stage, "y");
-	stage_check_shows(stage, "terminate: ranks 3,5: ");
+	stage_check_answered(stage, "terminate: ranks 3,5: ");
 }
 
 static void what_each_raises_is_said(void **state)
@@ -658,7 +659,7 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	stage_keys(stage, "]");
 	stage_check_shows(stage, "r resumes the others");
 	commands_run(&stage->app, "release");
-	stage_check_shows(stage, "release: rank 0: ");
+	stage_check_answered(stage, "release: rank 0: ");
 	/* So does this, then. */
 	stage_keys(stage, "c");
 	assert_int_equal(stage->app.view.steps.count, 0);
@@ -697,7 +698,6 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	session_find_rank(session, 3)->debugger.state = DEBUGGER_STOPPED;
 	commands_go_on(&stage->app);
 	assert_int_equal(queue->count, 1);
-	stage_check_shows(stage, "next: ranks 0,3: ");
 	/* What others do is no matter of those. */
 	motion_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
@@ -724,7 +724,7 @@ static void who_waits_for_those_that_stand_is_not_waited_for(void **state)
 	session->now += 1;
 	commands_go_on(&stage->app);
 	assert_int_equal(stage->app.view.steps.count, 0);
-	stage_check_shows(stage, "next: rank 0: ");
+	stage_check_answered(stage, "next: rank 0: ");
 }
 
 /* Alone in all_reduce it stops some time, or never: nobody stands. */
@@ -897,11 +897,11 @@ static void ctrl_c_pauses_and_asks_before(void **state)
 	stage_keys(stage, "C-c");
 	stage_check_hides(stage, "(y, n)");
 	stage_keys(stage, "C-c y");
-	stage_check_shows(stage, "pause: ranks 1-2,4-7: ");
+	stage_check_answered(stage, "pause: ranks 1-2,4-7: ");
 	debugger->state = DEBUGGER_RUNNING;
 	stage_keys(stage, "@ 3 Enter Tab C-c");
 	stage_check_hides(stage, "(y, n)");
-	stage_check_shows(stage, "pause: rank 3: ");
+	stage_check_answered(stage, "pause: rank 3: ");
 }
 
 static void a_rank_that_runs_can_be_paused(void **state)
@@ -911,7 +911,7 @@ static void a_rank_that_runs_can_be_paused(void **state)
 	stage_keys(stage, "1 Enter Esc");
 	stage_check_shows(stage, "p pause");
 	stage_keys(stage, "p");
-	stage_check_shows(stage, "pause: ranks 1-2,4-7: ");
+	stage_check_answered(stage, "pause: ranks 1-2,4-7: ");
 }
 
 static void a_watch_is_typed(void **state)
@@ -969,7 +969,7 @@ static void t_runs_to_the_cursor(void **state)
 		stage_keys(stage, "3 Enter");
 		stage->app.view.pane = PANE_SOURCE;
 		stage_keys(stage, cases[i].keys);
-		stage_check_shows(stage, cases[i].says);
+		stage_check_answered(stage, cases[i].says);
 		last = &stage->engine.session.choice.breakpoints.items[2 + (cases[i].line > 0)]
 				.breakpoint;
 		assert_int_equal(last->line, cases[i].line);
@@ -998,7 +998,7 @@ static void a_step_into_a_collective_is_asked_about(void **state)
 	stage_keys(stage, "@ 3 Enter 3 Enter c");
 	stage_check_shows(stage, "Rank 3 comes to all_reduce (line 17) and will wait there for");
 	stage_keys(stage, "n n");
-	stage_check_shows(stage, "next: rank 3: ");
+	stage_check_answered(stage, "next: rank 3: ");
 	/* Together they are not asked. */
 	stage_keys(stage, "@ 0 , 3 Enter c");
 	stage_check_hides(stage, "(y, n)");

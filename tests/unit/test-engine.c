@@ -24,6 +24,7 @@
 #include "base/loop.h"
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/request-group.h"
 #include "engine/evidence.h"
 #include "engine/script.h"
 #include "model/source.h"
@@ -193,7 +194,7 @@ static void a_failure_is_logged_by_its_command(void **state)
 {
 	struct stage stage;
 	struct engine *engine = &stage.engine;
-	int64_t seq;
+	struct request *request;
 
 	(void)state;
 	stage_init(&stage);
@@ -203,9 +204,10 @@ static void a_failure_is_logged_by_its_command(void **state)
 		   "\"command\":\"setBreakpoints\",\"message\":\"It will not.\"}\n");
 	start(&stage, "read hello; read discover; read breaks; cat first\n"
 		      "read more\n");
-	seq = engine_ask(engine, "setBreakpoints", json_object());
-	assert_int_equal(seq, 3);
-	engine_wait_answers(engine, seq, seq, LIMIT_SECONDS);
+	request = request_start(engine, "setBreakpoints", json_object(), NULL, NULL);
+	assert_int_equal(request_seq(request), 3);
+	request_wait(engine, request, LIMIT_SECONDS);
+	request_cancel(engine, request);
 	assert_true(has_logged("break: It will not."));
 	stage_clear(&stage);
 }
@@ -249,9 +251,9 @@ static void a_recording_gets_the_sources(void **state)
 	assert_non_null(source);
 	assert_string_equal(source_line(source, 1), "a = 1");
 	/* The library's file was not asked for, nor this one again. */
-	assert_int_equal(engine->seq, 3);
+	assert_int_equal(engine->requests.seq, 3);
 	engine_record_sources(engine);
-	assert_int_equal(engine->seq, 3);
+	assert_int_equal(engine->requests.seq, 3);
 	stage_clear(&stage);
 }
 
@@ -583,13 +585,17 @@ static void the_kernels_log_is_asked_for_last(void **state)
 	struct buffer text = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	char *path;
+	struct request_group *group;
 	const char *end;
 
 	(void)state;
 	stage_init(&stage);
 	start_many(&stage);
 	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
-	evidence_await(engine, evidence_ask(engine), LIMIT_SECONDS);
+	group = request_group_new(engine, NULL, NULL, NULL);
+	evidence_ask(engine, group);
+	request_group_wait(group, LIMIT_SECONDS);
+	request_group_free(group);
 	path = path_of(&stage, "second");
 	assert_int_equal(file_read(path, "the log", &text, &error), 0);
 	end = strchr(text.data, '\n');
