@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "protocol/request-kind.h"
+
 struct debugger;
 struct error;
 struct message;
@@ -20,38 +22,6 @@ struct process;
 struct process_sample;
 struct stack_table;
 struct target;
-
-enum request_kind {
-	REQUEST_SAMPLE,	      /* stacks without stopping */
-	REQUEST_SAMPLE_EXACT, /* stacks, the GIL holder held meanwhile */
-	REQUEST_VARIABLES,
-	REQUEST_SOURCE,	  /* of a file that cannot be read here */
-	REQUEST_EVALUATE, /* an expression, or a line for its prompt */
-	REQUEST_COMPLETIONS,
-	REQUEST_SET_VARIABLE,
-	REQUEST_EXECUTE,	/* code beside the program */
-	REQUEST_CATCH,		/* holds at uncaught exceptions */
-	REQUEST_EJECT,		/* the agent leaves it */
-	REQUEST_WATCHDOG,	/* its groups wait longer; the node's own */
-	REQUEST_SET_EXCEPTIONS, /* which of them stop */
-	REQUEST_TENSOR,		/* what a value is, and of its elements */
-	REQUEST_PARAMETERS,	/* of a module, all of them */
-	REQUEST_CONTINUE,
-	REQUEST_NEXT,
-	REQUEST_STEP_IN,
-	REQUEST_STEP_OUT,
-	REQUEST_UNTIL,
-	REQUEST_JUMP,
-	REQUEST_PAUSE,
-	REQUEST_TERMINATE, /* pdb's quit */
-	REQUEST_SET_BREAKPOINTS,
-	REQUEST_TERMINAL,	/* its session as it is, from now on */
-	REQUEST_TERMINAL_INPUT, /* what a person types into that */
-	REQUEST_KIND_COUNT,
-};
-
-/* "sample", "next" …: what the pipe calls it (backends/reason.c). */
-const char *request_kind_name(enum request_kind kind);
 
 /* Why a connection cannot do something, and what would help ("" nothing). */
 struct reason {

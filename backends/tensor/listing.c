@@ -119,7 +119,7 @@ static void tell_progress(struct listing_ask *ask, bool is_over)
 	json_object_set_new(body, "done", json_integer(ask->done));
 	json_object_set_new(body, "total", json_integer(is_over ? 0 : ask->total));
 	json_set_text(body, "message", ask->finding.text);
-	node_emit(ask->base.node, "progress", body);
+	node_emit(ask->base.node, EVENT_PROGRESS, body);
 	node_flush(ask->base.node);
 }
 
