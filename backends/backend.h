@@ -31,6 +31,43 @@ struct reason {
 
 /* Both as sentences. Always returns -1. */
 int reason_explain(const struct reason *reason, struct error *error);
+/* Always returns false. */
+bool reason_set(struct reason *reason, const char *why, const char *fix);
+/* That no thread has stopped. Always returns false. */
+bool reason_is_running(struct reason *reason);
+
+/* The columns of requests.def. */
+enum backend_kind {
+	BACKEND_READER,
+	BACKEND_TRACER,
+	BACKEND_AGENT,
+	BACKEND_PDB,
+	BACKEND_KIND_COUNT,
+};
+
+/* Cells of requests.def, explained there; more is needed further down. */
+enum capability {
+	CAPABILITY_ALWAYS,
+	CAPABILITY_FROZEN,
+	CAPABILITY_CONNECTED,
+	CAPABILITY_OPENED,
+	CAPABILITY_DEBUGGING,
+	CAPABILITY_FOLLOWED,
+	CAPABILITY_STOPPED,
+	CAPABILITY_STEPPED,
+	CAPABILITY_NO_FIRST, /* from here on: refused in every state */
+#define REFUSAL(name, ...) CAPABILITY_NO_##name,
+#include "protocol/requests.def"
+};
+
+enum capability backend_capability(enum backend_kind backend, enum request_kind kind);
+/* Whether the capability is a refusal, which then is the reason. */
+bool reason_refuse(struct reason *reason, enum capability capability);
+/* Whether a connection is opened for the request where there is none. */
+bool request_opens(enum backend_kind backend, enum request_kind kind,
+		   const struct message *request);
+/* Whether the list of breakpoints is empty. */
+bool request_clears_breakpoints(const struct message *request);
 
 /* Each backend's connection begins with this. */
 struct connection {
@@ -64,10 +101,7 @@ struct backend {
 	 * connection that there is, unless that is NULL. NULL: never.
 	 */
 	bool (*attends)(const struct process *process, const struct connection *connection);
-	/*
-	 * Whether it can do that now. request says what exactly (its thread,
-	 * its frame); NULL: in general. reason may be NULL.
-	 */
+	/* connection_can() with a reason that is not NULL, and empty. */
 	bool (*can)(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);
 	/*
@@ -107,6 +141,13 @@ struct backend {
 	 */
 	void (*close)(struct connection *connection);
 };
+
+/*
+ * Whether it can do that now. request says what exactly (its thread, its
+ * frame); NULL: in general. reason may be NULL.
+ */
+bool connection_can(const struct connection *connection, enum request_kind kind,
+		    const struct message *request, struct reason *reason);
 
 extern const struct backend ptrace_backend;
 extern const struct backend pdb_backend;

@@ -166,7 +166,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bo
 	}
 	if (!connection)
 		return -1;
-	if (!connection->backend->can(connection, kind, NULL, &reason))
+	if (!connection_can(connection, kind, NULL, &reason))
 		return reason_explain(&reason, error);
 	part = xcalloc(1, sizeof(*part));
 	part->round = round;

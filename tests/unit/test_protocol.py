@@ -52,6 +52,18 @@ class TestProtocol(unittest.TestCase):
             if not row[2]:
                 self.assertIn("[REQUEST_%s] = " % row[0], handlers, name)
 
+    def test_a_backend_sends_each_request_that_it_can_serve(self):
+        for column, *names in ((1, "control", "backend.c"),
+                               (2, "http", "backend.c"),
+                               (3, "pdb", "orders.c")):
+            text = protocoldef.read("backends", *names)
+            for name, row in protocoldef.requests().items():
+                # pdb's session, and no question to pdb.
+                if row[2] and name != "terminal":
+                    found = "[REQUEST_%s] = " % row[0] in text
+                    self.assertEqual(not row[2][column].startswith("NO_"),
+                                     found, (names, name))
+
     def test_each_event_is_sent(self):
         text = protocoldef.read("src", "protocol", "debugger.c")
         for path in glob.glob(os.path.join(protocoldef.SOURCE, "backends",
