@@ -2,7 +2,6 @@
 
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +25,6 @@
 #include "backends/stopgate.h"
 #include "backends/tensor/asking.h"
 #include "backends/tensor/asks.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
@@ -34,8 +32,6 @@
 
 /* How often to look for new processes by default. */
 #define LOOK_SECONDS 1.0
-#define LOOK_MINIMUM 0.1
-#define LOOK_MAXIMUM 3600.0
 
 static void handle_initialize(struct node *node, const struct message *request)
 {
@@ -83,19 +79,10 @@ static void handle_discover(struct node *node, const struct message *request)
 	bool follows = json_get_boolean(request->body, "follow", false);
 	double period = json_get_real(request->body, "period", LOOK_SECONDS);
 	const struct discovery *discovery;
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 	json_t *body;
 
-	if (!(period >= LOOK_MINIMUM && period <= LOOK_MAXIMUM)) {
-		node_respond(node, request, NULL,
-			     "discover: \"period\" is between a tenth of a second and an hour.");
-		return;
-	}
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	discovery = roster_discover(node_roster(node),
 				    json_is_array(json_object_get(request->body, "pids")) ? &pids
 											  : NULL,
@@ -119,15 +106,10 @@ static void handle_sample(struct node *node, const struct message *request)
 /* The process of the request, or NULL and it is answered. */
 static const struct process *find_process(struct node *node, const struct message *request)
 {
+	pid_t pid = pid_read(request->body);
+	const struct process *process = roster_find(node_roster(node), pid);
 	struct error error = ERROR_INIT;
-	const struct process *process;
-	pid_t pid;
 
-	if (pid_parse(&pid, request->body, "pid", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return NULL;
-	}
-	process = roster_find(node_roster(node), pid);
 	if (!process) {
 		roster_miss(pid, &error);
 		node_respond(node, request, NULL, error.message);
@@ -166,10 +148,9 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 /* What changes a process may have to wait; what reads it need not. */
 static void route(struct node *node, enum request_kind kind, const struct message *request)
 {
-	pid_t pid;
+	pid_t pid = pid_read(request->body);
 
-	if (request_kind_changes(kind) && pid_parse(&pid, request->body, "pid", NULL) == 0 &&
-	    roster_find(node_roster(node), pid) &&
+	if (request_kind_changes(kind) && roster_find(node_roster(node), pid) &&
 	    stop_gate_take(node_stop_gate(node), pid, kind, request))
 		return;
 	request_send(node, kind, request);
@@ -241,11 +222,10 @@ static void handle_source(struct node *node, const struct message *request)
 static void handle_output(struct node *node, const struct message *request)
 {
 	struct outputs *outputs = node_outputs(node);
+	pid_t pid = pid_read(request->body);
 	const struct process *process;
-	pid_t pid;
 
-	if (pid_parse(&pid, request->body, "pid", NULL) == 0 &&
-	    !roster_find(node_roster(node), pid) && outputs_request_ended(outputs, pid, request))
+	if (!roster_find(node_roster(node), pid) && outputs_request_ended(outputs, pid, request))
 		return;
 	process = find_process(node, request);
 	if (process)
@@ -254,15 +234,11 @@ static void handle_output(struct node *node, const struct message *request)
 
 static void handle_diagnose(struct node *node, const struct message *request)
 {
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 	json_t *ranks;
 	json_t *body;
 
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	ranks = json_array();
 	for (size_t i = 0; i < pids.count; i++)
 		json_array_append_new(ranks, diagnose(node, pids.pids[i]));
@@ -275,13 +251,9 @@ static void handle_diagnose(struct node *node, const struct message *request)
 static void handle_evidence(struct node *node, const struct message *request)
 {
 	bool has_kernel = json_get_boolean(request->body, "kernel", false);
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	node_respond(node, request, evidence_make(node_evidence(node), &pids, has_kernel), NULL);
 	pid_list_clear(&pids);
 }
@@ -310,11 +282,8 @@ static void handle_set(struct node *node, const struct message *request)
 	const json_t *stay = json_object_get(request->body, "stay");
 	bool is_once = strcmp(json_get_string(request->body, "stay", ""), "once") == 0;
 
-	if ((on_signal && !json_is_boolean(on_signal)) ||
-	    (stay && !json_is_boolean(stay) && !is_once)) {
-		node_respond(node, request, NULL,
-			     "set: \"stopOnSignal\" and \"stay\" are true or false, or \"stay\" is "
-			     "\"once\".");
+	if (stay && !json_is_boolean(stay) && !is_once) {
+		node_respond(node, request, NULL, "set: \"stay\" is true, false or \"once\".");
 		return;
 	}
 	if (on_signal)
@@ -361,9 +330,9 @@ void request_handle(struct node *node, const struct message *request)
 		error_set(&error, "probetui-node has no request \"%s\".", request->name);
 	else if (request_kind_changes(kind) && node_is_read_only(node))
 		error_set(&error, "This stops or changes the process, which --read-only refuses.");
-	else if (handlers[kind])
+	else if (request_check(kind, request->body, &error) == 0 && handlers[kind])
 		handlers[kind](node, request);
-	else
+	else if (!error_is_set(&error))
 		route(node, kind, request);
 	if (error_is_set(&error))
 		node_respond(node, request, NULL, error.message);

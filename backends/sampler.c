@@ -21,7 +21,6 @@
 #include "protocol/sample.h"
 
 #define PERIOD_MINIMUM 0.01
-#define PERIOD_MAXIMUM 3600.0
 /* A reader that is this far behind gets only samples that it asked for. */
 #define WAITING_MAXIMUM (256u << 10)
 
@@ -271,13 +270,9 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 	bool is_all = !json_object_get(request->body, "pids");
 	bool is_exact = json_get_boolean(request->body, "exact", false);
 	double period = json_get_real(request->body, "period", -1);
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(sampler->node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	if (is_all)
 		roster_list(node_roster(sampler->node), &pids);
 	if (is_exact && node_is_read_only(sampler->node)) {
@@ -287,9 +282,6 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 	} else if (period == 0) {
 		stop_timer(sampler);
 		node_respond(sampler->node, request, NULL, NULL);
-	} else if (!(period <= PERIOD_MAXIMUM)) {
-		node_respond(sampler->node, request, NULL,
-			     "sample: \"period\" is more than an hour.");
 	} else {
 		run_round(sampler, request, request->body, &pids, is_exact);
 		if (period > 0)

@@ -13,7 +13,6 @@
 #include "backends/roster.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/json.h"
 #include "base/loop.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"

@@ -39,17 +39,48 @@ def string(literals):
 def rows(name, *macros):
     """(macro, arguments) of each row of a .def file."""
     text = re.sub(r"/\*.*?\*/", "", read("src", "protocol", name), flags=re.S)
-    found = re.findall(r"^(%s)\((.*?)\)$" % "|".join(macros), text,
+    found = re.findall(r"^(%s)\((.*?)\)\n(?!\t)" % "|".join(macros), text,
                        re.M | re.S)
     return [(macro, arguments(body)) for macro, body in found]
 
 
 def requests():
-    """{name: (enumerator, effect, what each backend needs, documentation)} of
-    those of the pipe; what each backend needs is empty where the node
-    answers."""
-    return {string(row[1]): (row[0], row[2], row[3:-1], string(row[-1]))
+    """{name: (enumerator, effect, what each backend needs, documentation,
+    fields)} of those of the pipe; what each backend needs is empty where the
+    node answers."""
+    return {string(row[1]): (row[0], row[2], row[3:-2], string(row[-2]),
+                             fields(row[-1]))
             for _, row in rows("requests.def", "REQUEST", "NODE_REQUEST")}
+
+
+def span(least, most):
+    """Bounds, as the table has them."""
+    defined = dict(re.findall(r"#define (\w+) (\d+)", "".join(
+        read("src", "protocol", name)
+        for name in ("stack.h", "tensor.h", "tensorparameters.h"))))
+    if least == "-INT32_MAX":
+        return ""
+    if most == "INT32_MAX":
+        return "from " + least
+    return "%s to %s" % (least, defined.get(most, most))
+
+
+def fields(text):
+    """[(key, how it is written in the table)] of a row."""
+    sets = dict(re.findall(r"^#define (\w+) ((?:.*\\\n)*.*)$",
+                           read("src", "protocol", "requests.def"), re.M))
+    for _ in range(3):
+        text = re.sub(r"\bWITH_[A-Z]+", lambda found: sets[found[0]], text)
+    made = []
+    for kind, body in re.findall(
+            r"(?:FIELD|MUST)\((\w+)\(((?:\"[^\"]*\"|[^()])*)\)\)", text):
+        key, *bounds = arguments(body)
+        said = span(*bounds) if len(bounds) == 2 else ""
+        if kind == "WORD":
+            said = ", ".join("`%s`" % one for one in string(said).split())
+        made.append((string(key), "`%s`%s" % (
+            string(key), " (%s)" % said if said else "")))
+    return made
 
 
 def events():
@@ -60,14 +91,14 @@ def events():
 
 def table():
     """Markdown."""
-    lines = ["| name | does | %s |" % " | ".join(BACKENDS),
-             "|---" * (2 + len(BACKENDS)) + "|"]
-    for name, (_, effect, needs, words) in requests().items():
+    lines = ["| name | does | %s | arguments |" % " | ".join(BACKENDS),
+             "|---" * (3 + len(BACKENDS)) + "|"]
+    for name, (_, effect, needs, words, keys) in requests().items():
         cells = ["no" if one.startswith("NO_") else one.lower()
                  for one in needs] or ["the node answers"] + [""] * 3
-        lines.append("| `%s` | %s%s | %s |" % (
+        lines.append("| `%s` | %s%s | %s | %s |" % (
             name, words, " (changes)" if effect == "CHANGES" else "",
-            " | ".join(cells)))
+            " | ".join(cells), ", ".join(said for _, said in keys)))
     lines += ["", "| name | reports |", "|---|---|"]
     lines += ["| `%s` | %s |" % (name, words)
               for name, (_, words) in events().items()]

@@ -3,9 +3,6 @@
  */
 #include "backends/backend.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "banned.h"
 #include "backends/node.h"
 #include "backends/pdb/bindings.h"

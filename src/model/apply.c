@@ -8,7 +8,6 @@
 
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "model/held.h"

@@ -1,10 +1,14 @@
 /*
- * request kind: which request a message is, from src/protocol/requests.def.
+ * request kind: which request a message is, and whether the arguments are those
+ * of the request, from src/protocol/requests.def.
  */
 #ifndef PROTOCOL_REQUEST_KIND_H
 #define PROTOCOL_REQUEST_KIND_H
 
+#include <jansson.h>
 #include <stdbool.h>
+
+struct error;
 
 enum request_kind {
 #define REQUEST(name, ...) REQUEST_##name,
@@ -19,5 +23,13 @@ const char *request_kind_name(enum request_kind kind);
 enum request_kind request_kind_find(const char *name);
 /* Whether it stops, writes to, or runs code in the process. */
 bool request_kind_changes(enum request_kind kind);
+
+/*
+ * Checks the arguments by the fields of requests.def; -1 and a sentence. Keys
+ * that are no field are ignored.
+ */
+int request_check(enum request_kind kind, const json_t *arguments, struct error *error);
+
+#define PROCESSES_MAXIMUM 65536
 
 #endif

@@ -199,6 +199,12 @@ class Subject:
     def for_evaluate(self):
         return {"pid": self.pid, "expression": "6 * 7", "depth": 0}
 
+    def for_setExceptionBreakpoints(self):
+        return {"pid": self.pid, "filters": ["uncaught"]}
+
+    def for_catch(self):
+        return {"pid": self.pid, "on": False}
+
     def for_terminal(self):
         return {"pid": self.pid, "on": True}
 
@@ -305,12 +311,6 @@ class Agent(Reading):
 
     def for_execute(self):
         return {"pid": self.pid, "code": "6 * 7"}
-
-    def for_setExceptionBreakpoints(self):
-        return {"pid": self.pid, "filters": ["uncaught"]}
-
-    def for_catch(self):
-        return {"pid": self.pid, "on": False}
 
     def for_jump(self):
         line = LINES.index("    return total") + 1

@@ -210,6 +210,10 @@ static void ask(struct talk *talk, const char *text)
 	}
 	message_make_request(&request, request_kind_name(kind), body);
 	request.seq = SEQ_FIRST + talk->request_count;
+	if (request_check(kind, request.body, NULL) < 0) {
+		message_clear(&request);
+		return;
+	}
 	if (!connection_can(talk->connection, kind, &request, &reason)) {
 		if (!reason.why[0])
 			abort();

@@ -35,6 +35,17 @@ class TestProtocol(unittest.TestCase):
         self.assertIn("evidence", REQUESTS)
         self.assertEqual(first_column("request"), REQUESTS)
 
+    def test_the_arguments_of_each_are_explained(self):
+        table = document().split("\n| request |")[1].split("\n\n")[0]
+        lines = {name: line for line in table.splitlines()[2:]
+                 for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+        for name, row in protocoldef.requests().items():
+            text = lines[name] + "".join(
+                lines.get(other, "") for other in
+                re.findall(r"as (?:of|in) `(\w+)`", lines[name]))
+            for key, _ in row[-1]:
+                self.assertRegex(text, r"`%s\b" % key, name)
+
     def test_events(self):
         self.assertIn("rankRemoved", EVENTS)
         self.assertEqual(first_column("event"), EVENTS)
