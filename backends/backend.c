@@ -42,9 +42,8 @@ bool request_opens(enum backend_kind backend, enum request_kind kind, const stru
 	const json_t *list = json_object_get(request->body, "breakpoints");
 	enum capability capability = backend_capability(backend, kind);
 
-	if (kind == REQUEST_SET_BREAKPOINTS)
-		return json_array_size(list) > 0;
-	return capability >= CAPABILITY_OPENED && capability <= CAPABILITY_FOLLOWED;
+	return capability >= CAPABILITY_OPENED && capability <= CAPABILITY_FOLLOWED &&
+	       (kind != REQUEST_SET_BREAKPOINTS || json_array_size(list) > 0);
 }
 
 bool request_clears_breakpoints(const struct message *request)

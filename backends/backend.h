@@ -45,7 +45,7 @@ enum backend_kind {
 	BACKEND_KIND_COUNT,
 };
 
-/* Cells of requests.def, explained there; more is needed further down. */
+/* The cells of requests.def, explained there, in the order of what they need. */
 enum capability {
 	CAPABILITY_ALWAYS,
 	CAPABILITY_FROZEN,
@@ -63,7 +63,8 @@ enum capability {
 enum capability backend_capability(enum backend_kind backend, enum request_kind kind);
 /* Whether the capability is a refusal, which then is the reason. */
 bool reason_refuse(struct reason *reason, enum capability capability);
-/* Whether a connection is opened for the request where there is none. */
+/* Whether a connection is opened for the request where there is none; not for
+ * an empty list of breakpoints. */
 bool request_opens(enum backend_kind backend, enum request_kind kind,
 		   const struct message *request);
 /* Whether the list of breakpoints is empty. */
@@ -143,8 +144,8 @@ struct backend {
 };
 
 /*
- * Whether it can do that now. request says what exactly (its thread, its
- * frame); NULL: in general. reason may be NULL.
+ * Whether the connection can serve the request now. request: for the thread and
+ * the frame in the arguments; NULL: for any. reason may be NULL.
  */
 bool connection_can(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);

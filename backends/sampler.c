@@ -170,7 +170,8 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bo
 	part = xcalloc(1, sizeof(*part));
 	part->round = round;
 	part->pid = pid;
-	message_make_request(&message, "sample", json_incref(round->arguments));
+	message_make_request(&message, request_kind_name(REQUEST_SAMPLE),
+			     json_incref(round->arguments));
 	message.seq = --sampler->last_seq;
 	map_put(sampler->parts, (uint64_t)-message.seq, part);
 	round->waiting++;

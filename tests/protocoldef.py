@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rows of src/protocol/requests.def and messages.def, for tests; run as a
 program, writes the table of requests and events in doc/protocol.md anew."""
+import json
 import os
 import re
 
@@ -89,18 +90,31 @@ def events():
             for _, row in rows("messages.def", "EVENT")}
 
 
+def dap(kind, key):
+    """Names of the Debug Adapter Protocol."""
+    schema = json.loads(read("tests", "agent", "dap-schema.json"))
+    return {name for title, one in schema["definitions"].items()
+            if title.endswith(kind) for part in one.get("allOf", [one])
+            for name in part.get("properties", {}).get(key, {}).get(
+                "enum", [])}
+
+
 def table():
     """Markdown."""
+    # Of DAP's launch ours has no more than the name.
+    known = dap("Request", "command") - {"launch"}
     lines = ["| name | does | %s | arguments |" % " | ".join(BACKENDS),
              "|---" * (3 + len(BACKENDS)) + "|"]
     for name, (_, effect, needs, words, keys) in requests().items():
         cells = ["no" if one.startswith("NO_") else one.lower()
                  for one in needs] or ["the node answers"] + [""] * 3
-        lines.append("| `%s` | %s%s | %s | %s |" % (
-            name, words, " (changes)" if effect == "CHANGES" else "",
+        lines.append("| `%s`%s | %s%s | %s | %s |" % (
+            name, "" if name in known else " *", words,
+            " (changes)" if effect == "CHANGES" else "",
             " | ".join(cells), ", ".join(said for _, said in keys)))
+    known = dap("Event", "event")
     lines += ["", "| name | reports |", "|---|---|"]
-    lines += ["| `%s` | %s |" % (name, words)
+    lines += ["| `%s`%s | %s |" % (name, "" if name in known else " *", words)
               for name, (_, words) in events().items()]
     return "\n".join(lines) + "\n"
 

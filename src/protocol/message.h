@@ -5,8 +5,8 @@
  *   {"seq", "type": "response", "request_seq", "success", "command",
  *    "message" (the sentence when it failed), "body"}
  *   {"seq", "type": "event", "event", "body"}
- * requests.def lists commands, messages.def events; doc/protocol.md says what
- * each carries. In a recording each line has "time" (seconds since the
+ * requests.def lists commands, messages.def events; doc/protocol.md explains
+ * the members of each. In a recording each line has "time" (seconds since the
  * recording began) besides.
  */
 #ifndef PROTOCOL_MESSAGE_H
