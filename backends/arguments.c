@@ -5,7 +5,7 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "base/error.h"
+#include "base/json.h"
 #include "base/map.h"
 
 void pid_list_add(struct pid_list *list, pid_t pid)
@@ -30,46 +30,27 @@ void pid_list_remove(struct pid_list *list, bool (*is_unwanted)(pid_t pid, void 
 	list->count = kept;
 }
 
-static int to_pid(const json_t *value)
+pid_t pid_read(const json_t *arguments)
 {
-	json_int_t number = json_integer_value(value);
-
-	return json_is_integer(value) && number > 0 && number <= INT32_MAX ? (int)number : -1;
+	return (pid_t)json_get_integer(arguments, "pid", 0);
 }
 
-int pid_parse(pid_t *pid, const json_t *arguments, const char *key, struct error *error)
+void pid_list_read(struct pid_list *list, const json_t *arguments)
 {
-	*pid = to_pid(json_object_get(arguments, key));
-	if (*pid < 0)
-		return error_set(error, "\"%s\" is not the number of a process.", key);
-	return 0;
-}
-
-int pid_list_parse(struct pid_list *list, const json_t *arguments, const char *key,
-		   struct error *error)
-{
-	const json_t *array = json_object_get(arguments, key);
-	struct map *seen;
-	int result = 0;
+	const json_t *array = json_object_get(arguments, "pids");
+	struct map *seen = map_new(NULL);
+	const json_t *value;
+	size_t i;
 
 	*list = (struct pid_list){ .pids = NULL };
-	if (!array || json_is_null(array))
-		return 0;
-	if (!json_is_array(array) || json_array_size(array) > PIDS_MAXIMUM)
-		return error_set(error, "\"%s\" is not a list of processes.", key);
-	seen = map_new(NULL);
-	for (size_t i = 0; i < json_array_size(array) && result == 0; i++) {
-		int pid = to_pid(json_array_get(array, i));
+	json_array_foreach(array, i, value)
+	{
+		pid_t pid = (pid_t)json_integer_value(value);
 
-		if (pid < 0)
-			result = error_set(error, "\"%s\" is not a list of processes.", key);
-		else if (!map_find(seen, (uint64_t)pid)) {
-			map_put(seen, (uint64_t)pid, list);
-			pid_list_add(list, pid);
-		}
+		if (map_find(seen, (uint64_t)pid))
+			continue;
+		map_put(seen, (uint64_t)pid, list);
+		pid_list_add(list, pid);
 	}
 	map_free(seen);
-	if (result < 0)
-		pid_list_clear(list);
-	return result;
 }

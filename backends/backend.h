@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "protocol/request-kind.h"
+
 struct debugger;
 struct error;
 struct message;
@@ -21,38 +23,6 @@ struct process_sample;
 struct stack_table;
 struct target;
 
-enum request_kind {
-	REQUEST_SAMPLE,	      /* stacks without stopping */
-	REQUEST_SAMPLE_EXACT, /* stacks, the GIL holder held meanwhile */
-	REQUEST_VARIABLES,
-	REQUEST_SOURCE,	  /* of a file that cannot be read here */
-	REQUEST_EVALUATE, /* an expression, or a line for its prompt */
-	REQUEST_COMPLETIONS,
-	REQUEST_SET_VARIABLE,
-	REQUEST_EXECUTE,	/* code beside the program */
-	REQUEST_CATCH,		/* holds at uncaught exceptions */
-	REQUEST_EJECT,		/* the agent leaves it */
-	REQUEST_WATCHDOG,	/* its groups wait longer; the node's own */
-	REQUEST_SET_EXCEPTIONS, /* which of them stop */
-	REQUEST_TENSOR,		/* what a value is, and of its elements */
-	REQUEST_PARAMETERS,	/* of a module, all of them */
-	REQUEST_CONTINUE,
-	REQUEST_NEXT,
-	REQUEST_STEP_IN,
-	REQUEST_STEP_OUT,
-	REQUEST_UNTIL,
-	REQUEST_JUMP,
-	REQUEST_PAUSE,
-	REQUEST_TERMINATE, /* pdb's quit */
-	REQUEST_SET_BREAKPOINTS,
-	REQUEST_TERMINAL,	/* its session as it is, from now on */
-	REQUEST_TERMINAL_INPUT, /* what a person types into that */
-	REQUEST_KIND_COUNT,
-};
-
-/* "sample", "next" …: what the pipe calls it (backends/reason.c). */
-const char *request_kind_name(enum request_kind kind);
-
 /* Why a connection cannot do something, and what would help ("" nothing). */
 struct reason {
 	char why[256];
@@ -61,6 +31,44 @@ struct reason {
 
 /* Both as sentences. Always returns -1. */
 int reason_explain(const struct reason *reason, struct error *error);
+/* Always returns false. */
+bool reason_set(struct reason *reason, const char *why, const char *fix);
+/* That no thread has stopped. Always returns false. */
+bool reason_is_running(struct reason *reason);
+
+/* The columns of requests.def. */
+enum backend_kind {
+	BACKEND_READER,
+	BACKEND_TRACER,
+	BACKEND_AGENT,
+	BACKEND_PDB,
+	BACKEND_KIND_COUNT,
+};
+
+/* The cells of requests.def, explained there, in the order of what they need. */
+enum capability {
+	CAPABILITY_ALWAYS,
+	CAPABILITY_FROZEN,
+	CAPABILITY_CONNECTED,
+	CAPABILITY_OPENED,
+	CAPABILITY_DEBUGGING,
+	CAPABILITY_FOLLOWED,
+	CAPABILITY_STOPPED,
+	CAPABILITY_STEPPED,
+	CAPABILITY_NO_FIRST, /* from here on: refused in every state */
+#define REFUSAL(name, ...) CAPABILITY_NO_##name,
+#include "protocol/requests.def"
+};
+
+enum capability backend_capability(enum backend_kind backend, enum request_kind kind);
+/* Whether the capability is a refusal, which then is the reason. */
+bool reason_refuse(struct reason *reason, enum capability capability);
+/* Whether a connection is opened for the request where there is none; not for
+ * an empty list of breakpoints. */
+bool request_opens(enum backend_kind backend, enum request_kind kind,
+		   const struct message *request);
+/* Whether the list of breakpoints is empty. */
+bool request_clears_breakpoints(const struct message *request);
 
 /* Each backend's connection begins with this. */
 struct connection {
@@ -94,10 +102,7 @@ struct backend {
 	 * connection that there is, unless that is NULL. NULL: never.
 	 */
 	bool (*attends)(const struct process *process, const struct connection *connection);
-	/*
-	 * Whether it can do that now. request says what exactly (its thread,
-	 * its frame); NULL: in general. reason may be NULL.
-	 */
+	/* connection_can() with a reason that is not NULL, and empty. */
 	bool (*can)(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);
 	/*
@@ -137,6 +142,13 @@ struct backend {
 	 */
 	void (*close)(struct connection *connection);
 };
+
+/*
+ * Whether the connection can serve the request now. request: for the thread and
+ * the frame in the arguments; NULL: for any. reason may be NULL.
+ */
+bool connection_can(const struct connection *connection, enum request_kind kind,
+		    const struct message *request, struct reason *reason);
 
 extern const struct backend ptrace_backend;
 extern const struct backend pdb_backend;

@@ -186,10 +186,8 @@ void detach_request(struct node *node, const struct message *request)
 {
 	bool is_forced = json_get_boolean(request->body, "force", false);
 	struct error error = ERROR_INIT;
-	pid_t pid;
 
-	if (pid_parse(&pid, request->body, "pid", &error) < 0 ||
-	    detach(node, pid, is_forced, &error) < 0)
+	if (detach(node, pid_read(request->body), is_forced, &error) < 0)
 		node_respond(node, request, NULL, error.message);
 	else
 		node_respond(node, request, NULL, NULL);

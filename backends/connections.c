@@ -226,7 +226,7 @@ static struct connection *open_for(struct connections *connections, struct slot 
 		if (is_beside && slot->connections[i])
 			continue;
 		/* It says no to this request, and has others under way. */
-		if (slot->connections[i] && backend->can(slot->connections[i], kind, NULL, NULL))
+		if (slot->connections[i] && connection_can(slot->connections[i], kind, NULL, NULL))
 			continue;
 		if (!backend->opens_for || !backend->opens_for(process, kind, request))
 			continue;
@@ -259,14 +259,14 @@ struct connection *connections_find(struct connections *connections, const struc
 
 		if (!connection)
 			continue;
-		if (connection->backend->can(connection, kind, request, &reason))
+		if (connection_can(connection, kind, request, &reason))
 			return connection;
 		if (!has_reason)
 			nearest = reason;
 		has_reason = true;
 	}
 	opened = open_for(connections, slot, process, kind, request, &refused);
-	if (opened && opened->backend->can(opened, kind, request, &nearest))
+	if (opened && connection_can(opened, kind, request, &nearest))
 		return opened;
 	if (error_is_set(&refused))
 		error_set(error, "%s", refused.message);
@@ -289,11 +289,11 @@ struct connection *connections_find_agent(struct connections *connections,
 		struct connection *connection = slot->connections[i];
 
 		if (connection && !rows[i].opens_itself &&
-		    connection->backend->can(connection, kind, request, NULL))
+		    connection_can(connection, kind, request, NULL))
 			return connection;
 	}
 	opened = open_for(connections, slot, process, kind, request, &unused);
-	if (opened && opened->backend->can(opened, kind, request, NULL))
+	if (opened && connection_can(opened, kind, request, NULL))
 		return opened;
 	return NULL;
 }

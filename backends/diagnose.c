@@ -90,8 +90,7 @@ static bool try_exact(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct connection *connection = try_open(node, pid, reason);
 
-	return connection &&
-	       connection->backend->can(connection, REQUEST_SAMPLE_EXACT, NULL, reason);
+	return connection && connection_can(connection, REQUEST_SAMPLE_EXACT, NULL, reason);
 }
 
 /*

@@ -307,7 +307,7 @@ static int resume(struct hold_limit *limit, const struct process *process, struc
 	int result = -1;
 
 	json_object_set_new(arguments, "pid", json_integer(process->pid));
-	message_make_request(&request, "continue", arguments);
+	message_make_request(&request, request_kind_name(REQUEST_CONTINUE), arguments);
 	request.seq = NODE_NOBODY;
 	connection = connections_find(node_connections(limit->node), process, REQUEST_CONTINUE,
 				      &request, error);

@@ -95,7 +95,7 @@ static void say_progress(const struct progress_state *state, void *data)
 	json_object_set_new(body, "done", json_integer(state->done));
 	json_object_set_new(body, "total", json_integer(state->total));
 	json_set_text(body, "message", state->what);
-	node_emit(data, "progress", body);
+	node_emit(data, EVENT_PROGRESS, body);
 	node_flush(data);
 }
 
@@ -369,7 +369,7 @@ void node_tidy_stacks(struct node *node)
 	roster_forget_files(node->roster);
 	stack_table_free(node->stacks);
 	node->stacks = stack_table_new();
-	node_emit(node, "stacksDropped", json_object());
+	node_emit(node, EVENT_STACKS_DROPPED, json_object());
 }
 
 void node_flush(struct node *node)
@@ -395,12 +395,12 @@ static void add_rank(struct node *node, json_t *body)
 		json_object_set_new(body, "rank", json_integer(process->rank));
 }
 
-void node_emit(struct node *node, const char *event, json_t *owned_body)
+void node_emit(struct node *node, enum event_kind event, json_t *owned_body)
 {
 	struct message message;
 
 	add_rank(node, owned_body);
-	message_make_event(&message, event, owned_body);
+	message_make_event(&message, event_kind_name(event), owned_body);
 	pipe_send(node->pipe, &message);
 	message_clear(&message);
 }
@@ -426,14 +426,14 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 {
 	roster_count(node->roster, sample);
 	connections_amend(node->connections, sample);
-	node_emit(node, "sampled", process_sample_to_json(sample, node->stacks));
+	node_emit(node, EVENT_SAMPLED, process_sample_to_json(sample, node->stacks));
 	roster_learn(node->roster, sample);
 	hold_limit_sampled(node->hold_limit, sample);
 	if (node->finder)
 		finder_note(node->finder, sample->pid);
 }
 
-static void tell_debugger(struct node *node, const char *event, pid_t pid,
+static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 			  const struct debugger *debugger)
 {
 	json_t *body = debugger_to_json(debugger);
@@ -451,7 +451,7 @@ static void tell_debugger(struct node *node, const char *event, pid_t pid,
 
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger)
 {
-	tell_debugger(node, "debugger", pid, debugger);
+	tell_debugger(node, EVENT_DEBUGGER, pid, debugger);
 }
 
 void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *debugger)
@@ -469,7 +469,7 @@ void node_say(struct node *node, const char *sentence)
 
 	json_set_text(body, "category", "console");
 	json_set_text(body, "output", sentence);
-	node_emit(node, "output", body);
+	node_emit(node, EVENT_OUTPUT, body);
 }
 
 static void on_line(const char *line, size_t length, void *data)

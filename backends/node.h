@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "protocol/message.h"
+
 struct carrier_office;
 struct connections;
 struct error;
@@ -23,7 +25,6 @@ struct holds;
 struct injections;
 struct launch;
 struct loop;
-struct message;
 struct native;
 struct node;
 struct outputs;
@@ -54,7 +55,7 @@ struct carrier_office *node_carriers(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
 /* Bodies that have "pid" get "rank" from the roster, if they have none. */
-void node_emit(struct node *node, const char *event, json_t *owned_body);
+void node_emit(struct node *node, enum event_kind event, json_t *owned_body);
 /* A sentence for the log. */
 void node_say(struct node *node, const char *sentence);
 void node_respond(struct node *node, const struct message *request, json_t *owned_body,

@@ -103,7 +103,7 @@ static void emit(struct outputs *outputs, struct followed *followed, const char 
 	if (!followed->is_told)
 		json_object_set_new(body, "isFirst", json_true());
 	followed->is_told = true;
-	node_emit(outputs->node, "output", body);
+	node_emit(outputs->node, EVENT_OUTPUT, body);
 }
 
 /* A text in JSON has no NUL; and none would be visible. */

@@ -129,7 +129,7 @@ static int ask(struct patience *patience, const struct process *peer, bool raise
 	json_object_set_new(arguments, "pid", json_integer(peer->pid));
 	json_object_set_new(arguments, "raise", json_boolean(raises));
 	json_set_text(arguments, "for", "ranks that are held");
-	message_make_request(&request, "watchdog", arguments);
+	message_make_request(&request, request_kind_name(REQUEST_WATCHDOG), arguments);
 	request.seq = NODE_NOBODY;
 	connection = connections_find(node_connections(patience->node), peer, REQUEST_WATCHDOG,
 				      &request, &error);

@@ -2,7 +2,6 @@
 
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +25,6 @@
 #include "backends/stopgate.h"
 #include "backends/tensor/asking.h"
 #include "backends/tensor/asks.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
@@ -34,16 +32,6 @@
 
 /* How often to look for new processes by default. */
 #define LOOK_SECONDS 1.0
-#define LOOK_MINIMUM 0.1
-#define LOOK_MAXIMUM 3600.0
-
-struct row {
-	const char *command;
-	/* NULL: it goes to a connection of the process, as kind. */
-	void (*handle)(struct node *node, const struct message *request);
-	enum request_kind kind;
-	bool changes; /* stops, writes to, or runs code in the process */
-};
 
 static void handle_initialize(struct node *node, const struct message *request)
 {
@@ -91,19 +79,10 @@ static void handle_discover(struct node *node, const struct message *request)
 	bool follows = json_get_boolean(request->body, "follow", false);
 	double period = json_get_real(request->body, "period", LOOK_SECONDS);
 	const struct discovery *discovery;
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 	json_t *body;
 
-	if (!(period >= LOOK_MINIMUM && period <= LOOK_MAXIMUM)) {
-		node_respond(node, request, NULL,
-			     "discover: \"period\" is between a tenth of a second and an hour.");
-		return;
-	}
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	discovery = roster_discover(node_roster(node),
 				    json_is_array(json_object_get(request->body, "pids")) ? &pids
 											  : NULL,
@@ -127,15 +106,10 @@ static void handle_sample(struct node *node, const struct message *request)
 /* The process of the request, or NULL and it is answered. */
 static const struct process *find_process(struct node *node, const struct message *request)
 {
+	pid_t pid = pid_read(request->body);
+	const struct process *process = roster_find(node_roster(node), pid);
 	struct error error = ERROR_INIT;
-	const struct process *process;
-	pid_t pid;
 
-	if (pid_parse(&pid, request->body, "pid", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return NULL;
-	}
-	process = roster_find(node_roster(node), pid);
 	if (!process) {
 		roster_miss(pid, &error);
 		node_respond(node, request, NULL, error.message);
@@ -172,15 +146,14 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 }
 
 /* What changes a process may have to wait; what reads it need not. */
-static void route(struct node *node, const struct row *row, const struct message *request)
+static void route(struct node *node, enum request_kind kind, const struct message *request)
 {
-	pid_t pid;
+	pid_t pid = pid_read(request->body);
 
-	if (row->changes && pid_parse(&pid, request->body, "pid", NULL) == 0 &&
-	    roster_find(node_roster(node), pid) &&
-	    stop_gate_take(node_stop_gate(node), pid, row->kind, request))
+	if (request_kind_changes(kind) && roster_find(node_roster(node), pid) &&
+	    stop_gate_take(node_stop_gate(node), pid, kind, request))
 		return;
-	request_send(node, row->kind, request);
+	request_send(node, kind, request);
 }
 
 static void handle_tensor(struct node *node, const struct message *request)
@@ -249,11 +222,10 @@ static void handle_source(struct node *node, const struct message *request)
 static void handle_output(struct node *node, const struct message *request)
 {
 	struct outputs *outputs = node_outputs(node);
+	pid_t pid = pid_read(request->body);
 	const struct process *process;
-	pid_t pid;
 
-	if (pid_parse(&pid, request->body, "pid", NULL) == 0 &&
-	    !roster_find(node_roster(node), pid) && outputs_request_ended(outputs, pid, request))
+	if (!roster_find(node_roster(node), pid) && outputs_request_ended(outputs, pid, request))
 		return;
 	process = find_process(node, request);
 	if (process)
@@ -262,15 +234,11 @@ static void handle_output(struct node *node, const struct message *request)
 
 static void handle_diagnose(struct node *node, const struct message *request)
 {
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 	json_t *ranks;
 	json_t *body;
 
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	ranks = json_array();
 	for (size_t i = 0; i < pids.count; i++)
 		json_array_append_new(ranks, diagnose(node, pids.pids[i]));
@@ -283,13 +251,9 @@ static void handle_diagnose(struct node *node, const struct message *request)
 static void handle_evidence(struct node *node, const struct message *request)
 {
 	bool has_kernel = json_get_boolean(request->body, "kernel", false);
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	node_respond(node, request, evidence_make(node_evidence(node), &pids, has_kernel), NULL);
 	pid_list_clear(&pids);
 }
@@ -318,11 +282,8 @@ static void handle_set(struct node *node, const struct message *request)
 	const json_t *stay = json_object_get(request->body, "stay");
 	bool is_once = strcmp(json_get_string(request->body, "stay", ""), "once") == 0;
 
-	if ((on_signal && !json_is_boolean(on_signal)) ||
-	    (stay && !json_is_boolean(stay) && !is_once)) {
-		node_respond(node, request, NULL,
-			     "set: \"stopOnSignal\" and \"stay\" are true or false, or \"stay\" is "
-			     "\"once\".");
+	if (stay && !json_is_boolean(stay) && !is_once) {
+		node_respond(node, request, NULL, "set: \"stay\" is true, false or \"once\".");
 		return;
 	}
 	if (on_signal)
@@ -334,74 +295,45 @@ static void handle_set(struct node *node, const struct message *request)
 	node_respond(node, request, NULL, NULL);
 }
 
-/* clang-format off */
-static const struct row rows[] = {
-	{ "initialize", .handle = handle_initialize },
-	{ "discover", .handle = handle_discover },
-	{ "sample", .handle = handle_sample },
-	{ "variables", .kind = REQUEST_VARIABLES },
-	{ "tensor", .handle = handle_tensor },
-	{ "parameters", .handle = handle_parameters },
-	{ "source", .handle = handle_source },
-	{ "output", .handle = handle_output },
-	{ "diagnose", .handle = handle_diagnose },
-	{ "evidence", .handle = handle_evidence },
-	{ "connect", .handle = connect_request, .changes = true },
-	{ "detach", .handle = detach_request },
-	{ "inject", .handle = inject_request, .changes = true },
-	{ "continue", .kind = REQUEST_CONTINUE, .changes = true },
-	{ "next", .kind = REQUEST_NEXT, .changes = true },
-	{ "stepIn", .kind = REQUEST_STEP_IN, .changes = true },
-	{ "stepOut", .kind = REQUEST_STEP_OUT, .changes = true },
-	{ "until", .kind = REQUEST_UNTIL, .changes = true },
-	{ "jump", .kind = REQUEST_JUMP, .changes = true },
-	{ "pause", .kind = REQUEST_PAUSE, .changes = true },
-	{ "terminate", .kind = REQUEST_TERMINATE, .changes = true },
-	{ "setBreakpoints", .kind = REQUEST_SET_BREAKPOINTS, .changes = true },
-	{ "evaluate", .kind = REQUEST_EVALUATE, .changes = true },
-	{ "cancel", .handle = handle_cancel },
-	{ "completions", .kind = REQUEST_COMPLETIONS },
-	{ "setVariable", .kind = REQUEST_SET_VARIABLE, .changes = true },
-	{ "execute", .kind = REQUEST_EXECUTE, .changes = true },
-	{ "catch", .kind = REQUEST_CATCH, .changes = true },
-	{ "eject", .kind = REQUEST_EJECT, .changes = true },
-	{ "set", .handle = handle_set },
-	{ "setExceptionBreakpoints", .kind = REQUEST_SET_EXCEPTIONS,
-	  .changes = true },
-	{ "terminal", .kind = REQUEST_TERMINAL },
-	{ "terminalInput", .kind = REQUEST_TERMINAL_INPUT, .changes = true },
-	{ "launch", .handle = launch_request },
-	{ "jobInput", .handle = launch_input_request },
-	{ "jobTaken", .handle = launch_taken_request },
-	{ "jobResize", .handle = launch_resize_request },
-	{ "jobBreakpoints", .handle = launch_breakpoints_request,
-	  .changes = true },
-	{ "jobEnd", .handle = launch_end_request },
-	{ "disconnect", .handle = handle_disconnect },
+/* NULL: a connection of the process answers. */
+static void (*const handlers[REQUEST_KIND_COUNT])(struct node *node,
+						  const struct message *request) = {
+	[REQUEST_INITIALIZE] = handle_initialize,
+	[REQUEST_DISCOVER] = handle_discover,
+	[REQUEST_SAMPLE] = handle_sample,
+	[REQUEST_TENSOR] = handle_tensor,
+	[REQUEST_PARAMETERS] = handle_parameters,
+	[REQUEST_SOURCE] = handle_source,
+	[REQUEST_OUTPUT] = handle_output,
+	[REQUEST_DIAGNOSE] = handle_diagnose,
+	[REQUEST_EVIDENCE] = handle_evidence,
+	[REQUEST_CONNECT] = connect_request,
+	[REQUEST_DETACH] = detach_request,
+	[REQUEST_INJECT] = inject_request,
+	[REQUEST_CANCEL] = handle_cancel,
+	[REQUEST_SET] = handle_set,
+	[REQUEST_LAUNCH] = launch_request,
+	[REQUEST_JOB_INPUT] = launch_input_request,
+	[REQUEST_JOB_TAKEN] = launch_taken_request,
+	[REQUEST_JOB_RESIZE] = launch_resize_request,
+	[REQUEST_JOB_BREAKPOINTS] = launch_breakpoints_request,
+	[REQUEST_JOB_END] = launch_end_request,
+	[REQUEST_DISCONNECT] = handle_disconnect,
 };
-/* clang-format on */
-
-static const struct row *find_row(const char *command)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (strcmp(rows[i].command, command) == 0)
-			return &rows[i];
-	return NULL;
-}
 
 void request_handle(struct node *node, const struct message *request)
 {
-	const struct row *row = find_row(request->name);
+	enum request_kind kind = request_kind_find(request->name);
 	struct error error = ERROR_INIT;
 
-	if (!row)
+	if (kind == REQUEST_KIND_COUNT)
 		error_set(&error, "probetui-node has no request \"%s\".", request->name);
-	else if (row->changes && node_is_read_only(node))
+	else if (request_kind_changes(kind) && node_is_read_only(node))
 		error_set(&error, "This stops or changes the process, which --read-only refuses.");
-	else if (row->handle)
-		row->handle(node, request);
-	else
-		route(node, row, request);
+	else if (request_check(kind, request->body, &error) == 0 && handlers[kind])
+		handlers[kind](node, request);
+	else if (!error_is_set(&error))
+		route(node, kind, request);
 	if (error_is_set(&error))
 		node_respond(node, request, NULL, error.message);
 }

@@ -130,7 +130,7 @@ static bool is_standin(const struct member *member)
 	return member->process.pid >= PROCESS_FIRST_STANDIN;
 }
 
-static void tell(struct roster *roster, const char *event, struct member *member)
+static void tell(struct roster *roster, enum event_kind event, struct member *member)
 {
 	struct process *process = &member->process;
 
@@ -179,7 +179,7 @@ static void remove_member(struct roster *roster, struct member *member)
 	process->exit_signal = status.signal;
 	free(process->error);
 	process->error = end;
-	tell(roster, "rankRemoved", member);
+	tell(roster, EVENT_RANK_REMOVED, member);
 	keep_files(roster, member);
 	map_remove(roster->members, (uint64_t)pid);
 }
@@ -249,9 +249,9 @@ static void update_member(struct roster *roster, struct member *member, const st
 	}
 	open_member(roster, member);
 	if (is_asked)
-		tell(roster, "rankAdded", member);
+		tell(roster, EVENT_RANK_ADDED, member);
 	else if (!is_same(&before, &member->process))
-		tell(roster, "rankChanged", member);
+		tell(roster, EVENT_RANK_CHANGED, member);
 	process_clear(&before);
 }
 
@@ -270,7 +270,7 @@ static struct member *add_member(struct roster *roster, const struct process *fo
 	process_copy(&member->process, found);
 	map_put(roster->members, (uint64_t)found->pid, member);
 	open_member(roster, member);
-	tell(roster, "rankAdded", member);
+	tell(roster, EVENT_RANK_ADDED, member);
 	return member;
 }
 
@@ -283,7 +283,7 @@ static void take_found(struct roster *roster, const struct process *found, bool 
 	/* Its end was not seen: it is there, but could not be looked at. */
 	if (member && member->process.start_time != 0 && found->start_time == 0) {
 		if (is_asked)
-			tell(roster, "rankAdded", member);
+			tell(roster, EVENT_RANK_ADDED, member);
 		return;
 	}
 	if (member && member->process.start_time != found->start_time &&
@@ -310,7 +310,7 @@ static void take_back(struct roster *roster, pid_t pid)
 
 	if (!member || member->is_adopted)
 		return;
-	tell(roster, "rankRemoved", member);
+	tell(roster, EVENT_RANK_REMOVED, member);
 	map_remove(roster->members, (uint64_t)pid);
 }
 
@@ -422,7 +422,7 @@ static void tell_again(uint64_t pid, void *value, void *data)
 	for (size_t i = 0; i < telling->discovery->count; i++)
 		if ((uint64_t)telling->discovery->processes[i].pid == pid && !is_standin(member))
 			return;
-	tell(telling->roster, "rankAdded", member);
+	tell(telling->roster, EVENT_RANK_ADDED, member);
 	follow_member(telling->roster, member);
 }
 
@@ -520,7 +520,7 @@ static void tell_unread(struct roster *roster)
 
 	json_object_set_new(body, "hidden", json_integer((json_int_t)roster->discovery.hidden));
 	json_set_text(body, "unread", roster_unread(roster));
-	node_emit(roster->node, "unread", body);
+	node_emit(roster->node, EVENT_UNREAD, body);
 }
 
 static void look_at_all(struct roster *roster, bool is_asked)
@@ -667,5 +667,5 @@ void roster_learn(struct roster *roster, const struct process_sample *sample)
 		return;
 	free(member->process.role);
 	member->process.role = xstrdup(role);
-	tell(roster, "rankChanged", member);
+	tell(roster, EVENT_RANK_CHANGED, member);
 }

@@ -21,7 +21,6 @@
 #include "protocol/sample.h"
 
 #define PERIOD_MINIMUM 0.01
-#define PERIOD_MAXIMUM 3600.0
 /* A reader that is this far behind gets only samples that it asked for. */
 #define WAITING_MAXIMUM (256u << 10)
 
@@ -166,12 +165,13 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bo
 	}
 	if (!connection)
 		return -1;
-	if (!connection->backend->can(connection, kind, NULL, &reason))
+	if (!connection_can(connection, kind, NULL, &reason))
 		return reason_explain(&reason, error);
 	part = xcalloc(1, sizeof(*part));
 	part->round = round;
 	part->pid = pid;
-	message_make_request(&message, "sample", json_incref(round->arguments));
+	message_make_request(&message, request_kind_name(REQUEST_SAMPLE),
+			     json_incref(round->arguments));
 	message.seq = --sampler->last_seq;
 	map_put(sampler->parts, (uint64_t)-message.seq, part);
 	round->waiting++;
@@ -271,13 +271,9 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 	bool is_all = !json_object_get(request->body, "pids");
 	bool is_exact = json_get_boolean(request->body, "exact", false);
 	double period = json_get_real(request->body, "period", -1);
-	struct error error = ERROR_INIT;
 	struct pid_list pids;
 
-	if (pid_list_parse(&pids, request->body, "pids", &error) < 0) {
-		node_respond(sampler->node, request, NULL, error.message);
-		return;
-	}
+	pid_list_read(&pids, request->body);
 	if (is_all)
 		roster_list(node_roster(sampler->node), &pids);
 	if (is_exact && node_is_read_only(sampler->node)) {
@@ -287,9 +283,6 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 	} else if (period == 0) {
 		stop_timer(sampler);
 		node_respond(sampler->node, request, NULL, NULL);
-	} else if (!(period <= PERIOD_MAXIMUM)) {
-		node_respond(sampler->node, request, NULL,
-			     "sample: \"period\" is more than an hour.");
 	} else {
 		run_round(sampler, request, request->body, &pids, is_exact);
 		if (period > 0)

@@ -13,7 +13,6 @@
 #include "backends/roster.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/json.h"
 #include "base/loop.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"
@@ -68,12 +67,10 @@ void stop_gate_free(struct stop_gate *gate)
 	free(gate);
 }
 
+/* Those for which the tracer attaches to the process stop it, or may. */
 static bool is_stopping(enum request_kind kind, const struct message *request)
 {
-	const json_t *list = json_object_get(request->body, "breakpoints");
-
-	return kind == REQUEST_PAUSE ||
-	       (kind == REQUEST_SET_BREAKPOINTS && json_array_size(list) > 0);
+	return request_opens(BACKEND_TRACER, kind, request);
 }
 
 static bool is_of_job(const struct process *one, const struct process *other)

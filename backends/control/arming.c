@@ -128,7 +128,7 @@ static size_t count_unset(const struct control *control, const struct control_th
 
 static bool is_stepping(const struct control_thread *thread)
 {
-	return stepper_doing(thread->stepper) != STEPPER_CONTINUE;
+	return stepper_doing(thread->stepper) != REQUEST_CONTINUE;
 }
 
 /* Of a thread once, but of each step that it costs. */
@@ -176,7 +176,7 @@ void control_arm(struct control *control, struct control_thread *thread)
 		return;
 	say_failure(thread, error.message);
 	if (is_stepping(thread)) {
-		stepper_command(thread->stepper, STEPPER_CONTINUE, 0, 0, NULL);
+		stepper_command(thread->stepper, REQUEST_CONTINUE, 0, 0, NULL);
 		set_watches(control, thread, NULL);
 	}
 	thread->unset = count_unset(control, thread);
@@ -247,7 +247,7 @@ void control_weigh(struct control *control)
 /* A thread that is about a command is planned for from where it stands. */
 static bool must_stand(const struct control *control, const struct control_thread *thread)
 {
-	return thread->stepper && stepper_doing(thread->stepper) != STEPPER_CONTINUE &&
+	return thread->stepper && stepper_doing(thread->stepper) != REQUEST_CONTINUE &&
 	       !tracee_stands(control->tracee, thread->tid);
 }
 

@@ -4,10 +4,6 @@
  */
 #include "backends/backend.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "banned.h"
 #include "backends/control/control.h"
 #include "backends/control/tracee.h"
@@ -55,41 +51,14 @@ static struct connection *control_open(struct node *node, const struct process *
 static bool control_opens_for(const struct process *process, enum request_kind kind,
 			      const struct message *request)
 {
-	const json_t *list = json_object_get(request->body, "breakpoints");
-
 	/* An agent in it has breakpoints without a limit, and runs code. */
-	if (way_exists(process->pid, process->uid))
-		return false;
-	return kind == REQUEST_PAUSE ||
-	       (kind == REQUEST_SET_BREAKPOINTS && json_array_size(list) > 0);
+	return request_opens(BACKEND_TRACER, kind, request) &&
+	       !way_exists(process->pid, process->uid);
 }
 
 static void control_close(struct connection *connection)
 {
 	control_free(to_control(connection));
-}
-
-enum needs {
-	NEEDS_NEVER, /* nothing helps: why and fix */
-	NEEDS_CONNECTION,
-	NEEDS_CODE, /* whose steps can be followed */
-	NEEDS_STOP,
-	NEEDS_BOTH,
-};
-
-struct row {
-	enum needs needs;
-	int (*send)(struct control *control, enum request_kind kind, const struct message *request,
-		    struct error *error);
-	const char *why;
-	const char *fix;
-};
-
-static bool explain(struct reason *reason, const char *why, const char *fix)
-{
-	snprintf(reason->why, sizeof(reason->why), "%s", why);
-	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
-	return false;
 }
 
 static int send_pause(struct control *control, enum request_kind kind,
@@ -98,10 +67,7 @@ static int send_pause(struct control *control, enum request_kind kind,
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
 	(void)kind;
-	if (control_take_setting(control, request, error) < 0)
-		return -1;
-	if (tid < 0 || tid > INT_MAX)
-		return error_set(error, "pause: \"tid\" is no thread.");
+	control_take_setting(control, request);
 	if (control_pause(control, (pid_t)tid, error) < 0)
 		return -1;
 	node_respond(control->base.node, request, NULL, NULL);
@@ -122,43 +88,13 @@ static int send_breakpoints(struct control *control, enum request_kind kind,
 	return control_set_breakpoints(control, request, error);
 }
 
-#define READS "Stacks and variables are read beside the debugger."
-#define NO_PROMPT                                                                                  \
-	"It is stopped from outside: there is no debugger in it, and no "                          \
-	"prompt."
-#define NO_CODE "From outside no code is run in it."
-#define NEEDS_INJECT "An agent in it does: probetui inject, or PROBETUI=1 at its start."
-#define NEEDS_FREE "Detach: an agent that is in it leaves where the process runs."
-#define NO_CHANGE "It is stopped from outside, which changes nothing in the process: "
-
-static const struct row rows[REQUEST_KIND_COUNT] = {
-	[REQUEST_SAMPLE] = { .why = READS },
-	[REQUEST_SAMPLE_EXACT] = { .why = READS },
-	[REQUEST_VARIABLES] = { .why = READS },
-	[REQUEST_TENSOR] = { .why = READS },
-	[REQUEST_PARAMETERS] = { .why = READS },
-	[REQUEST_SOURCE] = { .why = "Source files are not asked of it." },
-	[REQUEST_EVALUATE] = { NEEDS_STOP, .send = send_evaluate },
-	[REQUEST_COMPLETIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },
-	[REQUEST_SET_VARIABLE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
-	[REQUEST_EXECUTE] = { .why = NO_CODE, .fix = NEEDS_INJECT },
-	[REQUEST_CATCH] = { .why = NO_CODE, .fix = NEEDS_INJECT },
-	[REQUEST_EJECT] = { .why = NO_CODE, .fix = NEEDS_FREE },
-	[REQUEST_WATCHDOG] = { .why = NO_CODE, .fix = NEEDS_INJECT },
-	[REQUEST_SET_EXCEPTIONS] = { .why = NO_CODE, .fix = NEEDS_INJECT },
-	[REQUEST_CONTINUE] = { NEEDS_STOP, .send = control_go },
-	[REQUEST_NEXT] = { NEEDS_BOTH, .send = control_go },
-	[REQUEST_STEP_IN] = { NEEDS_BOTH, .send = control_go },
-	[REQUEST_STEP_OUT] = { NEEDS_BOTH, .send = control_go },
-	[REQUEST_UNTIL] = { NEEDS_BOTH, .send = control_go },
-	[REQUEST_JUMP] = { .why = NO_CHANGE "it continues where it is stopped.",
-			   .fix = "A pdb in the process can jump." },
-	[REQUEST_PAUSE] = { NEEDS_CONNECTION, .send = send_pause },
-	[REQUEST_TERMINATE] = { .why = NO_CHANGE "nothing is raised in it.",
-				.fix = "kill ends it." },
-	[REQUEST_SET_BREAKPOINTS] = { NEEDS_CODE, .send = send_breakpoints },
-	[REQUEST_TERMINAL] = { .why = NO_PROMPT },
-	[REQUEST_TERMINAL_INPUT] = { .why = NO_PROMPT },
+static int (*const senders[REQUEST_KIND_COUNT])(struct control *control, enum request_kind kind,
+						const struct message *request,
+						struct error *error) = {
+	[REQUEST_EVALUATE] = send_evaluate, [REQUEST_CONTINUE] = control_go,
+	[REQUEST_NEXT] = control_go,	    [REQUEST_STEP_IN] = control_go,
+	[REQUEST_STEP_OUT] = control_go,    [REQUEST_UNTIL] = control_go,
+	[REQUEST_PAUSE] = send_pause,	    [REQUEST_SET_BREAKPOINTS] = send_breakpoints,
 };
 
 static bool has_stopped(const struct control *control, struct reason *reason)
@@ -166,35 +102,30 @@ static bool has_stopped(const struct control *control, struct reason *reason)
 	if (control->phase == CONTROL_STOPPED)
 		return true;
 	if (control->phase == CONTROL_STOPPING)
-		return explain(reason, "It is just being stopped.", "");
-	return explain(reason, "It runs: nothing has stopped it yet.",
-		       "Pause it, or wait for a breakpoint.");
+		return reason_set(reason, "It is just being stopped.", "");
+	return reason_is_running(reason);
 }
 
 static bool control_can(const struct connection *connection, enum request_kind kind,
 			const struct message *request, struct reason *reason)
 {
 	const struct control *control = lend_control(connection);
-	const struct row *row = &rows[kind];
-	struct reason unused;
+	enum capability capability = backend_capability(BACKEND_TRACER, kind);
 
-	if (!reason)
-		reason = &unused;
-	*reason = (struct reason){ .fix = "" };
 	if (control->is_gone)
-		return explain(reason, "The process has ended.", "");
+		return reason_set(reason, "The process has ended.", "");
 	/* Else cleared breakpoints would stop it again. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
 	    control_only_clears(control, json_object_get(request->body, "breakpoints")))
 		return true;
-	if (row->needs == NEEDS_NEVER)
-		return explain(reason, row->why, row->fix ? row->fix : "");
+	if (reason_refuse(reason, capability))
+		return false;
 	/* A pause is withdrawn before it is told. */
 	if (kind == REQUEST_CONTINUE && control_is_pausing(control))
 		return true;
-	if (row->needs >= NEEDS_STOP && !has_stopped(control, reason))
+	if (capability >= CAPABILITY_STOPPED && !has_stopped(control, reason))
 		return false;
-	if (row->needs == NEEDS_CODE || row->needs == NEEDS_BOTH)
+	if (capability == CAPABILITY_FOLLOWED || capability == CAPABILITY_STEPPED)
 		return control_can_step(control, reason);
 	return true;
 }
@@ -202,7 +133,7 @@ static bool control_can(const struct connection *connection, enum request_kind k
 static int control_send(struct connection *connection, enum request_kind kind,
 			const struct message *request, struct error *error)
 {
-	return rows[kind].send(to_control(connection), kind, request, error);
+	return senders[kind](to_control(connection), kind, request, error);
 }
 
 /* Whether the newest frame of the thread, as it has it, is its stop's. */

@@ -350,5 +350,5 @@ void control_say(struct control *control, int breakpoint, const char *text)
 	if (breakpoint > 0)
 		json_object_set_new(body, "breakpoint", json_integer(breakpoint));
 	json_set_text(body, "output", text);
-	node_emit(control->base.node, "output", body);
+	node_emit(control->base.node, EVENT_OUTPUT, body);
 }

@@ -196,8 +196,7 @@ void control_forget_stop(struct control *control);
 /* going.c */
 
 /* Who stops with the thread that stops, where the request says so. */
-int control_take_setting(struct control *control, const struct message *request,
-			 struct error *error);
+void control_take_setting(struct control *control, const struct message *request);
 /* Lends the thread that a request is about; NULL: it does not stand. */
 struct control_thread *control_asked(struct control *control, const struct message *request,
 				     struct error *error);

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
-#include "protocol/stack.h"
 #include "protocol/variable.h"
 
 static int find_frame(struct control *control, const struct message *request,
@@ -18,8 +17,7 @@ static int find_frame(struct control *control, const struct message *request,
 
 	if (!thread)
 		return -1;
-	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM ||
-	    control_frame(control, thread, (int)depth, frame) < 0)
+	if (control_frame(control, thread, (int)depth, frame) < 0)
 		return error_set(error, "There is no such frame any more; the stack has changed.");
 	return 0;
 }

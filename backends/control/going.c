@@ -1,6 +1,5 @@
 #include "backends/control/control.h"
 
-#include <limits.h>
 #include <string.h>
 
 #include "banned.h"
@@ -11,37 +10,20 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
-#include "protocol/stack.h"
 
 /* The traps of most steps come within this; then the loop takes them. */
 #define SPIN_NS 2000000u
 
-static const enum stepper_command commands[REQUEST_KIND_COUNT] = {
-	[REQUEST_CONTINUE] = STEPPER_CONTINUE, [REQUEST_NEXT] = STEPPER_NEXT,
-	[REQUEST_STEP_IN] = STEPPER_STEP,      [REQUEST_STEP_OUT] = STEPPER_FINISH,
-	[REQUEST_UNTIL] = STEPPER_UNTIL,
-};
-
-int control_take_setting(struct control *control, const struct message *request,
-			 struct error *error)
+void control_take_setting(struct control *control, const struct message *request)
 {
-	const char *threads = json_get_string(request->body, "threads", "python");
-
-	if (strcmp(threads, "python") != 0 && strcmp(threads, "one") != 0)
-		return error_set(error,
-				 "%s: \"threads\" is \"python\" (all that run Python stop "
-				 "together) or \"one\".",
-				 request->name);
-	control->is_alone = strcmp(threads, "one") == 0;
-	return 0;
+	control->is_alone = strcmp(json_get_string(request->body, "threads", ""), "one") == 0;
 }
 
 struct control_thread *control_asked(struct control *control, const struct message *request,
 				     struct error *error)
 {
 	int64_t tid = json_get_integer(request->body, "tid", control->shown);
-	struct control_thread *thread =
-		tid > 0 && tid <= INT_MAX ? control_find(control, (pid_t)tid) : NULL;
+	struct control_thread *thread = control_find(control, (pid_t)tid);
 
 	if (!thread || !thread->stepper || !tracee_stands(control->tracee, thread->tid)) {
 		error_set(error, "Thread %lld does not stand, or runs no Python.", (long long)tid);
@@ -51,16 +33,14 @@ struct control_thread *control_asked(struct control *control, const struct messa
 }
 
 static int command_thread(struct control *control, struct control_thread *thread,
-			  enum stepper_command command, const struct message *request,
+			  enum request_kind command, const struct message *request,
 			  struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 	int64_t line = json_get_integer(request->body, "line", 0);
 	struct pyobject_frame frame = { .address = 0 };
 
-	if (depth < 0 || depth > STACK_FRAMES_MAXIMUM || line < 0 || line > INT_MAX)
-		return error_set(error, "\"%s\": a number is out of bounds.", request->name);
-	if (depth > 0 && command != STEPPER_CONTINUE &&
+	if (depth > 0 && command != REQUEST_CONTINUE &&
 	    control_frame(control, thread, (int)depth, &frame) < 0)
 		return error_set(error, "There is no such frame any more; the stack has changed.");
 	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
@@ -73,8 +53,8 @@ static void drop_others(struct control *control, const struct control_thread *bu
 		struct stepper *stepper = control->threads[i]->stepper;
 
 		if (control->threads[i] != but && stepper &&
-		    stepper_doing(stepper) != STEPPER_CONTINUE)
-			stepper_command(stepper, STEPPER_CONTINUE, 0, 0, NULL);
+		    stepper_doing(stepper) != REQUEST_CONTINUE)
+			stepper_command(stepper, REQUEST_CONTINUE, 0, 0, NULL);
 	}
 }
 
@@ -160,14 +140,15 @@ int control_go(struct control *control, enum request_kind kind, const struct mes
 	       struct error *error)
 {
 	struct node *node = control->base.node;
-	enum stepper_command command = commands[kind];
-	bool is_step = command != STEPPER_CONTINUE;
+	bool is_step = kind != REQUEST_CONTINUE;
 	struct control_thread *thread = control_asked(control, request, is_step ? error : NULL);
 	struct control_thread *pending;
 
 	/* All resume, also when the one that is shown did not stop. */
-	if ((!thread && is_step) || control_take_setting(control, request, error) < 0 ||
-	    (thread && command_thread(control, thread, command, request, error) < 0))
+	if (!thread && is_step)
+		return -1;
+	control_take_setting(control, request);
+	if (thread && command_thread(control, thread, kind, request, error) < 0)
 		return -1;
 	control->is_disarmed = false;
 	drop_others(control, thread);
@@ -182,7 +163,7 @@ int control_go(struct control *control, enum request_kind kind, const struct mes
 		return 0;
 	}
 	control_resume(control);
-	if (command != STEPPER_CONTINUE)
+	if (is_step)
 		tracee_spin(control->tracee, SPIN_NS);
 	return 0;
 }

@@ -20,13 +20,6 @@
 
 #define MINOR_JIT 13 /* the first that may be built with one */
 
-static bool explain(struct reason *reason, const char *why, const char *fix)
-{
-	snprintf(reason->why, sizeof(reason->why), "%s", why);
-	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
-	return false;
-}
-
 /* By its environment at the start; "PYTHON_JIT=0" turns it off. */
 static bool has_jit(struct node *node, pid_t pid, int minor)
 {
@@ -86,22 +79,22 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 		       struct reason *reason)
 {
 	if (has_jit(node, memory_pid(memory), python->minor))
-		return explain(reason,
-			       "Its Python compiles code while it runs (PYTHON_JIT): what is "
-			       "compiled cannot be followed from outside.",
-			       "Start it with PYTHON_JIT=0.");
+		return reason_set(reason,
+				  "Its Python compiles code while it runs (PYTHON_JIT): what is "
+				  "compiled cannot be followed from outside.",
+				  "Start it with PYTHON_JIT=0.");
 	if (!is_traced_within(memory, python))
 		return true;
 	if (has_agent(node, memory_pid(memory)))
-		return explain(
+		return reason_set(
 			reason,
 			"It is traced from within (sys.settrace), as probetui's agent in it does "
 			"while breakpoints are set there or a thread stands.",
 			"Nothing is wrong: it is stopped and stepped by the agent meanwhile. From "
 			"outside it can be when those breakpoints are deleted.");
-	return explain(reason,
-		       "It is being traced from within (sys.settrace: pdb, a coverage tool).",
-		       "Connect to its pdb, or start it without.");
+	return reason_set(reason,
+			  "It is being traced from within (sys.settrace: pdb, a coverage tool).",
+			  "Connect to its pdb, or start it without.");
 }
 
 bool control_can_step(const struct control *control, struct reason *reason)
@@ -118,7 +111,7 @@ static bool can_follow_process(struct node *node, pid_t pid, struct reason *reas
 	bool result;
 
 	if (cpython_locate(&python, memory, node_elf_cache(node), &error) < 0)
-		result = explain(reason, error.message, "");
+		result = reason_set(reason, error.message, "");
 	else
 		result = can_follow(node, memory, &python, reason);
 	memory_free(memory);
@@ -151,7 +144,7 @@ bool control_probe(struct node *node, pid_t pid, struct reason *reason)
 
 	if ((!is_ours && !attachable(pid, reason)) || !can_follow_process(node, pid, reason))
 		return false;
-	explain(reason, "The process ignores SIGTRAP while a breakpoint or a step is set.", "");
+	reason_set(reason, "The process ignores SIGTRAP while a breakpoint or a step is set.", "");
 	tell_anew(pid, reason);
 	return true;
 }

@@ -117,7 +117,7 @@ static void drop_stops(struct control *control)
 		thread->place = NULL;
 		if (!thread->stepper)
 			continue;
-		stepper_command(thread->stepper, STEPPER_CONTINUE, 0, 0, NULL);
+		stepper_command(thread->stepper, REQUEST_CONTINUE, 0, 0, NULL);
 		if (!tracee_stands(control->tracee, thread->tid))
 			continue;
 		while (stepper_resume(thread->stepper, &stop))

@@ -61,7 +61,7 @@ struct stepper {
 	struct stepper_calls calls;
 	struct pyframes frames;
 	struct bdb bdb;
-	enum stepper_command doing;
+	enum request_kind doing;
 	enum aim aim;
 	struct follow here;
 	struct follow other; /* of the event that happens, if not here */

@@ -21,6 +21,7 @@ struct stepper *stepper_new(struct memory *memory, const struct cpython *python,
 	stepper->codes = codes;
 	stepper->calls = *calls;
 	stepper->walk_first = WALK_LIMIT;
+	stepper->doing = REQUEST_CONTINUE;
 	pyframes_init(&stepper->frames, memory, python, tstate);
 	bdb_init(&stepper->bdb, python->version);
 	return stepper;
@@ -45,7 +46,7 @@ bool stepper_holds(const struct stepper *stepper, const struct bytecode *code)
 	       stepper->waiting.code == code || stepper->last.stop.code == code;
 }
 
-enum stepper_command stepper_doing(const struct stepper *stepper)
+enum request_kind stepper_doing(const struct stepper *stepper)
 {
 	return stepper->doing;
 }
@@ -58,7 +59,7 @@ const char *stepper_lost(const struct stepper *stepper)
 void stepper_run_free(struct stepper *stepper)
 {
 	bdb_continue(&stepper->bdb);
-	stepper->doing = STEPPER_CONTINUE;
+	stepper->doing = REQUEST_CONTINUE;
 	stepper->aim = AIM_NOTHING;
 	stepper->is_stepping_off = false;
 	stepper->called = 0;
@@ -212,38 +213,29 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	return 0;
 }
 
-static void set_command(struct stepper *stepper, enum stepper_command command,
+static void set_command(struct stepper *stepper, enum request_kind command,
 			const struct about *about, int line)
 {
 	const struct bdb_event *event = &about->event;
 	struct bdb *bdb = &stepper->bdb;
 
 	/* All that comes of it is that it is returned. */
-	if (about->is_unborn && command != STEPPER_STEP) {
+	if (about->is_unborn && command != REQUEST_STEP_IN) {
 		bdb_finish(bdb, event->frame, about->caller, false);
 		return;
 	}
-	switch (command) {
-	case STEPPER_CONTINUE:
-		bdb_continue(bdb);
-		break;
-	case STEPPER_STEP:
+	if (command == REQUEST_STEP_IN)
 		bdb_step(bdb, event);
-		break;
-	case STEPPER_NEXT:
+	else if (command == REQUEST_NEXT)
 		bdb_next(bdb, event->frame, event->line);
-		break;
-	case STEPPER_UNTIL:
+	else if (command == REQUEST_UNTIL)
 		bdb_until(bdb, event->frame, line ? line : event->line + 1);
-		break;
-	case STEPPER_FINISH:
+	else
 		bdb_finish(bdb, event->frame, about->caller,
 			   event->is_generator && !event->is_last);
-		break;
-	}
 }
 
-int stepper_command(struct stepper *stepper, enum stepper_command command, uint64_t frame, int line,
+int stepper_command(struct stepper *stepper, enum request_kind command, uint64_t frame, int line,
 		    struct error *error)
 {
 	struct about about = { .caller = 0 };
@@ -255,9 +247,9 @@ int stepper_command(struct stepper *stepper, enum stepper_command command, uint6
 	stepper->is_walking = false;
 	stepper->walked = 0;
 	stepper->walk_limit = stepper->walk_first;
-	if (command == STEPPER_CONTINUE)
+	if (command == REQUEST_CONTINUE)
 		return 0;
-	if (find_about(stepper, command == STEPPER_STEP ? 0 : frame, &about, error) < 0)
+	if (find_about(stepper, command == REQUEST_STEP_IN ? 0 : frame, &about, error) < 0)
 		return -1;
 	set_command(stepper, command, &about, line);
 	stepper->doing = command;

@@ -21,6 +21,7 @@
 
 #include "backends/control/watch.h"
 #include "protocol/debugger.h"
+#include "protocol/request-kind.h"
 
 struct bytecode;
 struct bytecode_cache;
@@ -89,14 +90,6 @@ struct stepper_calls {
 	void *data;
 };
 
-enum stepper_command {
-	STEPPER_CONTINUE,
-	STEPPER_STEP,
-	STEPPER_NEXT,
-	STEPPER_FINISH, /* pdb's return */
-	STEPPER_UNTIL,
-};
-
 /* tstate: address of the thread's PyThreadState. All are borrowed. */
 struct stepper *stepper_new(struct memory *memory, const struct cpython *python,
 			    struct bytecode_cache *codes, uint64_t tstate,
@@ -107,15 +100,16 @@ bool stepper_holds(const struct stepper *stepper, const struct bytecode *code);
 uint64_t stepper_thread(const struct stepper *stepper);
 
 /*
- * Takes a command while the thread stands. frame: the one that it is about,
- * 0: the newest; line: of STEPPER_UNTIL, 0: one greater than the current.
+ * Takes a command while the thread stands: REQUEST_CONTINUE, _NEXT, _STEP_IN,
+ * _STEP_OUT or _UNTIL. frame: the one that the command is about, 0: the newest;
+ * line: of REQUEST_UNTIL, 0: one greater than the current.
  * -1 and a sentence: it cannot be done (frames unreadable, frame gone,
- * traced from within); the thread's command is then STEPPER_CONTINUE.
+ * traced from within); the thread's command is then REQUEST_CONTINUE.
  */
-int stepper_command(struct stepper *stepper, enum stepper_command command, uint64_t frame, int line,
+int stepper_command(struct stepper *stepper, enum request_kind command, uint64_t frame, int line,
 		    struct error *error);
 /* What it does now. */
-enum stepper_command stepper_doing(const struct stepper *stepper);
+enum request_kind stepper_doing(const struct stepper *stepper);
 /* Why it lost sight of its thread, which just runs on; NULL: it did not. */
 const char *stepper_lost(const struct stepper *stepper);
 /*

@@ -72,7 +72,7 @@ bool control_is_stepping(const struct control *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct stepper *stepper = control->threads[i]->stepper;
 
-		if (stepper && stepper_doing(stepper) != STEPPER_CONTINUE)
+		if (stepper && stepper_doing(stepper) != REQUEST_CONTINUE)
 			return true;
 	}
 	return false;

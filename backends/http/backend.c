@@ -3,9 +3,6 @@
  */
 #include "backends/backend.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "banned.h"
 #include "backends/connections.h"
 #include "backends/http/agent.h"
@@ -47,67 +44,41 @@ static void http_close(struct connection *connection)
 	agent_free(to_agent(connection));
 }
 
-enum needs {
-	NEEDS_NEVER,
-	NEEDS_AGENT,	/* that is not lost */
-	NEEDS_DEBUGGER, /* and no other debugger of ours */
-	NEEDS_STOP,	/* of the thread that is meant */
-	NEEDS_LIVE,	/* and no uncaught exception */
-};
-
 struct row {
-	enum needs needs;
-	bool opens; /* by the process alone */
-	bool runs;  /* code in the process */
 	int (*send)(struct agent *agent, const struct message *request, struct error *error);
 	int (*go)(struct agent *agent, enum request_kind kind, const struct message *request,
 		  struct error *error);
-	const char *why;
 };
 
-#define NO_PROMPT "Its agent has no prompt; it evaluates."
-
-/* clang-format off */
 static const struct row rows[REQUEST_KIND_COUNT] = {
-	[REQUEST_SAMPLE] = { NEEDS_AGENT, .send = sampling_send },
-	[REQUEST_SAMPLE_EXACT] = { .why = "Its stacks are read from outside." },
-	[REQUEST_VARIABLES] = { NEEDS_STOP, .send = asking_variables },
-	[REQUEST_TENSOR] = { NEEDS_AGENT, true, .send = tensors_ask },
-	[REQUEST_PARAMETERS] = { NEEDS_AGENT, true, .send = tensors_list },
-	[REQUEST_SOURCE] = { NEEDS_AGENT, .send = asking_source },
-	[REQUEST_EVALUATE] = { NEEDS_AGENT, true, true, asking_evaluate },
-	[REQUEST_COMPLETIONS] = { NEEDS_AGENT, true, .send = asking_complete },
-	[REQUEST_SET_VARIABLE] = { NEEDS_AGENT, true, true, asking_set },
-	[REQUEST_EXECUTE] = { NEEDS_AGENT, true, true, asking_execute },
-	[REQUEST_CATCH] = { NEEDS_DEBUGGER, true, true, asking_catch },
-	[REQUEST_EJECT] = { NEEDS_AGENT, true, true, asking_eject },
-	[REQUEST_WATCHDOG] = { NEEDS_AGENT, true, true, asking_watchdog },
-	[REQUEST_SET_EXCEPTIONS] = { NEEDS_DEBUGGER, true, true, breaking_set_filters },
-	[REQUEST_CONTINUE] = { NEEDS_STOP, .runs = true, .go = stepping_go },
-	[REQUEST_NEXT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
-	[REQUEST_STEP_IN] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
-	[REQUEST_STEP_OUT] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
-	[REQUEST_UNTIL] = { NEEDS_LIVE, .runs = true, .go = stepping_go },
-	[REQUEST_JUMP] = { NEEDS_LIVE, .runs = true, .send = stepping_jump },
-	[REQUEST_PAUSE] = { NEEDS_DEBUGGER, true, true, stepping_pause },
-	[REQUEST_TERMINATE] = { .why = "Its agent does not end the program." },
-	[REQUEST_SET_BREAKPOINTS] = { NEEDS_DEBUGGER, true, true, breaking_set },
-	[REQUEST_TERMINAL] = { .why = NO_PROMPT },
-	[REQUEST_TERMINAL_INPUT] = { .why = NO_PROMPT },
+	[REQUEST_SAMPLE] = { sampling_send },
+	[REQUEST_VARIABLES] = { asking_variables },
+	[REQUEST_TENSOR] = { tensors_ask },
+	[REQUEST_PARAMETERS] = { tensors_list },
+	[REQUEST_SOURCE] = { asking_source },
+	[REQUEST_EVALUATE] = { asking_evaluate },
+	[REQUEST_COMPLETIONS] = { asking_complete },
+	[REQUEST_SET_VARIABLE] = { asking_set },
+	[REQUEST_EXECUTE] = { asking_execute },
+	[REQUEST_CATCH] = { asking_catch },
+	[REQUEST_EJECT] = { asking_eject },
+	[REQUEST_WATCHDOG] = { asking_watchdog },
+	[REQUEST_SET_EXCEPTIONS] = { breaking_set_filters },
+	[REQUEST_CONTINUE] = { .go = stepping_go },
+	[REQUEST_NEXT] = { .go = stepping_go },
+	[REQUEST_STEP_IN] = { .go = stepping_go },
+	[REQUEST_STEP_OUT] = { .go = stepping_go },
+	[REQUEST_UNTIL] = { .go = stepping_go },
+	[REQUEST_JUMP] = { stepping_jump },
+	[REQUEST_PAUSE] = { stepping_pause },
+	[REQUEST_SET_BREAKPOINTS] = { breaking_set },
 };
-/* clang-format on */
-
-static bool has_none(const struct message *request)
-{
-	const json_t *list = json_object_get(request->body, "breakpoints");
-
-	return json_is_array(list) && json_array_size(list) == 0;
-}
 
 static bool http_opens_for(const struct process *process, enum request_kind kind,
 			   const struct message *request)
 {
-	return rows[kind].opens && !has_none(request) && way_exists(process->pid, process->uid);
+	return request_opens(BACKEND_AGENT, kind, request) &&
+	       way_exists(process->pid, process->uid);
 }
 
 /* One that left is of no use any more once there is another. */
@@ -120,25 +91,19 @@ static bool http_attends(const struct process *process, const struct connection 
 	return way_exists(process->pid, process->uid);
 }
 
-static bool explain(struct reason *reason, const char *why, const char *fix)
-{
-	snprintf(reason->why, sizeof(reason->why), "%s", why);
-	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
-	return false;
-}
-
 static bool is_there(const struct agent *agent, struct reason *reason)
 {
 	const char *why = agent->debugger.why;
 
 	if (agent->phase == AGENT_OPENING || agent->phase == AGENT_OPEN)
 		return true;
-	return explain(reason, why ? why : "Its agent is not connected.",
-		       agent->phase == AGENT_WAITING ? "It is tried again; ask again soon." : "");
+	return reason_set(reason, why ? why : "Its agent is not connected.",
+			  agent->phase == AGENT_WAITING ? "It is tried again; ask again soon."
+							: "");
 }
 
 /* Who has stopped it evaluates; who is connected debugs. */
-static bool is_free(const struct agent *agent, enum needs needs, struct reason *reason)
+static bool is_free(const struct agent *agent, enum capability capability, struct reason *reason)
 {
 	const struct debugger *other =
 		connections_debugger(node_connections(agent->base.node), agent->base.pid);
@@ -146,41 +111,41 @@ static bool is_free(const struct agent *agent, enum needs needs, struct reason *
 	if (agent->is_debugger || !other || !debugger_is_ours(other))
 		return true;
 	if (other->state == DEBUGGER_STOPPED)
-		return explain(reason, "Another debugger of ours has stopped it.", "");
-	if (needs >= NEEDS_DEBUGGER)
-		return explain(reason, "It is connected to by another debugger already.",
-			       "Detach that first.");
+		return reason_set(reason, "Another debugger of ours has stopped it.", "");
+	if (capability >= CAPABILITY_DEBUGGING)
+		return reason_set(reason, "It is connected to by another debugger already.",
+				  "Detach that first.");
 	return true;
 }
 
-static bool has_stopped(const struct agent *agent, enum needs needs, const struct message *request,
-			struct reason *reason)
+static bool has_stopped(const struct agent *agent, enum capability capability,
+			const struct message *request, struct reason *reason)
 {
 	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
 	const struct halt *halt = tid ? halts_find(agent, (pid_t)tid) : halts_shown(agent);
 
 	if (!halt)
-		return explain(reason, "It runs: nothing has stopped it yet.",
-			       "Pause it, or wait for a breakpoint.");
-	if (needs == NEEDS_LIVE && halt_is_held(halt))
-		return explain(reason,
-			       "It is held at an uncaught exception: its frames can be looked at, "
-			       "not stepped.",
-			       "c lets the exception propagate.");
+		return reason_is_running(reason);
+	if (capability == CAPABILITY_STEPPED && halt_is_held(halt))
+		return reason_set(
+			reason,
+			"It is held at an uncaught exception: its frames can be looked at, "
+			"not stepped.",
+			"c lets the exception propagate.");
 	return true;
 }
 
 /* What is opened by the agent's numbers needs no frame. */
-static enum needs needs_of(enum request_kind kind, const struct message *request)
+static enum capability capability_of(enum request_kind kind, const struct message *request)
 {
 	if (kind == REQUEST_VARIABLES && request &&
 	    asking_is_reference(json_get_hex(request->body, "address")))
-		return NEEDS_AGENT;
+		return CAPABILITY_OPENED;
 	if ((kind == REQUEST_EVALUATE || kind == REQUEST_SET_VARIABLE ||
 	     kind == REQUEST_COMPLETIONS) &&
 	    request && asking_has_frame(request))
-		return NEEDS_STOP;
-	return rows[kind].needs;
+		return CAPABILITY_STOPPED;
+	return backend_capability(BACKEND_AGENT, kind);
 }
 
 /* Of objects it knows its own numbers alone. */
@@ -196,33 +161,31 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 		     const struct message *request, struct reason *reason)
 {
 	const struct agent *agent = lend_agent(connection);
-	enum needs needs = needs_of(kind, request);
-	struct reason unused;
+	enum capability capability = capability_of(kind, request);
 
-	if (!reason)
-		reason = &unused;
-	*reason = (struct reason){ .fix = "" };
-	if (needs == NEEDS_NEVER)
-		return explain(reason, rows[kind].why, "");
+	if (reason_refuse(reason, capability))
+		return false;
 	if (is_elsewhere(kind, request))
-		return explain(reason, "Its agent has not told of this object.",
-			       "Look at the frame's variables again.");
+		return reason_set(reason, "Its agent has not told of this object.",
+				  "Look at the frame's variables again.");
 	/* Nothing is to be taken out where nothing was put in. */
-	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request) && !agent->is_debugger)
-		return explain(reason, "No breakpoint is set in it.", "");
+	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request) &&
+	    !agent->is_debugger)
+		return reason_set(reason, "No breakpoint is set in it.", "");
 	if (kind == REQUEST_SAMPLE &&
 	    (agent->is_telling ||
 	     connections_has_reader(node_connections(agent->base.node), agent->base.pid)))
-		return explain(reason, rows[REQUEST_SAMPLE_EXACT].why, "");
-	if (!is_there(agent, reason) || !is_free(agent, needs, reason))
+		return !reason_refuse(reason, CAPABILITY_NO_STACKS);
+	if (!is_there(agent, reason) || !is_free(agent, capability, reason))
 		return false;
-	if (agent->is_read_only && rows[kind].runs)
-		return explain(reason,
-			       "Its agent only reads (read_only=True): it stops, changes and runs "
-			       "nothing.",
-			       "");
-	return needs < NEEDS_STOP || (kind == REQUEST_CONTINUE && agent->paused) ||
-	       has_stopped(agent, needs, request, reason);
+	if (agent->is_read_only && request_kind_changes(kind))
+		return reason_set(
+			reason,
+			"Its agent only reads (read_only=True): it stops, changes and runs "
+			"nothing.",
+			"");
+	return capability < CAPABILITY_STOPPED || (kind == REQUEST_CONTINUE && agent->paused) ||
+	       has_stopped(agent, capability, request, reason);
 }
 
 static int http_send(struct connection *connection, enum request_kind kind,
@@ -231,7 +194,8 @@ static int http_send(struct connection *connection, enum request_kind kind,
 	struct agent *agent = to_agent(connection);
 	const struct row *row = &rows[kind];
 
-	if (row->needs >= NEEDS_DEBUGGER && !agent->is_debugger && agent_become_debugger(agent))
+	if (backend_capability(BACKEND_AGENT, kind) >= CAPABILITY_DEBUGGING &&
+	    !agent->is_debugger && agent_become_debugger(agent))
 		node_tell_debugger(agent->base.node, agent->base.pid, &agent->debugger);
 	if (row->go)
 		return row->go(agent, kind, request, error);

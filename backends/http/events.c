@@ -59,7 +59,7 @@ static void take_output(struct agent *agent, const json_t *body)
 	if (json_is_integer(breakpoint))
 		json_object_set_new(event, "breakpoint",
 				    json_integer(json_integer_value(breakpoint)));
-	node_emit(agent->base.node, "output", event);
+	node_emit(agent->base.node, EVENT_OUTPUT, event);
 }
 
 static void take_lost(struct agent *agent, const json_t *body)

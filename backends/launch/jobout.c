@@ -81,7 +81,7 @@ static void emit(struct jobout *jobout, size_t length)
 	json_set_text(body, "output", text);
 	json_object_set_new(body, "bytes", json_integer((json_int_t)jobout->told));
 	free(text);
-	node_emit(jobout->node, "output", body);
+	node_emit(jobout->node, EVENT_OUTPUT, body);
 }
 
 /* Half a character waits for the rest of it, a moment. */

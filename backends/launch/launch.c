@@ -141,7 +141,7 @@ bool launch_ended(const struct launch *launch, pid_t pid, int *status)
 
 static void tell(struct launch *launch)
 {
-	node_emit(launch->node, "job", launched_to_json(&launch->state));
+	node_emit(launch->node, EVENT_JOB, launched_to_json(&launch->state));
 }
 
 /* The first request is answered once it is known what became of it. */

@@ -349,7 +349,7 @@ static void set_breakpoints(struct starts *starts, const struct process *process
 	struct connection *connection = NULL;
 	struct message request;
 
-	message_make_request(&request, "setBreakpoints", json_object());
+	message_make_request(&request, request_kind_name(REQUEST_SET_BREAKPOINTS), json_object());
 	request.seq = NODE_NOBODY;
 	json_object_set_new(request.body, "pid", json_integer(process->pid));
 	json_object_set(request.body, "breakpoints", list);

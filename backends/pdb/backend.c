@@ -3,9 +3,6 @@
  */
 #include "backends/backend.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "banned.h"
 #include "backends/node.h"
 #include "backends/pdb/bindings.h"
@@ -51,29 +48,6 @@ static void pdb_close(struct connection *connection)
 	session_free(to_session(connection));
 }
 
-enum needs {
-	NEEDS_NEVER,	  /* nothing helps */
-	NEEDS_CONNECTION, /* the rest does not matter */
-	NEEDS_PROMPT,
-	NEEDS_LIVE, /* and no post-mortem */
-};
-
-static const enum needs kind_needs[REQUEST_KIND_COUNT] = {
-	[REQUEST_VARIABLES] = NEEDS_PROMPT,
-	[REQUEST_SOURCE] = NEEDS_PROMPT,
-	[REQUEST_EVALUATE] = NEEDS_PROMPT,
-	[REQUEST_CONTINUE] = NEEDS_PROMPT,
-	[REQUEST_NEXT] = NEEDS_LIVE,
-	[REQUEST_STEP_IN] = NEEDS_LIVE,
-	[REQUEST_STEP_OUT] = NEEDS_LIVE,
-	[REQUEST_UNTIL] = NEEDS_LIVE,
-	[REQUEST_JUMP] = NEEDS_LIVE,
-	[REQUEST_TERMINATE] = NEEDS_PROMPT,
-	[REQUEST_SET_BREAKPOINTS] = NEEDS_CONNECTION,
-	[REQUEST_TERMINAL] = NEEDS_CONNECTION,
-	[REQUEST_TERMINAL_INPUT] = NEEDS_CONNECTION,
-};
-
 struct words {
 	const char *why;
 	const char *fix;
@@ -91,32 +65,11 @@ static const struct words no_prompt[] = {
 			    "Connect again, where it waits again." },
 };
 
-static bool explain(struct reason *reason, const char *why, const char *fix)
-{
-	snprintf(reason->why, sizeof(reason->why), "%s", why);
-	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
-	return false;
-}
-
 static bool explain_state(struct reason *reason, const struct debugger *debugger)
 {
 	const struct words *words = &no_prompt[debugger->state];
 
-	return explain(reason, debugger->why ? debugger->why : words->why, words->fix);
-}
-
-static bool explain_never(struct reason *reason, enum request_kind kind)
-{
-	if (kind == REQUEST_PAUSE)
-		return explain(
-			reason,
-			"A pdb on a socket cannot be interrupted: it stops where it was told to.",
-			"Set a breakpoint.");
-	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
-		return explain(reason, "Stacks are not sampled through a debugger.", "");
-	return explain(reason, "The debugger at its prompt does not do that.",
-		       "Evaluate a statement; or an agent in it does: probetui inject, or "
-		       "PROBETUI=1 at its start.");
+	return reason_set(reason, debugger->why ? debugger->why : words->why, words->fix);
 }
 
 /* What it cannot know, another connection may. */
@@ -127,10 +80,11 @@ static bool can_look(const struct session *session, const struct message *reques
 	int64_t tid = json_get_integer(request->body, "tid", session->debugger.tid);
 
 	if (address && !map_find(session->addresses, address))
-		return explain(reason, "The debugger has not told of this object since it stopped.",
-			       "Look at the frame's variables again.");
+		return reason_set(reason,
+				  "The debugger has not told of this object since it stopped.",
+				  "Look at the frame's variables again.");
 	if (!address && tid != session->debugger.tid)
-		return explain(reason, "The debugger has stopped another thread.", "");
+		return reason_set(reason, "The debugger has stopped another thread.", "");
 	return true;
 }
 
@@ -139,24 +93,20 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 {
 	const struct session *session = lend_session(connection);
 	const struct debugger *debugger = &session->debugger;
-	enum needs needs = kind_needs[kind];
-	struct reason unused;
+	enum capability capability = backend_capability(BACKEND_PDB, kind);
 
-	if (!reason)
-		reason = &unused;
-	*reason = (struct reason){ .fix = "" };
-	if (needs == NEEDS_NEVER)
-		return explain_never(reason, kind);
+	if (reason_refuse(reason, capability))
+		return false;
 	if (!debugger_is_ours(debugger))
 		return explain_state(reason, debugger);
-	if (needs == NEEDS_CONNECTION)
+	if (capability == CAPABILITY_CONNECTED)
 		return true;
 	if (debugger->state != DEBUGGER_STOPPED)
 		return explain_state(reason, debugger);
-	if (needs == NEEDS_LIVE && debugger->is_post_mortem)
-		return explain(reason,
-			       "It is in a post-mortem: its frames can be looked at, not stepped.",
-			       "c lets the exception propagate.");
+	if (capability == CAPABILITY_STEPPED && debugger->is_post_mortem)
+		return reason_set(
+			reason, "It is in a post-mortem: its frames can be looked at, not stepped.",
+			"c lets the exception propagate.");
 	if (kind == REQUEST_VARIABLES && request)
 		return can_look(session, request, reason);
 	return true;

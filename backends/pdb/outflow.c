@@ -60,7 +60,7 @@ static void emit(struct outflow *outflow, const char *category, const char *text
 	if (outflow->is_first)
 		json_object_set_new(body, "isFirst", json_true());
 	outflow->is_first = false;
-	node_emit(outflow->node, "output", body);
+	node_emit(outflow->node, EVENT_OUTPUT, body);
 }
 
 /* Bytes that may go now; half a character stays, unless it is all there is. */

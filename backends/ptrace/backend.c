@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "banned.h"
 #include "backends/node.h"
@@ -71,13 +70,11 @@ static bool can_hold(const struct connection *connection, struct reason *reason)
 {
 	int number;
 
-	if (node_is_read_only(connection->node)) {
-		snprintf(reason->fix, sizeof(reason->fix), "Leave --read-only out.");
-		snprintf(reason->why, sizeof(reason->why),
-			 "An exact sample holds the process for some microseconds, which "
-			 "--read-only refuses.");
-		return false;
-	}
+	if (node_is_read_only(connection->node))
+		return reason_set(reason,
+				  "An exact sample holds the process for some microseconds, which "
+				  "--read-only refuses.",
+				  "Leave --read-only out.");
 	number = hold_probe(connection->pid);
 	if (number == 0)
 		return true;
@@ -85,68 +82,17 @@ static bool can_hold(const struct connection *connection, struct reason *reason)
 	return false;
 }
 
-/* Nothing is to be taken out of a process that nothing was put into. */
-static bool has_none(const struct message *request)
-{
-	const json_t *list = json_object_get(request->body, "breakpoints");
-
-	return json_is_array(list) && json_array_size(list) == 0;
-}
-
-static const struct reason has_no_agent = {
-	"It runs: nothing has stopped it.",
-	"Pause it; or give it an agent that runs code in it while it runs: probetui inject, or "
-	"PROBETUI=1 at its start.",
-};
-
-static const struct reason runs = {
-	"It runs: nothing has stopped it.",
-	"Pause it, or set a breakpoint; where it has a pdb, connect to that.",
-};
-
-static const struct reason is_only_read = {
-	"A process is only read from outside, not changed.",
-	"Connect to a pdb in it, where it has one.",
-};
-
-static const struct reason is_without_agent = {
-	"It has no agent.",
-	"",
-};
-
-/* Of all others: it is only read. */
-static const struct reason *const refusals[REQUEST_KIND_COUNT] = {
-	[REQUEST_CONTINUE] = &runs,
-	[REQUEST_NEXT] = &runs,
-	[REQUEST_STEP_IN] = &runs,
-	[REQUEST_STEP_OUT] = &runs,
-	[REQUEST_UNTIL] = &runs,
-	[REQUEST_EVALUATE] = &has_no_agent,
-	[REQUEST_COMPLETIONS] = &has_no_agent,
-	[REQUEST_SET_VARIABLE] = &has_no_agent,
-	[REQUEST_EXECUTE] = &has_no_agent,
-	[REQUEST_CATCH] = &has_no_agent,
-	[REQUEST_SET_EXCEPTIONS] = &has_no_agent,
-	[REQUEST_EJECT] = &is_without_agent,
-};
-
 static bool ptrace_can(const struct connection *connection, enum request_kind kind,
 		       const struct message *request, struct reason *reason)
 {
-	struct reason unused;
+	enum capability capability = backend_capability(BACKEND_READER, kind);
 
-	if (!reason)
-		reason = &unused;
-	*reason = (struct reason){ .fix = "" };
-	if (kind == REQUEST_SAMPLE || kind == REQUEST_VARIABLES || kind == REQUEST_TENSOR ||
-	    kind == REQUEST_PARAMETERS)
+	/* No breakpoint is in a process that has no debugger of ours. */
+	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request))
 		return true;
-	if (kind == REQUEST_SAMPLE_EXACT)
-		return can_hold(connection, reason);
-	if (kind == REQUEST_SET_BREAKPOINTS && request && has_none(request))
-		return true;
-	*reason = refusals[kind] ? *refusals[kind] : is_only_read;
-	return false;
+	if (reason_refuse(reason, capability))
+		return false;
+	return capability != CAPABILITY_FROZEN || can_hold(connection, reason);
 }
 
 static int respond_none(struct ptrace_connection *connection, const struct message *request)

@@ -10,10 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
-#include "protocol/stack.h"
 #include "protocol/variable.h"
-
-#define START_MAXIMUM (INT64_C(1) << 40)
 
 struct asked {
 	struct reading reading;
@@ -94,10 +91,8 @@ int ptrace_variables(struct ptrace_connection *connection, const struct message 
 	};
 	int result;
 
-	if (tid < -INT32_MAX || tid > INT32_MAX || interpreter < -1 || interpreter > INT32_MAX ||
-	    depth < -1 || depth > STACK_FRAMES_MAXIMUM || asked.start < 0 ||
-	    asked.start > START_MAXIMUM || (depth < 0 && !address))
-		return error_set(error, "variables: a number is out of bounds.");
+	if (depth < 0 && !address)
+		return error_set(error, "variables: it takes a \"depth\" or an \"address\".");
 	asked.reading.tid = (pid_t)tid;
 	asked.reading.interpreter = (int)interpreter;
 	result = read_it(&asked, error);

@@ -17,50 +17,21 @@
  * What is asked for
  */
 
-static int read_number(const json_t *arguments, const char *key, int64_t least, int64_t most,
-		       int64_t *number, struct error *error)
-{
-	const json_t *value = json_object_get(arguments, key);
-
-	if (!value || json_is_null(value))
-		return 0;
-	if (!json_is_integer(value) || json_integer_value(value) < least ||
-	    json_integer_value(value) > most)
-		return error_set(error, "\"%s\" is no number that it can be.", key);
-	*number = json_integer_value(value);
-	return 0;
-}
-
-static int read_numbers(struct finding *finding, const json_t *arguments, struct error *error)
-{
-	int64_t tid = 0;
-	int64_t interpreter = -1;
-
-	if (read_number(arguments, "tid", -INT32_MAX, INT32_MAX, &tid, error) ||
-	    read_number(arguments, "interpreter", 0, INT32_MAX, &interpreter, error) ||
-	    read_number(arguments, "depth", 0, STACK_FRAMES_MAXIMUM, &finding->depth, error) ||
-	    read_number(arguments, "frames", 0, INT32_MAX, &finding->frames, error))
-		return -1;
-	finding->tid = (pid_t)tid;
-	finding->interpreter = (int)interpreter;
-	if (finding->frames >= 0 && finding->depth >= finding->frames)
-		return error_set(error,
-				 "\"depth\" is no frame: there are as many as \"frames\" says.");
-	return 0;
-}
-
 int finding_parse(struct finding *finding, const json_t *arguments, struct error *error)
 {
 	*finding = (struct finding){
-		.depth = -1,
-		.frames = -1,
+		.tid = (pid_t)json_get_integer(arguments, "tid", 0),
+		.interpreter = (int)json_get_integer(arguments, "interpreter", -1),
+		.depth = json_get_integer(arguments, "depth", -1),
+		.frames = json_get_integer(arguments, "frames", -1),
 		.text = json_get_string(arguments, "expression", NULL),
 		.function = json_get_string(arguments, "function", NULL),
 		.address = json_get_hex(arguments, "address"),
 		.type = json_get_string(arguments, "type", NULL),
 	};
-	if (read_numbers(finding, arguments, error))
-		return -1;
+	if (finding->frames >= 0 && finding->depth >= finding->frames)
+		return error_set(error,
+				 "\"depth\" is no frame: there are as many as \"frames\" says.");
 	finding->is_searched = finding->depth < 0 || json_get_boolean(arguments, "search", false);
 	if (!finding->text == !finding->address)
 		return error_set(error,

@@ -119,7 +119,7 @@ static void tell_progress(struct listing_ask *ask, bool is_over)
 	json_object_set_new(body, "done", json_integer(ask->done));
 	json_object_set_new(body, "total", json_integer(is_over ? 0 : ask->total));
 	json_set_text(body, "message", ask->finding.text);
-	node_emit(ask->base.node, "progress", body);
+	node_emit(ask->base.node, EVENT_PROGRESS, body);
 	node_flush(ask->base.node);
 }
 
@@ -445,7 +445,6 @@ static void go_on(struct listing_ask *ask)
 static int parse(struct listing_ask *ask, struct error *error)
 {
 	const json_t *arguments = ask->base.request.body;
-	const json_t *start = json_object_get(arguments, "start");
 	int result = finding_parse(&ask->finding, arguments, error);
 
 	/* What cannot be read as an expression may be one for the agent. */
@@ -455,9 +454,6 @@ static int parse(struct listing_ask *ask, struct error *error)
 	ask->has_gradients = json_get_boolean(arguments, "gradients", false);
 	ask->wants_values = json_get_boolean(arguments, "values", false) && !ask->has_gradients;
 	ask->start = json_get_integer(arguments, "start", 0);
-	if ((start && !json_is_integer(start) && !json_is_null(start)) || ask->start < 0 ||
-	    ask->start > TENSOR_WALK_MAXIMUM)
-		return error_set(error, "\"start\" is no number of a parameter.");
 	if (tensor_wish_parse_each(&ask->wish, arguments, error))
 		return error_prefix(error, "parameters");
 	ask->deadline = loop_now() + ask->wish.timeout;

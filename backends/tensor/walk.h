@@ -27,10 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/tensorparameters.h"
+
 struct error;
 struct ptrace_connection;
-
-#define TENSOR_WALK_MAXIMUM 1000000
 
 struct tensor_walk_item {
 	char *name;

@@ -31,47 +31,15 @@ void tensor_wish_init(struct tensor_wish *wish)
 	*wish = (struct tensor_wish){ .after = -1, .timeout = WISH_TIMEOUT };
 }
 
-/* 0: it is not there. -1: it is none of the names. */
-static int parse_name(const json_t *json, const char *const *names, size_t count)
+/* 0: it is not there. */
+static int find_name(const json_t *body, const char *key, const char *const *names, int count)
 {
-	const char *text = json_string_value(json);
+	const char *text = json_get_string(body, key, NULL);
+	int i = text ? count - 1 : 0;
 
-	if (!json || json_is_null(json))
-		return 0;
-	for (size_t i = 1; text && i < count; i++)
-		if (strcmp(names[i], text) == 0)
-			return (int)i;
-	return -1;
-}
-
-static int parse_names(struct tensor_wish *wish, const json_t *body, struct error *error)
-{
-	int statistics = parse_name(json_object_get(body, "statistics"), statistics_names,
-				    ARRAY_LENGTH(statistics_names));
-	int find = parse_name(json_object_get(body, "find"), find_names, ARRAY_LENGTH(find_names));
-
-	if (statistics < 0)
-		return error_set(error, "\"statistics\" is \"sample\", \"whole\" or \"auto\"");
-	if (find < 0)
-		return error_set(error, "\"find\" is \"min\", \"max\" or \"nan\"");
-	wish->statistics = (enum wish_statistics)statistics;
-	wish->find = (enum wish_find)find;
-	return 0;
-}
-
-/* A whole number from 0 to maximum; it may be missing. */
-static int parse_count(const json_t *body, const char *key, int maximum, int *count,
-		       struct error *error)
-{
-	const json_t *json = json_object_get(body, key);
-
-	if (!json || json_is_null(json))
-		return 0;
-	if (!json_is_integer(json) || json_integer_value(json) < 0 ||
-	    json_integer_value(json) > maximum)
-		return error_set(error, "\"%s\" is a number from 0 to %d", key, maximum);
-	*count = (int)json_integer_value(json);
-	return 0;
+	while (i > 0 && strcmp(names[i], text) != 0)
+		i--;
+	return i;
 }
 
 static int parse_data(struct tensor_wish *wish, const json_t *data, struct error *error)
@@ -101,16 +69,16 @@ static int parse_slice(struct tensor_wish *wish, const json_t *slice, struct err
 int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error)
 {
 	tensor_wish_init(wish);
-	if (parse_names(wish, body, error) < 0 ||
-	    parse_count(body, "bins", TENSOR_BINS_MAXIMUM, &wish->bins, error) < 0 ||
-	    parse_count(body, "blocks", TENSOR_BLOCKS_MAXIMUM, &wish->block_count, error) < 0 ||
-	    parse_slice(wish, json_object_get(body, "slice"), error) < 0 ||
+	wish->statistics = (enum wish_statistics)find_name(body, "statistics", statistics_names,
+							   ARRAY_LENGTH(statistics_names));
+	wish->find = (enum wish_find)find_name(body, "find", find_names, ARRAY_LENGTH(find_names));
+	wish->bins = json_get_count(body, "bins");
+	wish->block_count = json_get_count(body, "blocks");
+	if (parse_slice(wish, json_object_get(body, "slice"), error) < 0 ||
 	    parse_data(wish, json_object_get(body, "data"), error) < 0)
 		return -1;
 	wish->has_hash = json_get_boolean(body, "hash", false);
 	wish->after = json_get_integer(body, "after", -1);
-	if (wish->after < -1)
-		return error_set(error, "\"after\" is an element's flat index, or -1");
 	wish->timeout = json_get_real(body, "timeout", WISH_TIMEOUT);
 	if (!(wish->timeout > 0) || wish->timeout > WISH_TIMEOUT_MAXIMUM)
 		return error_set(error, "\"timeout\" is in seconds, at most %.0f",

@@ -63,10 +63,10 @@ int64_t wish_block_elements(int64_t element_count, int block_count);
 /* Nothing is wanted. */
 void tensor_wish_init(struct tensor_wish *wish);
 /*
- * From a request's body, or any object with the same members: statistics,
- * bins, hash, blocks, slice, find, after, data, timeout. What is not there is
- * not wanted. A histogram alone means statistics as well ("auto"). Hash and
- * blocks alone read the whole; beside statistics of a sample there are none.
+ * From arguments that request_check() took: statistics, bins, hash, blocks,
+ * slice, find, after, data, timeout. What is not there is not wanted. A
+ * histogram alone means statistics as well ("auto"). Hash and blocks alone read
+ * the whole; beside statistics of a sample there are none.
  */
 int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error);
 /* The same for each of several tensors: statistics, hash and timeout alone. */

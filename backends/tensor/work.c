@@ -95,7 +95,7 @@ static void tell_progress(struct tensor_work *work, int64_t done, int64_t total)
 	json_object_set_new(body, "done", json_integer(done));
 	json_object_set_new(body, "total", json_integer(total));
 	json_set_text(body, "message", "");
-	node_emit(work->node, "progress", body);
+	node_emit(work->node, EVENT_PROGRESS, body);
 }
 
 /* Nothing that a lane still writes is lent out. */

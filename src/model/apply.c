@@ -8,7 +8,6 @@
 
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "model/held.h"
@@ -20,6 +19,7 @@
 #include "model/source.h"
 #include "model/transcript.h"
 #include "protocol/message.h"
+#include "protocol/request-kind.h"
 #include "protocol/sample.h"
 
 #define BYSTANDERS_MAXIMUM 20
@@ -292,13 +292,6 @@ static int apply_streams(const struct apply *apply, struct error *error)
 	return session_apply_streams(apply->session, apply->node, apply->message->body, error);
 }
 
-static int apply_nothing(const struct apply *apply, struct error *error)
-{
-	(void)apply;
-	(void)error;
-	return 0;
-}
-
 static int apply_initialize(const struct apply *apply, struct error *error)
 {
 	struct session_node *node = &apply->session->nodes[apply->node];
@@ -467,65 +460,47 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-static const struct {
-	enum message_type type;
-	const char *name;
-	int (*apply)(const struct apply *apply, struct error *error);
-} handlers[] = {
-	{ MESSAGE_EVENT, "rankAdded", apply_process },
-	{ MESSAGE_EVENT, "rankChanged", apply_process },
-	{ MESSAGE_EVENT, "rankRemoved", apply_removed },
-	{ MESSAGE_EVENT, "unread", apply_unread },
-	{ MESSAGE_EVENT, "sampled", apply_sampled },
-	{ MESSAGE_EVENT, "debugger", apply_debugger },
-	{ MESSAGE_EVENT, "stopped", apply_debugger },
-	{ MESSAGE_EVENT, "continued", apply_debugger },
-	{ MESSAGE_EVENT, "stacksDropped", apply_dropped },
-	{ MESSAGE_EVENT, "output", apply_output },
-	{ MESSAGE_EVENT, "job", apply_job },
-	{ MESSAGE_EVENT, "progress", apply_progress },
-	{ MESSAGE_EVENT, "snapshot", apply_snapshot },
-	{ MESSAGE_RESPONSE, "initialize", apply_initialize },
-	{ MESSAGE_RESPONSE, "discover", apply_discover },
-	{ MESSAGE_RESPONSE, "sample", apply_nothing },
-	{ MESSAGE_RESPONSE, "variables", apply_variables },
-	{ MESSAGE_RESPONSE, "tensor", apply_nothing },
-	{ MESSAGE_RESPONSE, "parameters", apply_nothing },
-	{ MESSAGE_RESPONSE, "source", apply_source },
-	{ MESSAGE_RESPONSE, "output", apply_streams },
-	{ MESSAGE_RESPONSE, "diagnose", apply_nothing },
-	{ MESSAGE_RESPONSE, "evidence", apply_nothing },
-	{ MESSAGE_RESPONSE, "disconnect", apply_nothing },
-	{ MESSAGE_RESPONSE, "connect", apply_nothing },
-	{ MESSAGE_RESPONSE, "detach", apply_nothing },
-	{ MESSAGE_RESPONSE, "inject", apply_nothing },
-	{ MESSAGE_RESPONSE, "eject", apply_nothing },
-	{ MESSAGE_RESPONSE, "continue", apply_nothing },
-	{ MESSAGE_RESPONSE, "next", apply_nothing },
-	{ MESSAGE_RESPONSE, "stepIn", apply_nothing },
-	{ MESSAGE_RESPONSE, "stepOut", apply_nothing },
-	{ MESSAGE_RESPONSE, "until", apply_nothing },
-	{ MESSAGE_RESPONSE, "jump", apply_nothing },
-	{ MESSAGE_RESPONSE, "pause", apply_nothing },
-	{ MESSAGE_RESPONSE, "terminate", apply_nothing },
-	{ MESSAGE_RESPONSE, "setBreakpoints", apply_nothing },
-	{ MESSAGE_RESPONSE, "evaluate", apply_nothing },
-	{ MESSAGE_RESPONSE, "cancel", apply_nothing },
-	{ MESSAGE_RESPONSE, "completions", apply_nothing },
-	{ MESSAGE_RESPONSE, "setVariable", apply_nothing },
-	{ MESSAGE_RESPONSE, "execute", apply_nothing },
-	{ MESSAGE_RESPONSE, "catch", apply_nothing },
-	{ MESSAGE_RESPONSE, "setExceptionBreakpoints", apply_nothing },
-	{ MESSAGE_RESPONSE, "set", apply_nothing },
-	{ MESSAGE_RESPONSE, "terminal", apply_nothing },
-	{ MESSAGE_RESPONSE, "terminalInput", apply_nothing },
-	{ MESSAGE_RESPONSE, "launch", apply_nothing },
-	{ MESSAGE_RESPONSE, "jobInput", apply_nothing },
-	{ MESSAGE_RESPONSE, "jobTaken", apply_nothing },
-	{ MESSAGE_RESPONSE, "jobResize", apply_nothing },
-	{ MESSAGE_RESPONSE, "jobBreakpoints", apply_nothing },
-	{ MESSAGE_RESPONSE, "jobEnd", apply_nothing },
+typedef int apply_function(const struct apply *apply, struct error *error);
+
+static apply_function *const event_functions[EVENT_KIND_COUNT] = {
+	[EVENT_RANK_ADDED] = apply_process,
+	[EVENT_RANK_CHANGED] = apply_process,
+	[EVENT_RANK_REMOVED] = apply_removed,
+	[EVENT_UNREAD] = apply_unread,
+	[EVENT_SAMPLED] = apply_sampled,
+	[EVENT_DEBUGGER] = apply_debugger,
+	[EVENT_STOPPED] = apply_debugger,
+	[EVENT_CONTINUED] = apply_debugger,
+	[EVENT_STACKS_DROPPED] = apply_dropped,
+	[EVENT_OUTPUT] = apply_output,
+	[EVENT_JOB] = apply_job,
+	[EVENT_PROGRESS] = apply_progress,
+	[EVENT_SNAPSHOT] = apply_snapshot,
 };
+
+/* Responses to other requests leave the session as it is. */
+static apply_function *const response_functions[REQUEST_KIND_COUNT] = {
+	[REQUEST_INITIALIZE] = apply_initialize, [REQUEST_DISCOVER] = apply_discover,
+	[REQUEST_VARIABLES] = apply_variables,	 [REQUEST_SOURCE] = apply_source,
+	[REQUEST_OUTPUT] = apply_streams,
+};
+
+/* False: the name is unknown. *apply NULL: the session stays as it is. */
+static bool find_function(const struct message *message, apply_function **apply)
+{
+	enum request_kind request = request_kind_find(message->name);
+	enum event_kind event = event_kind_find(message->name);
+
+	if (message->type == MESSAGE_EVENT && event != EVENT_KIND_COUNT) {
+		*apply = event_functions[event];
+		return true;
+	}
+	if (message->type == MESSAGE_RESPONSE && request != REQUEST_KIND_COUNT) {
+		*apply = response_functions[request];
+		return true;
+	}
+	return false;
+}
 
 /*
  * What failed changes nothing, except that the question about variables has
@@ -543,19 +518,16 @@ int session_apply(struct session *session, size_t node, const struct message *me
 		  struct error *error)
 {
 	struct apply apply = { session, node, message, now };
+	apply_function *function;
 
 	session->now = now;
 	if (!is_of_use(message))
 		return 0;
-	for (size_t i = 0; i < ARRAY_LENGTH(handlers); i++) {
-		if (handlers[i].type != message->type ||
-		    strcmp(handlers[i].name, message->name) != 0)
-			continue;
-		if (handlers[i].apply(&apply, error) < 0)
-			return error_prefix(error, "%s", session->nodes[node].name);
-		session->revision++;
-		return 0;
-	}
-	return error_set(error, "%s sent an unknown message: %.60s", session->nodes[node].name,
-			 message->name);
+	if (!find_function(message, &function))
+		return error_set(error, "%s sent an unknown message: %.60s",
+				 session->nodes[node].name, message->name);
+	if (function && function(&apply, error) < 0)
+		return error_prefix(error, "%s", session->nodes[node].name);
+	session->revision++;
+	return 0;
 }

@@ -250,11 +250,11 @@ void debugger_append_exception(struct buffer *out, const char *relation, const c
 	buffer_printf(out, "%s%s%s", type, message[0] ? ": " : "", message);
 }
 
-const char *debugger_event(const struct debugger *debugger)
+enum event_kind debugger_event(const struct debugger *debugger)
 {
 	if (debugger->state == DEBUGGER_STOPPED)
-		return "stopped";
-	return debugger->state == DEBUGGER_RUNNING ? "continued" : "debugger";
+		return EVENT_STOPPED;
+	return debugger->state == DEBUGGER_RUNNING ? EVENT_CONTINUED : EVENT_DEBUGGER;
 }
 
 bool debugger_is_of(const struct debugger *debugger, const char *backend)

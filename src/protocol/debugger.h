@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "protocol/message.h"
+
 struct buffer;
 struct error;
 
@@ -152,7 +154,7 @@ enum stop_event stop_event_parse(const char *name);
 void debugger_append_exception(struct buffer *out, const char *relation, const char *type,
 			       const char *message);
 /* The name of the event that tells it: "stopped", "continued", "debugger". */
-const char *debugger_event(const struct debugger *debugger);
+enum event_kind debugger_event(const struct debugger *debugger);
 /* "http", "pdb" or "ptrace" reaches it. */
 bool debugger_is_of(const struct debugger *debugger, const char *backend);
 /* We are connected, whatever it does. */

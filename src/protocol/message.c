@@ -28,6 +28,25 @@ static const struct message_kind kinds[] = {
 	[MESSAGE_EVENT] = { "event", "event", "body" },
 };
 
+static const char *const event_names[] = {
+#define EVENT(kind, name, ...) [EVENT_##kind] = name,
+#include "protocol/messages.def"
+};
+
+const char *event_kind_name(enum event_kind kind)
+{
+	return event_names[kind];
+}
+
+enum event_kind event_kind_find(const char *name)
+{
+	int kind = 0;
+
+	while (kind < EVENT_KIND_COUNT && strcmp(event_names[kind], name) != 0)
+		kind++;
+	return (enum event_kind)kind;
+}
+
 void message_clear(struct message *message)
 {
 	free(message->name);

@@ -5,8 +5,9 @@
  *   {"seq", "type": "response", "request_seq", "success", "command",
  *    "message" (the sentence when it failed), "body"}
  *   {"seq", "type": "event", "event", "body"}
- * docs/protocol.md lists commands and events. In a recording each line has
- * "time" (seconds since the recording began) besides.
+ * requests.def lists commands, messages.def events; docs/protocol.md explains
+ * the members of each. In a recording each line has "time" (seconds since the
+ * recording began) besides.
  */
 #ifndef PROTOCOL_MESSAGE_H
 #define PROTOCOL_MESSAGE_H
@@ -21,6 +22,13 @@ struct error;
 
 #define PROTOCOL_VERSION 1
 #define MESSAGE_LINE_MAXIMUM (64u << 20)
+
+/* The "event" on the pipe, from src/protocol/messages.def. */
+enum event_kind {
+#define EVENT(name, ...) EVENT_##name,
+#include "protocol/messages.def"
+	EVENT_KIND_COUNT,
+};
 
 enum message_type {
 	MESSAGE_REQUEST,
@@ -38,6 +46,11 @@ struct message {
 	json_t *body;	     /* body or arguments; an object, never NULL once made */
 	double time;	     /* recordings; -1 elsewhere */
 };
+
+/* "rankAdded" */
+const char *event_kind_name(enum event_kind kind);
+/* EVENT_KIND_COUNT: there is no such event. */
+enum event_kind event_kind_find(const char *name);
 
 void message_clear(struct message *message);
 /* Makes a message; body is taken over and may be NULL (an empty object). */

@@ -14,6 +14,8 @@
 
 struct error;
 
+#define TENSOR_WALK_MAXIMUM 1000000 /* parameters of all pages */
+
 /* A parameter or buffer of a module: "layers.0.weight". */
 struct tensor_parameter {
 	char *name;

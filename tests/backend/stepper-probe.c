@@ -276,10 +276,10 @@ static void clear_break(struct probe *probe, int line)
 
 static const struct order {
 	const char *name;
-	enum stepper_command command;
+	enum request_kind command;
 } orders[] = {
-	{ "c", STEPPER_CONTINUE }, { "n", STEPPER_NEXT },    { "s", STEPPER_STEP },
-	{ "r", STEPPER_FINISH },   { "unt", STEPPER_UNTIL },
+	{ "c", REQUEST_CONTINUE }, { "n", REQUEST_NEXT },    { "s", REQUEST_STEP_IN },
+	{ "r", REQUEST_STEP_OUT }, { "unt", REQUEST_UNTIL },
 };
 
 static bool order(struct probe *probe, const char *name, int line)

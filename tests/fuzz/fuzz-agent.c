@@ -210,7 +210,11 @@ static void ask(struct talk *talk, const char *text)
 	}
 	message_make_request(&request, request_kind_name(kind), body);
 	request.seq = SEQ_FIRST + talk->request_count;
-	if (!http_backend.can(talk->connection, kind, &request, &reason)) {
+	if (request_check(kind, request.body, NULL) < 0) {
+		message_clear(&request);
+		return;
+	}
+	if (!connection_can(talk->connection, kind, &request, &reason)) {
 		if (!reason.why[0])
 			abort();
 	} else if (http_backend.send(talk->connection, kind, &request, &error) < 0) {

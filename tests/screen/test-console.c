@@ -62,7 +62,7 @@ static void tell(struct stage *stage, int rank, enum debugger_state state, const
 	body = debugger_to_json(&debugger);
 	json_object_set_new(body, "pid", json_integer(pid_of(stage, rank)));
 	json_object_set_new(body, "rank", json_integer(rank));
-	apply(stage, debugger_event(&debugger), body);
+	apply(stage, event_kind_name(debugger_event(&debugger)), body);
 	debugger_clear(&debugger);
 }
 

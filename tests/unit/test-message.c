@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
+#include "protocol/request-kind.h"
 
 static void assert_line(const struct message *message, const char *line)
 {
@@ -132,6 +133,71 @@ static void a_long_name_is_refused(void **state)
 	buffer_clear(&line);
 }
 
+static void only_requests_of_the_pipe_are_found(void **state)
+{
+	(void)state;
+	assert_int_equal(request_kind_find("stepIn"), REQUEST_STEP_IN);
+	assert_string_equal(request_kind_name(REQUEST_STEP_IN), "stepIn");
+	assert_true(request_kind_changes(REQUEST_STEP_IN));
+	assert_false(request_kind_changes(REQUEST_SAMPLE));
+	assert_int_equal(request_kind_find("exact sample"), REQUEST_KIND_COUNT);
+	assert_int_equal(request_kind_find("dance"), REQUEST_KIND_COUNT);
+	assert_int_equal(event_kind_find("rankAdded"), EVENT_RANK_ADDED);
+	assert_int_equal(event_kind_find("dance"), EVENT_KIND_COUNT);
+}
+
+static void arguments_are_within_their_bounds(void **state)
+{
+	static const struct {
+		enum request_kind kind;
+		const char *arguments;
+		const char *sentence; /* NULL: they are fine */
+	} cases[] = {
+		{ REQUEST_NEXT, "{\"pid\":1}", NULL },
+		{ REQUEST_NEXT, "{}", "\"pid\" is not the number of a process." },
+		{ REQUEST_NEXT, "{\"pid\":0}", "\"pid\" is not the number of a process." },
+		{ REQUEST_NEXT, "{\"pid\":2147483648}", "\"pid\" is not the number of a process." },
+		{ REQUEST_NEXT, "{\"pid\":1,\"depth\":20000,\"other\":[]}", NULL },
+		{ REQUEST_NEXT, "{\"pid\":1,\"depth\":null}", NULL },
+		{ REQUEST_NEXT, "{\"pid\":1,\"depth\":20001}",
+		  "next: \"depth\" is a number from 0 to 20000." },
+		{ REQUEST_NEXT, "{\"pid\":1,\"depth\":1.0}",
+		  "next: \"depth\" is a number from 0 to 20000." },
+		{ REQUEST_NEXT, "{\"pid\":1,\"threads\":\"one\"}", NULL },
+		{ REQUEST_NEXT, "{\"pid\":1,\"threads\":\"on\"}",
+		  "next: \"threads\" is one of the words python one." },
+		{ REQUEST_NEXT, "{\"pid\":1,\"threads\":\"python one\"}",
+		  "next: \"threads\" is one of the words python one." },
+		{ REQUEST_JUMP, "{\"pid\":1}", "jump: \"line\" is a number from 1 to 2147483647." },
+		{ REQUEST_DISCOVER, "{\"pids\":[1,2],\"period\":0.1}", NULL },
+		{ REQUEST_DISCOVER, "{\"pids\":[1,\"2\"]}",
+		  "\"pids\" is not a list of processes." },
+		{ REQUEST_DISCOVER, "{\"period\":3601}",
+		  "discover: \"period\" is a number from 0.1 to 3600." },
+		{ REQUEST_CATCH, "{\"pid\":1,\"on\":1}", "catch: \"on\" is true or false." },
+		{ REQUEST_SOURCE, "{\"pid\":1,\"path\":{}}", "source: \"path\" is a string." },
+		{ REQUEST_VARIABLES, "{\"pid\":1,\"address\":\"0x1f\"}", NULL },
+		{ REQUEST_VARIABLES, "{\"pid\":1,\"address\":31}",
+		  "variables: \"address\" is an address, as \"0x1f\"." },
+		{ REQUEST_SET_BREAKPOINTS, "{\"pid\":1}",
+		  "setBreakpoints: \"breakpoints\" is a list." },
+		{ REQUEST_DISCONNECT, "{}", NULL },
+		{ REQUEST_WATCHDOG, "{}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		json_t *arguments = json_loads(cases[i].arguments, 0, NULL);
+		struct error error = ERROR_INIT;
+		int result = request_check(cases[i].kind, arguments, &error);
+
+		assert_non_null(arguments);
+		assert_string_equal(error.message, cases[i].sentence ? cases[i].sentence : "");
+		assert_int_equal(result, cases[i].sentence ? -1 : 0);
+		json_decref(arguments);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +205,8 @@ int main(void)
 		cmocka_unit_test(the_members_are_parsed),
 		cmocka_unit_test(hostile_lines_are_refused),
 		cmocka_unit_test(a_long_name_is_refused),
+		cmocka_unit_test(only_requests_of_the_pipe_are_found),
+		cmocka_unit_test(arguments_are_within_their_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
