@@ -86,8 +86,8 @@ static void hold(struct session *session, const char *text, size_t length)
 /* It runs, for all that was told, and may stop now. */
 static bool may_stop(const struct session *session)
 {
-	return session->phase == PHASE_LISTENING ||
-	       (session->phase == PHASE_ASKING && !session->asking &&
+	return session->state == SESSION_RUNNING ||
+	       (session->state == SESSION_ASKED && session->question != QUESTION_ORDER &&
 		session->debugger.state != DEBUGGER_STOPPED);
 }
 
@@ -100,8 +100,8 @@ static void take_line(struct session *session, const char *line, size_t length)
 		line += at;
 		length -= at;
 		session->is_holding = length > 0;
-		if (session->is_holding && session->phase == PHASE_LISTENING)
-			session_limit_phase(session, LINE_SECONDS);
+		if (session->is_holding && session->state == SESSION_RUNNING)
+			session_limit_state(session, LINE_SECONDS);
 	} else if (!session->is_holding) {
 		outflow_add(session->output, line, length);
 		return;
