@@ -24,6 +24,20 @@
 #define SESSION_LENGTH 32
 #define GONE "The process has ended."
 
+bool agent_is_open(const struct agent *agent)
+{
+	return agent->state == AGENT_OPEN || agent->state == AGENT_SILENT;
+}
+
+/* The only place that changes the state. */
+static void enter(struct agent *agent, enum agent_state state)
+{
+	if (agent->retry)
+		loop_timer_stop(agent->retry);
+	agent->retry = NULL;
+	agent->state = state;
+}
+
 void agent_tell(struct agent *agent)
 {
 	halts_describe(agent);
@@ -50,9 +64,11 @@ void agent_say_why(struct agent *agent, const char *why)
 
 void agent_note_silence(struct agent *agent, bool is_silent)
 {
-	if (agent->is_silent == is_silent || agent->phase != AGENT_OPEN)
+	enum agent_state state = is_silent ? AGENT_SILENT : AGENT_OPEN;
+
+	if (agent->state == state || !agent_is_open(agent))
 		return;
-	agent->is_silent = is_silent;
+	enter(agent, state);
 	xreplace(&agent->debugger.why, is_silent ? "Its agent does not answer: something keeps "
 						   "Python from running, or the process is stopped."
 						 : NULL);
@@ -110,8 +126,6 @@ static void on_retry(void *data)
 {
 	struct agent *agent = data;
 
-	loop_timer_stop(agent->retry);
-	agent->retry = NULL;
 	open_session(agent);
 	node_flush(agent->base.node);
 }
@@ -125,13 +139,10 @@ void agent_end(struct agent *agent, const char *why)
 {
 	char *kept;
 
-	if (agent->phase == AGENT_OVER)
+	if (agent->state == AGENT_OVER)
 		return;
 	kept = xstrdup(why);
-	agent->phase = AGENT_OVER;
-	if (agent->retry)
-		loop_timer_stop(agent->retry);
-	agent->retry = NULL;
+	enter(agent, AGENT_OVER);
 	inquiries_fail(agent, kept);
 	forget_session(agent);
 	debugger_clear_bindings(&agent->debugger);
@@ -141,11 +152,11 @@ void agent_end(struct agent *agent, const char *why)
 
 void agent_lose(struct agent *agent, const char *why)
 {
-	bool was_open = agent->phase == AGENT_OPEN;
+	bool was_open = agent_is_open(agent);
 	struct error error = ERROR_INIT;
 	char *kept;
 
-	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING || agent->is_leaving)
+	if (agent->state == AGENT_OVER || agent->state == AGENT_WAITING || agent->ejecting)
 		return;
 	if (agent_is_gone(agent)) {
 		agent_end(agent, GONE);
@@ -156,7 +167,7 @@ void agent_lose(struct agent *agent, const char *why)
 		return;
 	}
 	kept = xstrdup(why);
-	agent->phase = AGENT_WAITING;
+	enter(agent, AGENT_WAITING);
 	inquiries_fail(agent, kept);
 	forget_session(agent);
 	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST : agent->delay * 2;
@@ -174,17 +185,16 @@ static void on_attached(struct inquiry *inquiry, json_t *body, const struct erro
 	(void)error;
 }
 
-/* What it knows already, and what it is to know of us. */
-static void settle_in(struct agent *agent)
+/* Asks for the state of the agent, and restores breakpoints of the last session. */
+static void begin_session(struct agent *agent)
 {
-	agent->phase = AGENT_OPEN;
+	enter(agent, AGENT_OPEN);
 	agent->delay = 0;
-	agent->is_silent = false;
 	agent->has_ended = false;
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
 	inquiries_begin(agent);
 	agent_listen(agent);
-	/* Who only hears of stops is nobody for whom a process stands. */
+	/* A process stops for a viewer that has attached, not for one that reads events. */
 	if (agent->is_debugger)
 		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach", json_object(),
 			     AGENT_SECONDS);
@@ -213,7 +223,7 @@ static void on_initialized(struct inquiry *inquiry, json_t *body, const struct e
 	xreplace(&agent->session, session);
 	agent->after = json_get_integer(json_object_get(body, "probetui"), "next", 0);
 	agent->takes_once = json_get_boolean(json_object_get(body, "probetui"), "once", false);
-	settle_in(agent);
+	begin_session(agent);
 }
 
 static bool can_debug(const json_t *identity)
@@ -236,7 +246,7 @@ static void initialize(struct agent *agent)
 
 	json_set_text(arguments, "clientID", "probetui");
 	json_set_text(arguments, "adapterID", "probetui");
-	inquiry->is_opening = true;
+	inquiry->kind = INQUIRY_SESSION;
 	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
 }
 
@@ -266,8 +276,8 @@ static void open_session(struct agent *agent)
 {
 	struct inquiry *inquiry = inquiry_new(agent, NULL, on_identity);
 
-	agent->phase = AGENT_OPENING;
-	inquiry->is_opening = true;
+	enter(agent, AGENT_OPENING);
+	inquiry->kind = INQUIRY_IDENTITY;
 	inquiry_send_plain(inquiry, "/", NULL, AGENT_SECONDS);
 }
 
@@ -294,7 +304,7 @@ struct agent *agent_new(struct node *node, const struct process *process,
 	agent->debugger.target = xstrdup(agent->way.target);
 	agent->debugger.dialect = xstrdup("agent");
 	open_session(agent);
-	if (agent->phase == AGENT_OVER) {
+	if (agent->state == AGENT_OVER) {
 		error_set(error, "%s", agent->debugger.why);
 		agent_free(agent);
 		return NULL;
@@ -308,9 +318,7 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
-	agent->phase = AGENT_OVER;
-	if (agent->retry)
-		loop_timer_stop(agent->retry);
+	enter(agent, AGENT_OVER);
 	if (agent->pausing)
 		loop_timer_stop(agent->pausing);
 	if (agent->resting)

@@ -2,15 +2,24 @@
  * agent: one connection to the agent of a process (doc/agent-protocol.md), as
  * one of its viewers.
  *
- *	OPENING -> OPEN -> WAITING -> OPENING …
- *	                      |
- *	                      +-> OVER
+ *	         session             an answer is late
+ *	OPENING ---------> OPEN <----------------------> SILENT
+ *	 ^    |             |         any answer           |
+ *	 |    |             +---- connection lost ---------+
+ *	 |    | failed      |
+ *	 |    v             v
+ *	 +-- WAITING <------+        each state --> OVER: a new try would not help
+ *	delay
  *
- * OPENING asks who it is, then for a session. OPEN: a request for its events
- * waits there at all times. Where it cannot be reached it is tried again, ever
- * less often, and debugger.why says why (WAITING); what will not change by
- * that is OVER. Requests are sent as they come, each with its own deadline,
- * and never wait for each other here.
+ * OPENING sends two inquiries: INQUIRY_IDENTITY, then INQUIRY_SESSION. OPEN: a
+ * request for events (INQUIRY_EVENTS) waits at the agent at all times. SILENT is
+ * OPEN with a sentence in debugger.why. WAITING: debugger.why says why; each
+ * delay is longer than the last. agent.c has all transitions. Requests are sent
+ * as they come, each with a deadline, and never wait for each other here.
+ *
+ * Booleans are facts that hold in several states: is_read_only and takes_once
+ * of the agent, has_ended of the process's Python, is_debugger of the role of
+ * this connection, is_telling of the call stack.
  */
 #ifndef BACKENDS_HTTP_AGENT_H
 #define BACKENDS_HTTP_AGENT_H
@@ -37,9 +46,10 @@ struct target;
 /* An answer, unless a request says how long. */
 #define AGENT_SECONDS 5.0
 
-enum agent_phase {
+enum agent_state {
 	AGENT_OPENING,
 	AGENT_OPEN,
+	AGENT_SILENT,
 	AGENT_WAITING,
 	AGENT_OVER,
 };
@@ -48,7 +58,7 @@ struct agent {
 	struct connection base;
 	struct debugger debugger; /* as it was told, or will be next */
 	struct way way;
-	enum agent_phase phase;
+	enum agent_state state;
 	struct loop_timer *retry;   /* WAITING */
 	struct loop_timer *pausing; /* it was asked to stand; NULL */
 	int64_t paused;		    /* a thread that is to stop and did not yet; 0: none */
@@ -58,14 +68,13 @@ struct agent {
 	int64_t inner_pid;	    /* of the process, as it knows itself */
 	int64_t number;		    /* of the last DAP request */
 	int sampling;		    /* samples that are asked for */
-	bool is_silent;		    /* its last answer was late */
-	bool has_ended;		    /* it said so: nothing stands any more */
+	bool has_ended;		    /* the event `terminated` came: no thread is stopped */
 	bool is_read_only;
-	bool takes_once;	   /* a request that comes twice is refused */
-	bool is_leaving;	   /* the answer comes last, behind all that ends */
-	bool is_telling;	   /* a sample is wanted for what is told now */
-	bool is_debugger;	   /* it was connected to, or is asked to debug: else
-				    * it only runs code, and nobody is told of it */
+	bool takes_once;	   /* the agent refuses a request that comes twice */
+	bool is_telling;	   /* within agent_tell() */
+	bool is_debugger;	   /* connected to, or asked to debug; else the agent only
+				    * runs code, and no event names this connection */
+	struct inquiry *ejecting;  /* that takes the agent out of the process; NULL: none */
 	char *session;		   /* NULL: none */
 	int64_t after;		   /* the last event that was taken */
 	struct inquiry *inquiries; /* what is under way */
@@ -83,11 +92,13 @@ struct agent *agent_new(struct node *node, const struct process *process,
 			const struct target *target, struct error *error);
 /* Leaves its session, which ends what is ours there. */
 void agent_free(struct agent *agent);
-/* It cannot be reached now: tries again. */
+/* OPEN or SILENT: the agent has given a session. */
+bool agent_is_open(const struct agent *agent);
+/* The agent cannot be reached now: WAITING, or OVER if the process has ended. */
 void agent_lose(struct agent *agent, const char *why);
 /* Its process has ended, as far as is known: never of one elsewhere. */
 bool agent_is_gone(const struct agent *agent);
-/* Nothing will make it answer. */
+/* OVER. */
 void agent_end(struct agent *agent, const char *why);
 /* From now on it is the debugger of its process; false: another one is. */
 bool agent_become_debugger(struct agent *agent);
@@ -95,7 +106,7 @@ bool agent_become_debugger(struct agent *agent);
 void agent_tell(struct agent *agent);
 /* A sentence about its state, until that changes. */
 void agent_say_why(struct agent *agent, const char *why);
-/* Whether it answers in time, though nothing is known to be wrong. */
+/* An answer was late (SILENT), or came in time (OPEN). */
 void agent_note_silence(struct agent *agent, bool is_silent);
 /* The same as `debugger`: it stands where it stood. */
 void agent_tell_again(struct agent *agent);
@@ -103,8 +114,26 @@ void agent_tell_again(struct agent *agent);
 pid_t agent_tid(const struct agent *agent, int64_t thread);
 
 /*
- * inquiry: a request to the agent, and what is to be done with its answer.
+ * inquiry: a request to the agent, and what is to be done with the answer. An
+ * inquiry waits for a session, is under way, or waits to be sent again; one
+ * that inquiry_send() has not got is idle.
  */
+enum inquiry_kind {
+	INQUIRY_DAP,
+	INQUIRY_PLAIN,	  /* an HTTP request that is no DAP */
+	INQUIRY_IDENTITY, /* plain; these three make the connection */
+	INQUIRY_SESSION,  /* DAP's initialize */
+	INQUIRY_EVENTS,
+};
+
+/* Why `done` has an error, where the agent did not say so. */
+enum inquiry_failure {
+	INQUIRY_ANSWERED,
+	INQUIRY_LOST,	 /* the connection has ended */
+	INQUIRY_LATE,	 /* no answer came in time */
+	INQUIRY_REFUSED, /* the answer was none to the request */
+};
+
 struct inquiry {
 	struct inquiry *next;
 	struct agent *agent;
@@ -120,16 +149,11 @@ struct inquiry {
 	int64_t value;
 	json_t *context; /* owned */
 	struct round *round;
-	bool is_waiting;   /* it is sent once a pause before it is answered */
-	bool is_opening;   /* it makes the connection */
-	bool is_listening; /* it waits for events */
-	bool is_lost;	   /* it fails as the connection has ended */
-	bool is_late;	   /* it fails as nothing was answered in time */
-	bool is_refused;   /* it fails as the answer was none to it */
-	bool is_plain;	   /* no DAP: all of the answer is its body */
-	bool is_once;	   /* the agent takes it once, however often it comes */
+	enum inquiry_kind kind;
+	enum inquiry_failure failure;
+	bool is_once; /* the agent takes the request once, however often it comes */
 	/* Not sent yet, as there is no session, or it is sent again soon: */
-	char *command; /* of DAP, or the path of a plain one; NULL: sent */
+	char *command; /* of DAP, or the path of a plain one; NULL: sent, or idle */
 	json_t *arguments;
 	double seconds;
 	/* What was sent, as long as it may be sent again; NULL: it may not. */
@@ -147,10 +171,12 @@ struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
 struct inquiry *inquiry_follow(struct inquiry *inquiry,
 			       void (*done)(struct inquiry *inquiry, json_t *body,
 					    const struct error *error));
+/* inquiry_send() has not got it yet. */
+bool inquiry_is_idle(const struct inquiry *inquiry);
 /* Sends a DAP request; owned_inquiry is answered in any case. */
 void inquiry_send(struct inquiry *owned_inquiry, const char *command, json_t *owned_arguments,
 		  double seconds);
-/* Sends no DAP: a GET, or where there is a body a POST. */
+/* Sends a GET, or where there is a body a POST: INQUIRY_DAP becomes INQUIRY_PLAIN. */
 void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path, json_t *owned_body,
 			double seconds);
 /* Sends what waited for a session. */

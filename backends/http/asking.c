@@ -265,7 +265,7 @@ static void on_watchdogs(struct inquiry *inquiry, json_t *body, const struct err
 
 	if (!error)
 		patience_learn(node_patience(agent->base.node), agent->base.pid, body);
-	else if (inquiry->request.seq == NODE_NOBODY && !inquiry->is_lost)
+	else if (inquiry->request.seq == NODE_NOBODY && inquiry->failure != INQUIRY_LOST)
 		patience_miss(node_patience(agent->base.node), agent->base.pid);
 	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
 }
@@ -282,7 +282,7 @@ int asking_watchdog(struct agent *agent, const struct message *request, struct e
 }
 
 /*
- * It leaves
+ * Eject
  */
 
 static void append_part(struct buffer *out, const char *text)
@@ -311,8 +311,8 @@ static void on_ejected(struct inquiry *inquiry, json_t *body, const struct error
 {
 	struct agent *agent = inquiry->agent;
 
-	agent->is_leaving = false;
-	/* What was held may have ended before the answer was out. */
+	agent->ejecting = NULL;
+	/* The process may have ended before the answer was sent. */
 	if (error && agent->way.path && !way_exists(agent->way.pid, agent->way.uid))
 		error = NULL;
 	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body), error);
@@ -338,7 +338,7 @@ static void on_state(struct inquiry *inquiry, json_t *body, const struct error *
 	struct agent *agent = inquiry->agent;
 	struct error refused = ERROR_INIT;
 
-	if (agent->is_leaving)
+	if (agent->ejecting)
 		error_set(&refused, "Its agent is leaving already.");
 	else if (error)
 		refused = *error;
@@ -349,9 +349,8 @@ static void on_state(struct inquiry *inquiry, json_t *body, const struct error *
 		inquiry_respond(inquiry, NULL, &refused);
 		return;
 	}
-	agent->is_leaving = true;
-	inquiry_send_plain(inquiry_follow(inquiry, on_ejected), "/eject", json_object(),
-			   EJECT_SECONDS);
+	agent->ejecting = inquiry_follow(inquiry, on_ejected);
+	inquiry_send_plain(agent->ejecting, "/eject", json_object(), EJECT_SECONDS);
 }
 
 int asking_eject(struct agent *agent, const struct message *request, struct error *error)

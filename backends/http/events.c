@@ -107,7 +107,7 @@ static void on_rested(void *data)
 {
 	struct agent *agent = data;
 
-	if (agent->phase == AGENT_OPEN)
+	if (agent_is_open(agent))
 		agent_listen(agent);
 	else
 		stop_resting(agent);
@@ -129,11 +129,11 @@ static void on_events(struct inquiry *inquiry, json_t *body, const struct error 
 		return;
 	agent->after = json_get_integer(body, "next", 0);
 	for (size_t i = 0; i < json_array_size(events); i++) {
-		if (agent->phase != AGENT_OPEN)
+		if (!agent_is_open(agent))
 			return;
 		take(agent, json_array_get(events, i));
 	}
-	if (agent->phase != AGENT_OPEN)
+	if (!agent_is_open(agent))
 		return;
 	if (json_array_size(events) == 0 && loop_now() - agent->listened < EARLY_SECONDS)
 		rest(agent);
@@ -149,7 +149,7 @@ void agent_listen(struct agent *agent)
 
 	stop_resting(agent);
 	agent->listened = loop_now();
-	inquiry->is_listening = true;
+	inquiry->kind = INQUIRY_EVENTS;
 	inquiry_send_plain(inquiry, path, NULL, POLL_SECONDS + POLL_GRACE);
 	free(path);
 }
@@ -157,7 +157,7 @@ void agent_listen(struct agent *agent)
 bool agent_is_listening(const struct agent *agent)
 {
 	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
-		if (one->is_listening)
+		if (one->kind == INQUIRY_EVENTS)
 			return true;
 	return agent->resting != NULL;
 }

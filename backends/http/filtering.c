@@ -24,7 +24,7 @@ static void on_filters(struct inquiry *inquiry, json_t *body, const struct error
 	else if (error)
 		node_say(agent->base.node, error->message);
 	/* What is lost is lost with all that wait. */
-	if (!inquiry->is_lost)
+	if (inquiry->failure != INQUIRY_LOST)
 		send_next(agent);
 }
 

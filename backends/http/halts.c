@@ -123,7 +123,7 @@ static void tell_change(struct agent *agent, uint64_t before)
 	const struct halt *shown = halts_shown(agent);
 	struct debugger *debugger = &agent->debugger;
 
-	if (agent->phase != AGENT_OPEN)
+	if (!agent_is_open(agent))
 		return;
 	if (shown && shown->count == before) {
 		agent_tell_again(agent);
@@ -343,12 +343,12 @@ static void on_stack(struct inquiry *inquiry, json_t *body, const struct error *
 
 	if (!halt)
 		return;
-	if (inquiry->is_late) {
+	if (inquiry->failure == INQUIRY_LATE) {
 		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
 		return;
 	}
 	/* It stands all the same, with as much of its stack as came. */
-	if (error && inquiry->is_refused) {
+	if (inquiry->failure == INQUIRY_REFUSED) {
 		show(agent, halt);
 		return;
 	}

@@ -106,10 +106,21 @@ static void finish(struct inquiry *inquiry, json_t *body, const struct error *er
 	complete(inquiry, body, error);
 }
 
-/* There is no connection without its answer. */
+static const struct {
+	bool is_vital; /* without the answer there is no connection */
+	bool is_dap;
+	bool needs_session;
+} kinds[] = {
+	[INQUIRY_DAP] = { .is_dap = true, .needs_session = true },
+	[INQUIRY_PLAIN] = { .needs_session = true },
+	[INQUIRY_IDENTITY] = { .is_vital = true },
+	[INQUIRY_SESSION] = { .is_vital = true, .is_dap = true },
+	[INQUIRY_EVENTS] = { .is_vital = true, .needs_session = true },
+};
+
 static bool is_vital(const struct inquiry *inquiry)
 {
-	return inquiry->is_opening || inquiry->is_listening;
+	return kinds[inquiry->kind].is_vital;
 }
 
 static void fail_all(struct agent *agent, const struct error *error)
@@ -121,7 +132,7 @@ static void fail_all(struct agent *agent, const struct error *error)
 		struct inquiry *inquiry = all;
 
 		all = inquiry->next;
-		inquiry->is_lost = true;
+		inquiry->failure = INQUIRY_LOST;
 		if (is_vital(inquiry))
 			inquiry_free(inquiry);
 		else
@@ -136,7 +147,7 @@ void inquiries_fail(struct agent *agent, const char *why)
 	error_set(&error, "%s", why);
 	fail_all(agent, &error);
 	/* What failed may have asked for more; that waits for a session. */
-	while (agent->phase == AGENT_OVER && agent->inquiries)
+	while (agent->state == AGENT_OVER && agent->inquiries)
 		fail_all(agent, &error);
 }
 
@@ -152,6 +163,15 @@ static const char *const outcome_words[] = {
 	[CARRIER_UNENCRYPTED] =
 		"No TLS is spoken there: http://HOST:PORT, and not https, would be its address; ",
 	[CARRIER_UNREADABLE] = "What its agent answers cannot be taken: ",
+};
+
+static const enum inquiry_failure failures[] = {
+	[CARRIER_ANSWERED] = INQUIRY_ANSWERED,
+	[CARRIER_UNREACHABLE] = INQUIRY_LOST,
+	[CARRIER_LATE] = INQUIRY_LATE,
+	[CARRIER_DISTRUSTED] = INQUIRY_ANSWERED,
+	[CARRIER_UNENCRYPTED] = INQUIRY_ANSWERED,
+	[CARRIER_UNREADABLE] = INQUIRY_REFUSED,
 };
 
 /* The system's are none of a job's own. */
@@ -179,7 +199,7 @@ static void explain(const struct agent *agent, const struct carrier_answer *answ
 			  answer->why, hint(agent, answer));
 }
 
-/* What the failure means for the connection; false: nothing. */
+/* The failure ends the connection. */
 static bool is_lost(const struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	return answer->outcome == CARRIER_UNREACHABLE ||
@@ -194,9 +214,7 @@ static void fail(struct inquiry *inquiry, const struct carrier_answer *answer)
 	struct error error = ERROR_INIT;
 
 	explain(agent, answer, &error);
-	inquiry->is_lost = lost;
-	inquiry->is_late = answer->outcome == CARRIER_LATE;
-	inquiry->is_refused = answer->outcome == CARRIER_UNREADABLE;
+	inquiry->failure = failures[answer->outcome];
 	finish(inquiry, NULL, &error);
 	if (answer->outcome == CARRIER_DISTRUSTED || answer->outcome == CARRIER_UNENCRYPTED ||
 	    (answer->outcome == CARRIER_UNREADABLE && was_vital))
@@ -214,12 +232,9 @@ static void read_answer(struct inquiry *inquiry, struct reply *reply,
 	json_t *events;
 	int64_t next;
 
-	if (inquiry->is_plain) {
-		reply_read_plain(reply, answer->status, answer->bytes, answer->length, error);
-		return;
-	}
-	if (!inquiry->is_listening) {
-		reply_read(reply, answer->status, answer->bytes, answer->length, error);
+	if (inquiry->kind != INQUIRY_EVENTS) {
+		(kinds[inquiry->kind].is_dap ? reply_read : reply_read_plain)(
+			reply, answer->status, answer->bytes, answer->length, error);
 		return;
 	}
 	reply_read_events(reply, answer->status, answer->bytes, answer->length, &events, &next,
@@ -234,19 +249,20 @@ static void settle(struct inquiry *inquiry, const struct carrier_answer *answer)
 {
 	struct agent *agent = inquiry->agent;
 	bool was_vital = is_vital(inquiry);
-	bool was_plain = inquiry->is_plain;
+	bool was_plain = inquiry->kind == INQUIRY_PLAIN;
 	struct error error = ERROR_INIT;
 	struct reply reply;
 
 	agent_note_silence(agent, false);
 	read_answer(inquiry, &reply, answer, &error);
-	inquiry->is_refused = reply.kind == REPLY_BUSY || reply.kind == REPLY_SENSELESS;
+	if (reply.kind == REPLY_BUSY || reply.kind == REPLY_SENSELESS)
+		inquiry->failure = INQUIRY_REFUSED;
 	finish(inquiry, reply.body, reply.kind == REPLY_DONE ? NULL : &error);
 	if (was_vital && (reply.kind == REPLY_REFUSED || reply.kind == REPLY_SENSELESS))
 		agent_end(agent, error.message);
 	else if (was_vital && reply.kind != REPLY_DONE)
 		agent_lose(agent, error.message);
-	/* Of a plain one it is what there is nothing of. */
+	/* To a plain request 404 says nothing of the session. */
 	else if (reply.kind == REPLY_OVER && !was_plain)
 		agent_lose(agent, error.message);
 	reply_clear(&reply);
@@ -389,10 +405,10 @@ static void begin(struct inquiry *inquiry)
 	if (inquiry->patience == 0)
 		inquiry->patience = loop_now() + BUSY_SECONDS;
 	/* It may be answered, and gone, before these return. */
-	if (inquiry->is_plain || inquiry->is_listening)
-		post(inquiry, command, arguments);
-	else
+	if (kinds[inquiry->kind].is_dap)
 		post_dap(inquiry, command, arguments);
+	else
+		post(inquiry, command, arguments);
 }
 
 static void begin_or_wait(struct inquiry *inquiry, const char *command, json_t *owned_arguments,
@@ -401,8 +417,13 @@ static void begin_or_wait(struct inquiry *inquiry, const char *command, json_t *
 	inquiry->command = xstrdup(command);
 	inquiry->arguments = owned_arguments;
 	inquiry->seconds = seconds;
-	if (inquiry->is_opening || inquiry->agent->phase == AGENT_OPEN)
+	if (!kinds[inquiry->kind].needs_session || agent_is_open(inquiry->agent))
 		begin(inquiry);
+}
+
+bool inquiry_is_idle(const struct inquiry *inquiry)
+{
+	return !inquiry->command && !inquiry->sent_command;
 }
 
 void inquiry_send(struct inquiry *owned_inquiry, const char *command, json_t *owned_arguments,
@@ -414,7 +435,8 @@ void inquiry_send(struct inquiry *owned_inquiry, const char *command, json_t *ow
 void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path, json_t *owned_body,
 			double seconds)
 {
-	owned_inquiry->is_plain = !owned_inquiry->is_listening;
+	if (owned_inquiry->kind == INQUIRY_DAP)
+		owned_inquiry->kind = INQUIRY_PLAIN;
 	begin_or_wait(owned_inquiry, path, owned_body, seconds);
 }
 
@@ -433,7 +455,7 @@ void inquiries_begin(struct agent *agent)
 {
 	struct inquiry *inquiry;
 
-	while (agent->phase == AGENT_OPEN && (inquiry = find_waiting(agent)))
+	while (agent_is_open(agent) && (inquiry = find_waiting(agent)))
 		begin(inquiry);
 }
 

@@ -67,7 +67,7 @@ static void on_gone(struct inquiry *inquiry, json_t *body, const struct error *e
 	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
 
 	/* It may end before the answer is out. */
-	if (inquiry->is_lost && has_ended(inquiry->agent))
+	if (inquiry->failure == INQUIRY_LOST && has_ended(inquiry->agent))
 		error = NULL;
 	if (!error)
 		halts_release(inquiry->agent, thread, inquiry->value);
@@ -113,22 +113,21 @@ static int withdraw_pause(struct agent *agent, const struct message *request)
 	struct inquiry *inquiry = inquiry_new(agent, request, on_withdrawn);
 
 	inquiry->value = agent->paused;
-	inquiry->is_waiting = is_pause_under_way(agent);
-	if (!inquiry->is_waiting)
+	if (!is_pause_under_way(agent))
 		send_withdrawal(inquiry);
 	return 0;
 }
 
+/* Those that withdraw_pause() has left idle. */
 static void send_withdrawals(struct agent *agent)
 {
 	struct inquiry *one = agent->inquiries;
 
 	while (one) {
-		if (!one->is_waiting) {
+		if (one->done != on_withdrawn || !inquiry_is_idle(one)) {
 			one = one->next;
 			continue;
 		}
-		one->is_waiting = false;
 		send_withdrawal(one);
 		/* What fails at once may have changed the list. */
 		one = agent->inquiries;
@@ -221,7 +220,7 @@ static void on_late(void *data)
 
 	loop_timer_stop(agent->pausing);
 	agent->pausing = NULL;
-	if (agent->phase != AGENT_OPEN || halts_shown(agent) || !agent->paused)
+	if (!agent_is_open(agent) || halts_shown(agent) || !agent->paused)
 		return;
 	agent_say_why(agent, "It is to pause, and runs no Python now: it stops at its next line.");
 	node_flush(agent->base.node);
