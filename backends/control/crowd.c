@@ -140,7 +140,8 @@ static void enter(struct stepper *stepper, const struct pyframe_now *frame)
 	stepper->here = follow;
 	stepper->called = frame->address;
 	stepper->aim = AIM_CALLED;
-	stepper->is_leaving = false;
+	if (stepper->course == COURSE_RAISING)
+		stepper->course = COURSE_PLAIN;
 	stepper->walked = stepper->walk_limit;
 }
 
@@ -179,6 +180,6 @@ void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	stepper->bare = 0;
 	stepper->is_crowded = is_crowded(stepper, wishes);
-	if (stepper->is_crowded && stepper->is_standing)
+	if (stepper->is_crowded && stepper_is_aimed(stepper))
 		seek_called(stepper, wishes);
 }

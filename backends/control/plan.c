@@ -243,7 +243,7 @@ static bool is_refetched(const struct stepper *stepper, const struct watch *watc
 {
 	const struct follow *here = &stepper->here;
 
-	return stepper->is_commanded && here->pointer_due >= 0 &&
+	return stepper->news == NEWS_RESUME && here->pointer_due >= 0 &&
 	       bytecode_unit_at(here->code, watch->address) == here->pointer_due;
 }
 
@@ -308,8 +308,8 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes
 	 * What was raised goes to its handler first; where a RERAISE leads is
 	 * not where its pointer says.
 	 */
-	if (stepper->walked < stepper->walk_limit || stepper->is_leaving || here->store_due >= 0 ||
-	    here->raised_at >= 0 || !here->handled)
+	if (stepper->walked < stepper->walk_limit || stepper->course == COURSE_RAISING ||
+	    here->store_due >= 0 || here->raised_at >= 0 || !here->handled)
 		return false;
 	bool is_bare = stepper->aim == AIM_CALLED && plan_bare(stepper, wishes);
 	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
@@ -334,8 +334,8 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes
 static void plan_frame(struct stepper *stepper, const struct plan_wishes *wishes,
 		       struct draft *draft)
 {
-	stepper->is_blind = plan_ahead(stepper, wishes, draft);
-	if (!stepper->is_blind)
+	stepper->is_ahead = plan_ahead(stepper, wishes, draft);
+	if (!stepper->is_ahead)
 		want_walk(stepper, draft);
 }
 
@@ -359,12 +359,13 @@ static void plan_return(struct stepper *stepper, const struct plan_wishes *wishe
 			count++;
 		}
 	if (is_generator && returns.count == count && count <= room_beside(stepper, wishes) &&
-	    !stepper->is_leaving && !stepper->is_walking)
+	    stepper->course == COURSE_PLAIN)
 		*draft = returns;
 	else
 		want_leaving(stepper, draft);
-	stepper->is_blind = !stepper->is_walking && !follow_is_unborn(stepper, &stepper->here);
-	if (stepper->is_blind)
+	stepper->is_ahead =
+		stepper->course != COURSE_RETURNING && !follow_is_unborn(stepper, &stepper->here);
+	if (stepper->is_ahead)
 		return;
 	want_watch(draft, PLAN_POSITION, pyframes_watch_position(frames, stepper->here.frame));
 	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, frames->loop));
@@ -386,7 +387,7 @@ static void (*const aims[])(struct stepper *stepper, const struct plan_wishes *w
 
 static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	if (stepper->here.code && stepper->is_standing)
+	if (stepper->here.code && stepper_is_aimed(stepper))
 		stepper->is_stepping_off =
 			stepper->here.store_due >= 0 || is_wish_near(stepper, wishes);
 }
@@ -426,7 +427,7 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, str
 	struct draft draft = { .count = 0 };
 
 	*plan = (struct plan){ .missing = 0 };
-	stepper->is_blind = false;
+	stepper->is_ahead = false;
 	crowd_look(stepper, wishes);
 	aims[stepper->aim](stepper, wishes, &draft);
 	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
@@ -445,12 +446,9 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, str
 	for (size_t i = 0; i < draft.count; i++)
 		plan->slots[i] = draft.items[i];
 	plan_keep_slots(plan, &stepper->plan);
-	struct watch position = pyframes_watch_position(&stepper->frames, stepper->here.frame);
-	stepper->is_watched = is_planned(plan, &position);
 	expect_fetch(stepper, plan);
 	stepper->plan = *plan;
-	stepper->is_standing = false;
-	stepper->is_commanded = false;
+	stepper->news = NEWS_NONE;
 	if (!stepper->called)
 		stepper->waiting = (struct follow){ .frame = 0 };
 }

@@ -1,9 +1,42 @@
 /*
- * stepper-private: what the parts of the stepper share.
+ * stepper-private: what the parts of the stepper share. stepper.c has commands
+ * and stops, trap.c the meaning of each watch, follow.c makes trace events out
+ * of positions, plan.c chooses the watches, crowd.c makes room for breakpoints.
  *
- * stepper.c takes commands and hands out stops, trap.c knows what each watch
- * means, follow.c makes events out of positions, plan.c chooses watches,
- * crowd.c makes room for breakpoints.
+ * One turn, with the thread in a ptrace-stop from trap to plan:
+ *
+ *	stepper_trap() --> events --> bdb --> stepper_aim() --> stepper_plan() --> run
+ *	                               |           ^
+ *	                               +-- stop    |
+ *	        stepper_command() --> stepper_resume()
+ *
+ * Four states stand beside each other:
+ *
+ *	doing    the last command
+ *	aim      what has to be seen for that. choose_aim() finds it anew at each
+ *		 turn, from bdb's rules and the newest frame; crowd.c makes it
+ *		 AIM_CALLED.
+ *	course   what the followed frame (here) is about to do:
+ *
+ *			PLAIN ------ E, or B while raising -----> RAISING
+ *			      <----- A, a command; B (AIM_RETURN); AIM_CALLED
+ *
+ *			PLAIN ------ B without a return (3.11 on), or R on
+ *			             a generator's return ------> RETURNING
+ *			      <----- A, a command, C at the caller, or the
+ *			             generator was dropped
+ *
+ *		 RAISING: to a handler, or out. RETURNING is of AIM_RETURN, and
+ *		 stays where E fires.
+ *		 The letters are the watches of plan.c.
+ *	news     what has come since the last plan:
+ *
+ *			NONE --> TRAP (aimed) --> NONE (plan)
+ *			     --> COMMAND --> RESUME (aimed) --> NONE (plan)
+ *
+ * Booleans are facts. Of the last plan: is_ahead, is_crowded. Of what the next
+ * trap is expected to be, with any aim: is_loop_new (C at the new loop),
+ * is_stepping_off (A), is_entering (C at the called frame).
  */
 #ifndef BACKENDS_CONTROL_STEPPER_PRIVATE_H
 #define BACKENDS_CONTROL_STEPPER_PRIVATE_H
@@ -18,7 +51,7 @@
 /* From one trap: exception, line or call, return. */
 #define EVENTS_MAXIMUM 4
 
-/* A frame that is watched, as far as is known from its last trap. */
+/* A frame that is followed, as the last trap in the frame has shown it. */
 struct follow {
 	uint64_t frame; /* 0: none */
 	const struct bytecode *code;
@@ -26,10 +59,7 @@ struct follow {
 	uint64_t handled;  /* of pythread_now, when it ran; 0: not known */
 	bool is_in_generator;
 	int at; /* the instruction dispatched last; -1: none yet */
-	/*
-	 * Seen by one of two watches; the other is still to fire for the same
-	 * dispatch. -1: no.
-	 */
+	/* One of two watches has fired for a dispatch; the other is still to fire. -1: no. */
 	int pointer_due; /* fetched, then stored */
 	int due_from;	 /* where the pointer was when it was fetched */
 	int fetch_due;	 /* stored, then fetched, perhaps (up to 3.10) */
@@ -54,6 +84,19 @@ enum aim {
 	AIM_CALLED,  /* the breakpoints of one frame, and its end (crowd.c) */
 };
 
+enum course {
+	COURSE_PLAIN,
+	COURSE_RAISING,
+	COURSE_RETURNING,
+};
+
+enum news {
+	NEWS_NONE,
+	NEWS_TRAP,
+	NEWS_COMMAND,
+	NEWS_RESUME,
+};
+
 struct stepper {
 	const struct cpython *python;
 	struct memory *memory;
@@ -63,6 +106,8 @@ struct stepper {
 	struct bdb bdb;
 	enum stepper_command doing;
 	enum aim aim;
+	enum course course;
+	enum news news;
 	struct follow here;
 	struct follow other; /* of the event that happens, if not here */
 	uint64_t ended;	     /* a frame whose last return was told; 0 */
@@ -73,24 +118,19 @@ struct stepper {
 	struct follow waiting;
 	struct event events[EVENTS_MAXIMUM];
 	size_t event_count;
-	struct event last; /* that it stands at; at is UNKNOWN: none */
-	uint64_t loop;	   /* 3.11, 3.12: the evaluation loop */
-	bool is_loop_new;  /* it has no newest frame yet */
-	bool is_leaving;   /* an exception is on its way in the frame */
-	bool is_blind;	   /* the frame's pointer is not watched */
-	bool is_walking;   /* AIM_RETURN: it may be about to return */
-	bool is_standing;  /* since the last plan */
-	bool is_commanded; /* since then, too */
-	bool is_stepping_off;
-	bool is_watched;  /* the frame's pointer is (PLAN_POSITION) */
-	bool is_crowded;  /* breakpoints find no room otherwise (crowd.c) */
-	bool is_entering; /* a call that is to be followed is not there yet */
-	uint64_t bare;	  /* code whose own units are watched all the same */
-	int stray_count;  /* traps that made no sense, on end */
-	int walked;	  /* positions since the last stop */
-	int walk_limit;	  /* so many, then it looks ahead */
-	int walk_first;	  /* walk_limit of a new command */
-	struct plan plan; /* the last one */
+	struct event last;    /* of the stop; at is UNKNOWN: none */
+	uint64_t loop;	      /* 3.11, 3.12: the evaluation loop */
+	bool is_loop_new;     /* loop has no newest frame yet */
+	bool is_ahead;	      /* the aim needs no PLAN_POSITION: here.at is out of date */
+	bool is_stepping_off; /* PLAN_POSITION, for a unit right behind here.at */
+	bool is_crowded;      /* breakpoints find no room otherwise (crowd.c) */
+	bool is_entering;     /* the frame of a call that is to be followed is not linked yet */
+	uint64_t bare;	      /* code whose own units are watched all the same */
+	int stray_count;      /* traps without readable frames, one after another */
+	int walked;	      /* positions since the last stop */
+	int walk_limit;	      /* after so many positions plan_ahead() */
+	int walk_first;	      /* walk_limit of a new command */
+	struct plan plan;     /* the last one */
 	struct error lost;
 };
 
@@ -137,7 +177,9 @@ bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishe
 void stepper_run_free(struct stepper *stepper);
 /* It runs on; why is a complete sentence. */
 void stepper_lose(struct stepper *stepper, const char *why);
-/* Says what to watch for the command, as the thread stands now. */
+/* The frames have been read since the last plan: what is known of here is current. */
+bool stepper_is_aimed(const struct stepper *stepper);
+/* Finds the aim, from the frames of the stopped thread. */
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now);
 /* Lets events happen until one is a stop. */
 bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop);

@@ -250,9 +250,8 @@ int stepper_command(struct stepper *stepper, enum stepper_command command, uint6
 
 	stepper->lost = (struct error)ERROR_INIT;
 	stepper_run_free(stepper);
-	stepper->is_commanded = true;
-	stepper->is_leaving = false;
-	stepper->is_walking = false;
+	stepper->news = NEWS_COMMAND;
+	stepper->course = COURSE_PLAIN;
 	stepper->walked = 0;
 	stepper->walk_limit = stepper->walk_first;
 	if (command == STEPPER_CONTINUE)
@@ -360,11 +359,17 @@ static void choose_aim(struct stepper *stepper, const struct pythread_now *now)
 		aim_at(stepper, AIM_FRAME, bdb->stop_frame);
 }
 
+bool stepper_is_aimed(const struct stepper *stepper)
+{
+	return stepper->news == NEWS_TRAP || stepper->news == NEWS_RESUME;
+}
+
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now)
 {
 	choose_aim(stepper, now);
 	stepper->newest = now->frame.address;
 	if (stepper->here.frame == now->frame.address)
 		stepper->here.handled = now->handled;
-	stepper->is_standing = true;
+	stepper->news = stepper->news == NEWS_COMMAND || stepper->news == NEWS_RESUME ? NEWS_RESUME
+										      : NEWS_TRAP;
 }
