@@ -12,7 +12,7 @@
 struct debugger;
 struct listener;
 struct procfs;
-struct seat;
+struct pdb_scan_state;
 
 struct offer {
 	const struct listener *listener; /* it holds it, and no other */
@@ -22,15 +22,16 @@ struct offer {
 };
 
 /* More than 0: a is to be told of rather than b. */
-int offer_compare(const struct seat *seat, const struct listener *a, const struct listener *b);
+int offer_compare(const struct pdb_scan_state *state, const struct listener *a,
+		  const struct listener *b);
 /* Into an initialised debugger; its state is none where nothing waits. */
-void offer_describe(const struct offer *offer, struct seat *seat, struct procfs *procfs,
+void offer_describe(const struct offer *offer, struct pdb_scan_state *state, struct procfs *procfs,
 		    struct debugger *debugger);
 /*
  * Of the file of a socket that no rank listens on; is_served: another process
  * does. False: there is nothing to be told of it.
  */
-bool offer_describe_file(const char *path, bool is_served, struct seat *seat, struct procfs *procfs,
-			 struct debugger *debugger);
+bool offer_describe_file(const char *path, bool is_served, struct pdb_scan_state *state,
+			 struct procfs *procfs, struct debugger *debugger);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/pdb/seat.h"
+#include "backends/pdb/pdb-scan-state.h"
 #include "backends/pdb/socketfile.h"
 #include "base/alloc.h"
 #include "base/map.h"
@@ -30,7 +30,7 @@ struct shelves {
 /* What is asked for. */
 struct search {
 	struct shelves *shelves;
-	const struct seat *seat;
+	const struct pdb_scan_state *state;
 	void (*each)(const char *path, const char *seen, void *data);
 	void *data;
 	int match_count;
@@ -70,10 +70,10 @@ void shelves_turn(struct shelves *shelves)
 }
 
 /* All processes of one container share its folders. */
-static void make_key(const struct seat *seat, const char *seen, char *out, size_t size)
+static void make_key(const struct pdb_scan_state *state, const char *seen, char *out, size_t size)
 {
-	if (seat->is_rooted)
-		snprintf(out, size, "%ju:%ju:%s", (uintmax_t)seat->device, (uintmax_t)seat->inode,
+	if (state->is_rooted)
+		snprintf(out, size, "%ju:%ju:%s", (uintmax_t)state->device, (uintmax_t)state->inode,
 			 seen);
 	else
 		snprintf(out, size, "%s", seen);
@@ -87,9 +87,9 @@ static struct socket_folder *read_folder(struct search *search, const char *seen
 	char path[PATH_MAX];
 	struct shelf *shelf;
 
-	if (!seat_reach(search->seat, seen, path, sizeof(path)))
+	if (!pdb_scan_state_reach(search->state, seen, path, sizeof(path)))
 		return NULL;
-	make_key(search->seat, seen, key, sizeof(key));
+	make_key(search->state, seen, key, sizeof(key));
 	shelf = strmap_find(shelves->shelves, key);
 	if (!shelf) {
 		shelf = xcalloc(1, sizeof(*shelf));
@@ -105,9 +105,9 @@ static struct socket_folder *read_folder(struct search *search, const char *seen
 	return &shelf->folder;
 }
 
-static bool is_match(const struct seat *seat, const struct socket_name *name)
+static bool is_match(const struct pdb_scan_state *state, const struct socket_name *name)
 {
-	return (seat->rank >= 0 && name->rank == seat->rank) || name->pid == seat->pid;
+	return (state->rank >= 0 && name->rank == state->rank) || name->pid == state->pid;
 }
 
 static void search_folder(struct search *search, const char *seen)
@@ -119,11 +119,11 @@ static void search_folder(struct search *search, const char *seen)
 		char path[PATH_MAX];
 		char name[PATH_MAX];
 
-		if (!is_match(search->seat, &file->numbers) ||
+		if (!is_match(search->state, &file->numbers) ||
 		    search->match_count++ >= MATCHES_MAXIMUM)
 			continue;
 		snprintf(name, sizeof(name), "%s/%s", seen, file->name);
-		if (seat_reach(search->seat, name, path, sizeof(path)))
+		if (pdb_scan_state_reach(search->state, name, path, sizeof(path)))
 			search->each(path, name, search->data);
 	}
 }
@@ -133,21 +133,21 @@ static void search_base(struct search *search, const char *base)
 	char folder[PATH_MAX];
 
 	search_folder(search, base);
-	snprintf(folder, sizeof(folder), "%s/pdb-%u", base, search->seat->uid);
+	snprintf(folder, sizeof(folder), "%s/pdb-%u", base, search->state->uid);
 	search_folder(search, folder);
 }
 
-void shelves_each(struct shelves *shelves, const struct seat *seat,
+void shelves_each(struct shelves *shelves, const struct pdb_scan_state *state,
 		  void (*each)(const char *path, const char *seen, void *data), void *data)
 {
 	struct search search = {
 		.shelves = shelves,
-		.seat = seat,
+		.state = state,
 		.each = each,
 		.data = data,
 	};
-	const char *ours = seat->is_rooted ? NULL : getenv("TMPDIR");
-	const char *its = seat->folder;
+	const char *ours = state->is_rooted ? NULL : getenv("TMPDIR");
+	const char *its = state->folder;
 
 	if (its)
 		search_base(&search, its);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-struct seat;
+struct pdb_scan_state;
 struct shelves;
 
 struct shelves *shelves_new(void);
@@ -16,10 +16,10 @@ void shelves_free(struct shelves *shelves);
 void shelves_turn(struct shelves *shelves);
 /*
  * Calls each(path as we reach it, as the process sees it) for the files that
- * name the rank or the process of the seat: in /tmp, in its TMPDIR and ours,
+ * name the rank or the process of the state: in /tmp, in its TMPDIR and ours,
  * and in their folders pdb-UID.
  */
-void shelves_each(struct shelves *shelves, const struct seat *seat,
+void shelves_each(struct shelves *shelves, const struct pdb_scan_state *state,
 		  void (*each)(const char *path, const char *seen, void *data), void *data);
 
 #endif
