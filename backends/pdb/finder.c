@@ -20,10 +20,10 @@
 #include "backends/node.h"
 #include "backends/pdb/listeners.h"
 #include "backends/pdb/network.h"
-#include "backends/pdb/offer.h"
+#include "backends/pdb/pdb-listener.h"
 #include "backends/pdb/pdb-scan-state.h"
 #include "backends/pdb/server.h"
-#include "backends/pdb/shelf.h"
+#include "backends/pdb/socket-dir-cache.h"
 #include "backends/procfs.h"
 #include "backends/roster.h"
 #include "base/alloc.h"
@@ -35,7 +35,7 @@ struct finder {
 	struct node *node;
 	struct map *states; /* pid -> struct pdb_scan_state */
 	struct networks *networks;
-	struct shelves *shelves;
+	struct socket_dir_cache *cache;
 	bool has_new_process; /* in this look */
 	bool is_asked;	      /* it tells of all there are */
 };
@@ -53,7 +53,7 @@ struct finder *finder_new(struct node *node)
 	finder->node = node;
 	finder->states = map_new(free_state);
 	finder->networks = networks_new(node_procfs(node));
-	finder->shelves = shelves_new();
+	finder->cache = socket_dir_cache_new();
 	return finder;
 }
 
@@ -61,7 +61,7 @@ void finder_free(struct finder *finder)
 {
 	if (!finder)
 		return;
-	shelves_free(finder->shelves);
+	socket_dir_cache_free(finder->cache);
 	networks_free(finder->networks);
 	map_free(finder->states);
 	free(finder);
@@ -120,36 +120,36 @@ static void drop_states(struct finder *finder)
 }
 
 /* Two sockets of one path: it leads to the later one. */
-static void find_twin(struct offer *offer, const struct listeners *listeners, pid_t pid)
+static void find_twin(struct pdb_listener *found, const struct listeners *listeners, pid_t pid)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *other = &listeners->items[i];
 
 		if (other->path && other->holder != pid &&
-		    strcmp(other->path, offer->listener->path) == 0) {
-			offer->has_twin = true;
-			offer->twin_pid = other->holder;
+		    strcmp(other->path, found->listener->path) == 0) {
+			found->has_twin = true;
+			found->twin_pid = other->holder;
 		}
 	}
 }
 
 /* The best of the process's sockets with a name; false: it has none. */
 static bool find_path(const struct pdb_scan_state *state, const struct listeners *listeners,
-		      struct offer *offer)
+		      struct pdb_listener *found)
 {
-	*offer = (struct offer){ .listener = NULL };
+	*found = (struct pdb_listener){ .listener = NULL };
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
 		if (!listener->path || listener->holder != state->pid)
 			continue;
-		offer->more += offer->listener != NULL;
-		if (!offer->listener || offer_compare(state, listener, offer->listener) > 0)
-			offer->listener = listener;
+		found->more += found->listener != NULL;
+		if (!found->listener || pdb_listener_compare(state, listener, found->listener) > 0)
+			found->listener = listener;
 	}
-	if (offer->listener)
-		find_twin(offer, listeners, state->pid);
-	return offer->listener;
+	if (found->listener)
+		find_twin(found, listeners, state->pid);
+	return found->listener;
 }
 
 /*
@@ -158,35 +158,35 @@ static bool find_path(const struct pdb_scan_state *state, const struct listeners
  */
 static void find_newest(struct procfs *procfs, const struct pdb_scan_state *state,
 			const struct listeners *listeners, struct map *held, bool is_thorough,
-			struct offer *offer)
+			struct pdb_listener *found)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
 		if (!listener->path && map_find(held, listener->inode) &&
-		    (!offer->listener || listener->inode > offer->listener->inode) &&
+		    (!found->listener || listener->inode > found->listener->inode) &&
 		    listeners_is_accepting(procfs, state->pid, listener->inode, is_thorough))
-			offer->listener = listener;
+			found->listener = listener;
 	}
 }
 
 /* The port that a thread of the process waits at; false: none. */
 static bool find_port(const struct finder *finder, const struct pdb_scan_state *state,
-		      const struct listeners *listeners, struct offer *offer)
+		      const struct listeners *listeners, struct pdb_listener *found)
 {
 	struct procfs *procfs = node_procfs(finder->node);
 	struct map *held;
 
-	*offer = (struct offer){ .listener = NULL };
+	*found = (struct pdb_listener){ .listener = NULL };
 	if (!state->server || !state->server->has_port)
 		return false;
 	held = listeners_held(procfs, state->pid);
 	if (held)
-		find_newest(procfs, state, listeners, held, false, offer);
-	if (held && !offer->listener)
-		find_newest(procfs, state, listeners, held, true, offer);
+		find_newest(procfs, state, listeners, held, false, found);
+	if (held && !found->listener)
+		find_newest(procfs, state, listeners, held, true, found);
 	map_free(held);
-	return offer->listener;
+	return found->listener;
 }
 
 struct file_search {
@@ -213,8 +213,8 @@ static void look_at_file(const char *path, const char *seen, void *data)
 		is_served = true;
 	}
 	debugger_init(&found);
-	if (offer_describe_file(path, is_served, search->state, node_procfs(search->finder->node),
-				&found) &&
+	if (pdb_listener_describe_file(path, is_served, search->state,
+				       node_procfs(search->finder->node), &found) &&
 	    (search->debugger->state == DEBUGGER_NONE ||
 	     (search->debugger->state == DEBUGGER_STALE && found.state == DEBUGGER_REFUSED))) {
 		debugger_clear(search->debugger);
@@ -234,16 +234,16 @@ static void describe(struct finder *finder, struct pdb_scan_state *state, struct
 		.listeners = listeners,
 		.debugger = debugger,
 	};
-	struct offer offer;
+	struct pdb_listener found;
 
-	if (find_path(state, listeners, &offer) || find_port(finder, state, listeners, &offer)) {
+	if (find_path(state, listeners, &found) || find_port(finder, state, listeners, &found)) {
 		/* Names are the process's own: where they lead is needed. */
 		pdb_scan_state_learn(state, node_procfs(finder->node));
-		offer_describe(&offer, state, node_procfs(finder->node), debugger);
-		state->reported = offer.listener->inode;
+		pdb_listener_describe(&found, state, node_procfs(finder->node), debugger);
+		state->reported = found.listener->inode;
 		return;
 	}
-	shelves_each(finder->shelves, state, look_at_file, &search);
+	socket_dir_cache_each(finder->cache, state, look_at_file, &search);
 }
 
 /* Tells when it is not what was told last. */
@@ -295,7 +295,7 @@ void finder_look(struct finder *finder, bool is_asked)
 	drop_states(finder);
 	take_states(finder);
 	networks_read(finder->networks, finder->states, finder->has_new_process);
-	shelves_turn(finder->shelves);
+	socket_dir_cache_begin(finder->cache);
 	map_each(finder->states, look_at, finder);
 }
 
@@ -314,7 +314,7 @@ void finder_note(struct finder *finder, pid_t pid)
 		return;
 	finder->is_asked = false;
 	networks_read(finder->networks, finder->states, false);
-	shelves_turn(finder->shelves);
+	socket_dir_cache_begin(finder->cache);
 	look_at((uint64_t)pid, state, finder);
 }
 
@@ -325,7 +325,7 @@ void finder_describe(struct node *node, const struct process *process, struct de
 
 	pdb_scan_state_learn(state, node_procfs(node));
 	networks_read(finder->networks, finder->states, true);
-	shelves_turn(finder->shelves);
+	socket_dir_cache_begin(finder->cache);
 	describe(finder, state, debugger);
 	finder_free(finder);
 }

@@ -1,4 +1,4 @@
-#include "backends/pdb/shelf.h"
+#include "backends/pdb/socket-dir-cache.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -12,61 +12,61 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-/* Files that are told of for one process. */
+/* Files that are reported for one process. */
 #define MATCHES_MAXIMUM 16
 /* More folders than jobs have: those of containers that are gone. */
-#define SHELVES_MAXIMUM 256
+#define DIRS_MAXIMUM 256
 
-struct shelf {
+struct socket_dir {
 	struct socket_folder folder;
-	unsigned look; /* when it was read */
+	unsigned scan; /* the last that has read the folder */
 };
 
-struct shelves {
-	struct strmap *shelves; /* by key() */
-	unsigned look;
+struct socket_dir_cache {
+	struct strmap *dirs; /* by make_key() */
+	unsigned scan;
 };
 
-/* What is asked for. */
+/* Arguments of socket_dir_cache_each(). */
 struct search {
-	struct shelves *shelves;
+	struct socket_dir_cache *cache;
 	const struct pdb_scan_state *state;
 	void (*each)(const char *path, const char *seen, void *data);
 	void *data;
 	int match_count;
 };
 
-static void free_shelf(void *value)
+static void free_dir(void *value)
 {
-	struct shelf *shelf = value;
+	struct socket_dir *dir = value;
 
-	socket_folder_clear(&shelf->folder);
-	free(shelf);
+	socket_folder_clear(&dir->folder);
+	free(dir);
 }
 
-struct shelves *shelves_new(void)
+struct socket_dir_cache *socket_dir_cache_new(void)
 {
-	struct shelves *shelves = xcalloc(1, sizeof(*shelves));
+	struct socket_dir_cache *cache = xcalloc(1, sizeof(*cache));
 
-	shelves->shelves = strmap_new(free_shelf);
-	return shelves;
+	cache->dirs = strmap_new(free_dir);
+	return cache;
 }
 
-void shelves_free(struct shelves *shelves)
+void socket_dir_cache_free(struct socket_dir_cache *cache)
 {
-	if (!shelves)
+	if (!cache)
 		return;
-	strmap_free(shelves->shelves);
-	free(shelves);
+	strmap_free(cache->dirs);
+	free(cache);
 }
 
-void shelves_turn(struct shelves *shelves)
+void socket_dir_cache_begin(struct socket_dir_cache *cache)
 {
-	shelves->look++;
-	if (strmap_count(shelves->shelves) <= SHELVES_MAXIMUM)
+	cache->scan++;
+	if (strmap_count(cache->dirs) <= DIRS_MAXIMUM)
 		return;
-	strmap_free(shelves->shelves);
-	shelves->shelves = strmap_new(free_shelf);
+	strmap_free(cache->dirs);
+	cache->dirs = strmap_new(free_dir);
 }
 
 /* All processes of one container share its folders. */
@@ -82,27 +82,27 @@ static void make_key(const struct pdb_scan_state *state, const char *seen, char 
 /* Lends the folder as it is now; NULL: its name is too long. */
 static struct socket_folder *read_folder(struct search *search, const char *seen)
 {
-	struct shelves *shelves = search->shelves;
+	struct socket_dir_cache *cache = search->cache;
 	char key[PATH_MAX + 64];
 	char path[PATH_MAX];
-	struct shelf *shelf;
+	struct socket_dir *dir;
 
 	if (!pdb_scan_state_reach(search->state, seen, path, sizeof(path)))
 		return NULL;
 	make_key(search->state, seen, key, sizeof(key));
-	shelf = strmap_find(shelves->shelves, key);
-	if (!shelf) {
-		shelf = xcalloc(1, sizeof(*shelf));
-		shelf->folder.seen = xstrdup(seen);
-		strmap_put(shelves->shelves, key, shelf);
+	dir = strmap_find(cache->dirs, key);
+	if (!dir) {
+		dir = xcalloc(1, sizeof(*dir));
+		dir->folder.seen = xstrdup(seen);
+		strmap_put(cache->dirs, key, dir);
 	}
-	if (shelf->look == shelves->look)
-		return &shelf->folder;
-	shelf->look = shelves->look;
-	free(shelf->folder.path);
-	shelf->folder.path = xstrdup(path);
-	socket_folder_read(&shelf->folder);
-	return &shelf->folder;
+	if (dir->scan == cache->scan)
+		return &dir->folder;
+	dir->scan = cache->scan;
+	free(dir->folder.path);
+	dir->folder.path = xstrdup(path);
+	socket_folder_read(&dir->folder);
+	return &dir->folder;
 }
 
 static bool is_match(const struct pdb_scan_state *state, const struct socket_name *name)
@@ -137,11 +137,11 @@ static void search_base(struct search *search, const char *base)
 	search_folder(search, folder);
 }
 
-void shelves_each(struct shelves *shelves, const struct pdb_scan_state *state,
-		  void (*each)(const char *path, const char *seen, void *data), void *data)
+void socket_dir_cache_each(struct socket_dir_cache *cache, const struct pdb_scan_state *state,
+			   void (*each)(const char *path, const char *seen, void *data), void *data)
 {
 	struct search search = {
-		.shelves = shelves,
+		.cache = cache,
 		.state = state,
 		.each = each,
 		.data = data,

@@ -1,4 +1,4 @@
-#include "backends/pdb/offer.h"
+#include "backends/pdb/pdb-listener.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@
 #define IDLE_LOOKS 2
 
 /* The rank's own number, then a folder of our own kind, then the newest. */
-int offer_compare(const struct pdb_scan_state *state, const struct listener *a,
-		  const struct listener *b)
+int pdb_listener_compare(const struct pdb_scan_state *state, const struct listener *a,
+			 const struct listener *b)
 {
 	struct socket_name first;
 	struct socket_name second;
@@ -106,7 +106,7 @@ static char *distrust(const char *path, const char *shown, struct pdb_scan_state
 }
 
 /* NULL: the path leads to this one, not to the other. */
-static char *explain_twin(const struct offer *offer, const char *path, const char *shown)
+static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown)
 {
 	char name[32] = "Another process";
 	struct stat about;
@@ -114,11 +114,11 @@ static char *explain_twin(const struct offer *offer, const char *path, const cha
 
 	if (lstat(path, &about) < 0)
 		return NULL;
-	is_bound = unixdiag_is_bound(offer->listener->inode, about.st_ino);
+	is_bound = unixdiag_is_bound(found->listener->inode, about.st_ino);
 	if (is_bound == 1)
 		return NULL;
-	if (offer->twin_pid > 0)
-		snprintf(name, sizeof(name), "Process %d", (int)offer->twin_pid);
+	if (found->twin_pid > 0)
+		snprintf(name, sizeof(name), "Process %d", (int)found->twin_pid);
 	if (is_bound == 0)
 		return xasprintf("%s has taken %s over, where it listens, too: no client can "
 				 "connect to it any more.",
@@ -128,7 +128,7 @@ static char *explain_twin(const struct offer *offer, const char *path, const cha
 }
 
 /* Why its socket is not to be connected to; NULL: it may be. */
-static char *find_fault(const struct offer *offer, struct pdb_scan_state *state,
+static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state *state,
 			struct procfs *procfs, const char *path, const char *shown)
 {
 	char *why;
@@ -144,8 +144,8 @@ static char *find_fault(const struct offer *offer, struct pdb_scan_state *state,
 	if (path[0] == '@')
 		return NULL;
 	why = distrust(path, shown, state, procfs);
-	if (!why && offer->has_twin)
-		why = explain_twin(offer, path, shown);
+	if (!why && found->has_twin)
+		why = explain_twin(found, path, shown);
 	return why;
 }
 
@@ -186,29 +186,29 @@ static char *explain_taken(const struct listener *listener, struct pdb_scan_stat
 		shown);
 }
 
-static void say_waiting(const struct offer *offer, const struct pdb_scan_state *state,
+static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_state *state,
 			struct debugger *debugger)
 {
-	const struct server *server = choose_server(state, offer->listener);
+	const struct server *server = choose_server(state, found->listener);
 
 	debugger->state = DEBUGGER_WAITING;
 	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
 	debugger->leaving = xstrdup_or_null(server_leaving(server));
 	/* One of ours has two names. */
-	if (offer->more > 0 && (!server || server->takes_one))
-		debugger->why = xasprintf("It listens at %zu more of such sockets.", offer->more);
+	if (found->more > 0 && (!server || server->takes_one))
+		debugger->why = xasprintf("It listens at %zu more of such sockets.", found->more);
 }
 
-static void describe_port(const struct offer *offer, const struct pdb_scan_state *state,
+static void describe_port(const struct pdb_listener *found, const struct pdb_scan_state *state,
 			  struct debugger *debugger)
 {
-	const struct listener *listener = offer->listener;
+	const struct listener *listener = found->listener;
 	bool is_six = strchr(listener->host, ':');
 
 	debugger->target = xasprintf("pdb:tcp:%s%s%s:%d", is_six ? "[" : "", listener->host,
 				     is_six ? "]" : "", listener->port);
 	if (state->network == 0) {
-		say_waiting(offer, state, debugger);
+		say_waiting(found, state, debugger);
 		return;
 	}
 	debugger->state = DEBUGGER_REFUSED;
@@ -260,10 +260,10 @@ static bool learn_package(struct pdb_scan_state *state, const char *name)
 	return is_kept(state, NOTICE_WAITS, rank);
 }
 
-static void describe_path(const struct offer *offer, struct pdb_scan_state *state,
+static void describe_path(const struct pdb_listener *found, struct pdb_scan_state *state,
 			  struct procfs *procfs, struct debugger *debugger)
 {
-	const char *name = offer->listener->path;
+	const char *name = found->listener->path;
 	char path[PATH_MAX];
 	char *shown;
 	char *why;
@@ -276,36 +276,36 @@ static void describe_path(const struct offer *offer, struct pdb_scan_state *stat
 		find_path(state, procfs, name, path, sizeof(path));
 	shown = show(path);
 	debugger->target = xasprintf("pdb:unix:%s", path);
-	why = find_fault(offer, state, procfs, path, shown);
+	why = find_fault(found, state, procfs, path, shown);
 	if (!why)
 		debugger->exception = notice_read(path, name, state->uid);
 	/* Only our own package leaves a notice. */
 	if (debugger->exception && !state->server)
 		state->server = server_named("probetui");
 	if (!why)
-		why = explain_taken(offer->listener, state, procfs, shown, debugger);
+		why = explain_taken(found->listener, state, procfs, shown, debugger);
 	if (why) {
 		debugger->state = DEBUGGER_REFUSED;
 		debugger->why = why;
 	} else {
-		say_waiting(offer, state, debugger);
+		say_waiting(found, state, debugger);
 	}
 	free(shown);
 }
 
-void offer_describe(const struct offer *offer, struct pdb_scan_state *state, struct procfs *procfs,
-		    struct debugger *debugger)
+void pdb_listener_describe(const struct pdb_listener *found, struct pdb_scan_state *state,
+			   struct procfs *procfs, struct debugger *debugger)
 {
-	if (offer->listener->path)
-		describe_path(offer, state, procfs, debugger);
+	if (found->listener->path)
+		describe_path(found, state, procfs, debugger);
 	else
-		describe_port(offer, state, debugger);
+		describe_port(found, state, debugger);
 	if (debugger->state != DEBUGGER_NONE)
 		debugger->backend = xstrdup("pdb");
 }
 
-bool offer_describe_file(const char *path, bool is_served, struct pdb_scan_state *state,
-			 struct procfs *procfs, struct debugger *debugger)
+bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_scan_state *state,
+				struct procfs *procfs, struct debugger *debugger)
 {
 	char *shown = show(path);
 	char *why = distrust(path, shown, state, procfs);
