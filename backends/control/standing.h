@@ -1,7 +1,7 @@
 /*
  * standing: a thread of another process that is traced and stands: its
  * registers, its mask, what is below its stack, and how it goes on and is
- * waited for. All of ptrace(2) that remote and backends/inject/errand need.
+ * waited for. All of ptrace(2) that remote and backends/inject/remote-call need.
  */
 #ifndef BACKENDS_CONTROL_STANDING_H
 #define BACKENDS_CONTROL_STANDING_H

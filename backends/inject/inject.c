@@ -285,7 +285,7 @@ void inject_into_main(struct inject *inject)
 
 void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data), void *data)
 {
-	inject->visit.watch = (struct errand_watch){ passing, data };
+	inject->visit.watch = (struct remote_call_watch){ passing, data };
 }
 
 void inject_cost(const struct inject *inject, struct inject_cost *cost)

@@ -90,7 +90,7 @@ static void refuse_holder(pid_t pid, struct error *error)
 /* In what way it can be done here. INJECT_NONE, and a sentence: in none. */
 static enum inject_way choose(const struct visit *visit, struct error *error)
 {
-	const struct arch_dump *dump = &visit->errand.registers;
+	const struct arch_dump *dump = &visit->remote.registers;
 	uint64_t arguments[ARCH_ARGUMENTS];
 	pid_t pid = visit->hold.pid;
 
@@ -129,7 +129,7 @@ static int map_page(struct visit *visit, struct error *error)
 	};
 	int64_t result;
 
-	if (errand_ask(&visit->errand, &map, &result, error) < 0)
+	if (remote_call_syscall(&visit->remote, &map, &result, error) < 0)
 		return error_prefix(error, "no page for the script");
 	visit->page = (uint64_t)result;
 	return 0;
@@ -143,7 +143,7 @@ static void unmap_page(struct visit *visit)
 	};
 	int64_t result;
 
-	errand_ask(&visit->errand, &unmap, &result, NULL);
+	remote_call_syscall(&visit->remote, &unmap, &result, NULL);
 	visit->page = 0;
 }
 
@@ -173,9 +173,9 @@ static int place(struct visit *visit, enum inject_way way, struct error *error)
 		unmap_page(visit);
 		return -1;
 	}
-	errand_pass(&visit->watch, "written");
+	remote_call_pass(&visit->watch, "written");
 	hand_over.arguments[0] = visit->page;
-	if (errand_do(&visit->errand, &hand_over, error) == 0)
+	if (remote_call_function(&visit->remote, &hand_over, error) == 0)
 		return 0;
 	visit_withdraw(visit);
 	return -1;
@@ -192,15 +192,15 @@ static enum visit_result stay(struct visit *visit, struct error *error)
 	/* Beside a signal that arrives nothing is to be done. */
 	if (visit->hold.signal)
 		return VISIT_LATER;
-	errand_pass(&visit->watch, "seized");
-	if (errand_init(&visit->errand, visit->hold.tid, &visit->places, error) < 0)
+	remote_call_pass(&visit->watch, "seized");
+	if (remote_call_init(&visit->remote, visit->hold.tid, &visit->places, error) < 0)
 		return VISIT_FAILED;
 	way = choose(visit, error);
 	if (way == INJECT_NONE)
 		return VISIT_LATER;
-	if (errand_ready(&visit->errand, error) < 0)
+	if (remote_call_prepare(&visit->remote, error) < 0)
 		return VISIT_FAILED;
-	errand_pass(&visit->watch, "saved");
+	remote_call_pass(&visit->watch, "saved");
 	visit->cost.way = way;
 	return place(visit, way, error) < 0 ? VISIT_FAILED : VISIT_DONE;
 }
@@ -210,11 +210,11 @@ static void take_cost(struct visit *visit, uint64_t held)
 	struct inject_cost *cost = &visit->cost;
 
 	cost->stops++;
-	cost->turns += visit->errand.turns;
+	cost->turns += visit->remote.turns;
 	if (cost->longest_ns < held)
 		cost->longest_ns = held;
-	if (cost->away_ns < visit->errand.took_ns)
-		cost->away_ns = visit->errand.took_ns;
+	if (cost->away_ns < visit->remote.took_ns)
+		cost->away_ns = visit->remote.took_ns;
 }
 
 /* So it need not even be stopped. */
@@ -246,12 +246,12 @@ enum visit_result visit_try(struct visit *visit, struct error *error)
 	}
 	if (hold_begin(&visit->hold, pid, pid, error) < 0)
 		return visit->hold.tid || visit->hold.is_asleep ? VISIT_LATER : VISIT_FAILED;
-	visit->errand.turns = 0;
-	visit->errand.took_ns = 0;
+	visit->remote.turns = 0;
+	visit->remote.took_ns = 0;
 	result = stay(visit, error);
-	errand_end(&visit->errand);
+	remote_call_end(&visit->remote);
 	held = hold_end(&visit->hold);
-	errand_pass(&visit->watch, "detached");
+	remote_call_pass(&visit->watch, "detached");
 	take_cost(visit, held);
 	return result;
 }
@@ -307,7 +307,7 @@ static int find_all(struct visit *visit, struct error *error)
 	char path[32];
 
 	if (callees_find(&visit->callees, visit->memory, visit->python, error) < 0 ||
-	    errand_find(&visit->places, pid, visit->callees.send, error) < 0)
+	    remote_call_find(&visit->places, pid, visit->callees.send, error) < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	visit->file = open(path, O_WRONLY | O_CLOEXEC);
@@ -327,7 +327,7 @@ int visit_init(struct visit *visit, struct memory *memory, const struct cpython 
 	       const char *text, struct error *error)
 {
 	*visit = (struct visit){ .memory = memory, .python = python, .text = text, .file = -1 };
-	visit->errand.watch = &visit->watch;
+	visit->remote.watch = &visit->watch;
 	return find_all(visit, error);
 }
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/inject/errand.h"
+#include "backends/inject/remote-call.h"
 #include "backends/inject/inject.h"
 #include "backends/inject/callees.h"
 #include "backends/ptrace/hold.h"
@@ -37,9 +37,9 @@ struct visit {
 	const char *text; /* what is to be run */
 	bool is_for_main; /* in no new thread, however long it waits */
 	struct callees callees;
-	struct errand_places places;
-	struct errand errand;
-	struct errand_watch watch;
+	struct remote_call_places places;
+	struct remote_call remote;
+	struct remote_call_watch watch;
 	int file; /* its memory, to be written; -1: not opened */
 	struct maps maps;
 	uint64_t interpreter;

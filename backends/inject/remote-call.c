@@ -1,4 +1,4 @@
-#include "backends/inject/errand.h"
+#include "backends/inject/remote-call.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ enum stop {
 	STOP_ENDED,
 };
 
-void errand_pass(const struct errand_watch *watch, const char *point)
+void remote_call_pass(const struct remote_call_watch *watch, const char *point)
 {
 	if (watch && watch->passing)
 		watch->passing(point, watch->data);
@@ -59,9 +59,10 @@ static int choose_signal(pid_t pid)
 	return idle[0];
 }
 
-int errand_find(struct errand_places *places, pid_t pid, uint64_t send, struct error *error)
+int remote_call_find(struct remote_call_places *places, pid_t pid, uint64_t send,
+		     struct error *error)
 {
-	*places = (struct errand_places){
+	*places = (struct remote_call_places){
 		.send = send,
 		.signal = choose_signal(pid),
 		.inner = task_inner(pid),
@@ -73,41 +74,41 @@ int errand_find(struct errand_places *places, pid_t pid, uint64_t send, struct e
 	return error_set(error, "A thread of pid %d could not come back from a call.", (int)pid);
 }
 
-int errand_init(struct errand *errand, pid_t tid, const struct errand_places *places,
-		struct error *error)
+int remote_call_init(struct remote_call *remote, pid_t tid, const struct remote_call_places *places,
+		     struct error *error)
 {
-	errand->places = places;
-	errand->tid = tid;
-	errand->is_begun = false;
-	errand->is_lost = false;
-	errand->turns = 0;
-	errand->took_ns = 0;
-	if (standing_tell_calls(tid) < 0 || standing_registers(tid, &errand->registers) < 0)
+	remote->places = places;
+	remote->tid = tid;
+	remote->is_begun = false;
+	remote->is_lost = false;
+	remote->turns = 0;
+	remote->took_ns = 0;
+	if (standing_tell_calls(tid) < 0 || standing_registers(tid, &remote->registers) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)tid);
-	if (arch_is_known(&errand->registers))
+	if (arch_is_known(&remote->registers))
 		return 0;
 	return error_set(error, "thread %d runs a program of another kind of processor", (int)tid);
 }
 
-int errand_ready(struct errand *errand, struct error *error)
+int remote_call_prepare(struct remote_call *remote, struct error *error)
 {
 	const struct arch_action none = { .handler = 0 };
-	struct arch_frame *frame = &errand->frame;
+	struct arch_frame *frame = &remote->frame;
 
-	if (standing_mask(errand->tid, &errand->mask) < 0 ||
-	    standing_floats(errand->tid, &errand->floats) < 0)
+	if (standing_mask(remote->tid, &remote->mask) < 0 ||
+	    standing_floats(remote->tid, &remote->floats) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
-				       (int)errand->tid);
-	arch_make_frame(frame, &errand->registers, &errand->floats, errand->mask,
-			&errand->places->code, &none);
+				       (int)remote->tid);
+	arch_make_frame(frame, &remote->registers, &remote->floats, remote->mask,
+			&remote->places->code, &none);
 	if (!frame->comes_back)
 		return error_set(error, "thread %d could not come back from a call",
-				 (int)errand->tid);
-	if (standing_write(errand->tid, frame->address, frame->bytes, frame->length) == 0)
+				 (int)remote->tid);
+	if (standing_write(remote->tid, frame->address, frame->bytes, frame->length) == 0)
 		return 0;
 	return error_set_errno(error, errno, "thread %d: below its stack there is no room",
-			       (int)errand->tid);
+			       (int)remote->tid);
 }
 
 /*
@@ -118,18 +119,18 @@ int errand_ready(struct errand *errand, struct error *error)
  * From the moment when the registers are set the thread would come back by
  * itself, to the mask it has now.
  */
-static int set(struct errand *errand, const struct arch_dump *registers, struct error *error)
+static int set(struct remote_call *remote, const struct arch_dump *registers, struct error *error)
 {
-	uint64_t mask = MOST & ~BIT(errand->places->signal);
+	uint64_t mask = MOST & ~BIT(remote->places->signal);
 
-	if (standing_set_registers(errand->tid, registers) < 0)
+	if (standing_set_registers(remote->tid, registers) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be set",
-				       (int)errand->tid);
-	if (errand->is_begun)
+				       (int)remote->tid);
+	if (remote->is_begun)
 		return 0;
-	errand->is_begun = true;
-	errand->began_ns = loop_now_ns();
-	standing_set_mask(errand->tid, mask);
+	remote->is_begun = true;
+	remote->began_ns = loop_now_ns();
+	standing_set_mask(remote->tid, mask);
 	return 0;
 }
 
@@ -139,7 +140,7 @@ static bool is_wrong(int number)
 	       number == SIGABRT || number == SIGTRAP || number == SIGSYS;
 }
 
-static enum stop look(const struct errand *errand, int status)
+static enum stop look(const struct remote_call *remote, int status)
 {
 	int number = WSTOPSIG(status);
 
@@ -149,19 +150,19 @@ static enum stop look(const struct errand *errand, int status)
 		return STOP_BETWEEN;
 	if (number == STANDING_AT_CALL)
 		return STOP_LEFT;
-	if (number == errand->places->signal &&
-	    standing_sender(errand->tid) == errand->places->inner)
+	if (number == remote->places->signal &&
+	    standing_sender(remote->tid) == remote->places->inner)
 		return STOP_SENT;
 	return is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
 }
 
 /* It did not come back in time: it is stopped where it is. */
-static int fetch(struct errand *errand)
+static int fetch(struct remote_call *remote)
 {
 	int status;
 
-	standing_interrupt(errand->tid);
-	errand->is_lost = !standing_wait(errand->tid, FETCH_NS, &status) || !WIFSTOPPED(status);
+	standing_interrupt(remote->tid);
+	remote->is_lost = !standing_wait(remote->tid, FETCH_NS, &status) || !WIFSTOPPED(status);
 	errno = ETIMEDOUT;
 	return -1;
 }
@@ -170,7 +171,7 @@ static int fetch(struct errand *errand)
  * Signals, of the few that are not blocked, are handed on. So is SIGSTOP: the
  * thread takes part in the stop of its process as soon as it is back.
  */
-static int turn(struct errand *errand, enum stop wanted)
+static int turn(struct remote_call *remote, enum stop wanted)
 {
 	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT ? standing_go_to_call : standing_go;
 	uint64_t until = loop_now_ns() + CALL_NS;
@@ -179,15 +180,15 @@ static int turn(struct errand *errand, enum stop wanted)
 
 	for (;;) {
 		uint64_t now = loop_now_ns();
-		go(errand->tid, number);
-		errand->turns++;
-		if (now > until || !standing_wait(errand->tid, until - now, &status))
-			return fetch(errand);
-		enum stop stop = look(errand, status);
+		go(remote->tid, number);
+		remote->turns++;
+		if (now > until || !standing_wait(remote->tid, until - now, &status))
+			return fetch(remote);
+		enum stop stop = look(remote, status);
 		if (stop == wanted)
 			return 0;
 		if (stop == STOP_ENDED || stop == STOP_WRONG) {
-			errand->is_lost = stop == STOP_ENDED;
+			remote->is_lost = stop == STOP_ENDED;
 			errno = stop == STOP_ENDED ? ESRCH : EFAULT;
 			return -1;
 		}
@@ -195,48 +196,49 @@ static int turn(struct errand *errand, enum stop wanted)
 	}
 }
 
-static int fail(const struct errand *errand, struct error *error)
+static int fail(const struct remote_call *remote, struct error *error)
 {
 	return error_set_errno(error, errno, "thread %d could not be made to call",
-			       (int)errand->tid);
+			       (int)remote->tid);
 }
 
-int errand_ask(struct errand *errand, const struct arch_call *call, int64_t *result,
-	       struct error *error)
+int remote_call_syscall(struct remote_call *remote, const struct arch_call *call, int64_t *result,
+			struct error *error)
 {
-	struct arch_dump registers = errand->registers;
+	struct arch_dump registers = remote->registers;
 
-	arch_set_syscall(&registers, &errand->frame, &errand->places->code, call);
-	if (set(errand, &registers, error) < 0)
+	arch_set_syscall(&registers, &remote->frame, &remote->places->code, call);
+	if (set(remote, &registers, error) < 0)
 		return -1;
-	errand_pass(errand->watch, "asking");
-	if (turn(errand, STOP_LEFT) < 0 || turn(errand, STOP_LEFT) < 0 ||
-	    standing_registers(errand->tid, &registers) < 0)
-		return fail(errand, error);
+	remote_call_pass(remote->watch, "asking");
+	if (turn(remote, STOP_LEFT) < 0 || turn(remote, STOP_LEFT) < 0 ||
+	    standing_registers(remote->tid, &registers) < 0)
+		return fail(remote, error);
 	*result = arch_result(&registers);
-	errand_pass(errand->watch, "answered");
+	remote_call_pass(remote->watch, "answered");
 	if (*result >= 0 || *result <= -ERRNO_LEAST)
 		return 0;
 	errno = (int)-*result;
-	return fail(errand, error);
+	return fail(remote, error);
 }
 
-int errand_do(struct errand *errand, const struct arch_call *call, struct error *error)
+int remote_call_function(struct remote_call *remote, const struct arch_call *call,
+			 struct error *error)
 {
-	struct arch_dump registers = errand->registers;
+	struct arch_dump registers = remote->registers;
 	struct arch_return where;
 
-	arch_make_return(&where, &errand->frame, &errand->places->code, errand->places->send,
-			 (uint64_t)errand->places->signal);
-	if (standing_write(errand->tid, where.address, where.words, sizeof(where.words)) < 0)
-		return fail(errand, error);
-	arch_set_function(&registers, &errand->frame, &where, call);
-	if (set(errand, &registers, error) < 0)
+	arch_make_return(&where, &remote->frame, &remote->places->code, remote->places->send,
+			 (uint64_t)remote->places->signal);
+	if (standing_write(remote->tid, where.address, where.words, sizeof(where.words)) < 0)
+		return fail(remote, error);
+	arch_set_function(&registers, &remote->frame, &where, call);
+	if (set(remote, &registers, error) < 0)
 		return -1;
-	errand_pass(errand->watch, "calling");
-	if (turn(errand, STOP_SENT) < 0)
-		return fail(errand, error);
-	errand_pass(errand->watch, "called");
+	remote_call_pass(remote->watch, "calling");
+	if (turn(remote, STOP_SENT) < 0)
+		return fail(remote, error);
+	remote_call_pass(remote->watch, "called");
 	return 0;
 }
 
@@ -245,14 +247,14 @@ int errand_do(struct errand *errand, const struct arch_call *call, struct error 
  * stands, a system call that it was in is begun again as soon as it is
  * detached from: the kernel looks for signals then.
  */
-void errand_end(struct errand *errand)
+void remote_call_end(struct remote_call *remote)
 {
-	if (!errand->is_begun || errand->is_lost)
+	if (!remote->is_begun || remote->is_lost)
 		return;
-	standing_set_floats(errand->tid, &errand->floats);
-	standing_set_mask(errand->tid, errand->mask);
-	standing_set_registers(errand->tid, &errand->registers);
-	errand->took_ns = loop_now_ns() - errand->began_ns;
-	errand->is_begun = false;
-	errand_pass(errand->watch, "restored");
+	standing_set_floats(remote->tid, &remote->floats);
+	standing_set_mask(remote->tid, remote->mask);
+	standing_set_registers(remote->tid, &remote->registers);
+	remote->took_ns = loop_now_ns() - remote->began_ns;
+	remote->is_begun = false;
+	remote_call_pass(remote->watch, "restored");
 }
