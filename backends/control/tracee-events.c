@@ -9,7 +9,7 @@
 
 #include "banned.h"
 
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/control/waits.h"
 #include "base/loop.h"
 
@@ -300,7 +300,7 @@ static void take_signal(struct thread *thread, int number)
 	siginfo_t info;
 	int slot;
 
-	if (number == STANDING_AT_CALL) {
+	if (number == SYSCALL_STOP) {
 		thread_go_from_call(thread);
 		return;
 	}

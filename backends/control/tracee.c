@@ -10,7 +10,7 @@
 #include "banned.h"
 
 #include "backends/control/attachable.h"
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/control/waits.h"
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/task.h"
@@ -123,16 +123,16 @@ void thread_interrupt(struct thread *thread)
 
 void thread_note_stop(struct thread *thread, int status)
 {
-	if (WIFSTOPPED(status) && WSTOPSIG(status) != STANDING_AT_CALL)
+	if (WIFSTOPPED(status) && WSTOPSIG(status) != SYSCALL_STOP)
 		restart_stood(&thread->restart, thread->tracee->pid, thread->tid, WSTOPSIG(status));
 }
 
 static void run(struct thread *thread, int signal_number)
 {
 	if (restart_go(&thread->restart, thread->tid))
-		standing_go_to_call(thread->tid, signal_number);
+		ptrace_syscall(thread->tid, signal_number);
 	else
-		standing_go(thread->tid, signal_number);
+		ptrace_cont(thread->tid, signal_number);
 }
 
 /* Every stop takes with it the interrupt that was asked for before it. */
@@ -153,7 +153,7 @@ void thread_go_from_call(struct thread *thread)
 	}
 	if (thread->is_stop_due)
 		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	standing_go_to_call(thread->tid, 0);
+	ptrace_syscall(thread->tid, 0);
 }
 
 void thread_release(struct thread *thread)
@@ -225,7 +225,7 @@ static bool take_while_settling(struct thread *thread, int status)
 	if (event)
 		thread_take_new(thread, event);
 	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	if (WSTOPSIG(status) == STANDING_AT_CALL)
+	if (WSTOPSIG(status) == SYSCALL_STOP)
 		thread_go_from_call(thread);
 	else
 		run(thread, event ? 0 : take_signal_while_settling(thread, WSTOPSIG(status)));

@@ -135,7 +135,7 @@ uint64_t tracee_take_signals(struct tracee *tracee);
 void tracee_spin(struct tracee *tracee, uint64_t nanoseconds);
 
 /*
- * Makes these the watches of a thread, standing or not; slots[i].access is
+ * Makes these the watches of a thread, stopped or not; slots[i].access is
  * WATCH_NONE where there is to be none. Slots that are the same stay as they
  * are. The first watch of a process makes it ignore SIGTRAP, which takes one
  * of its threads to stand for some 0.3 ms. Of two watches that the same

@@ -8,7 +8,7 @@
 
 #include "backends/control/attachable.h"
 #include "backends/control/remote.h"
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/ptrace/task.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -83,7 +83,7 @@ int remote_call_init(struct remote_call *remote, pid_t tid, const struct remote_
 	remote->is_lost = false;
 	remote->turns = 0;
 	remote->took_ns = 0;
-	if (standing_tell_calls(tid) < 0 || standing_registers(tid, &remote->registers) < 0)
+	if (ptrace_mark_syscalls(tid) < 0 || ptrace_get_registers(tid, &remote->registers) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)tid);
 	if (arch_is_known(&remote->registers))
@@ -96,8 +96,8 @@ int remote_call_prepare(struct remote_call *remote, struct error *error)
 	const struct arch_action none = { .handler = 0 };
 	struct arch_frame *frame = &remote->frame;
 
-	if (standing_mask(remote->tid, &remote->mask) < 0 ||
-	    standing_floats(remote->tid, &remote->floats) < 0)
+	if (ptrace_get_mask(remote->tid, &remote->mask) < 0 ||
+	    ptrace_get_floats(remote->tid, &remote->floats) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)remote->tid);
 	arch_make_frame(frame, &remote->registers, &remote->floats, remote->mask,
@@ -105,7 +105,7 @@ int remote_call_prepare(struct remote_call *remote, struct error *error)
 	if (!frame->comes_back)
 		return error_set(error, "thread %d could not come back from a call",
 				 (int)remote->tid);
-	if (standing_write(remote->tid, frame->address, frame->bytes, frame->length) == 0)
+	if (ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length) == 0)
 		return 0;
 	return error_set_errno(error, errno, "thread %d: below its stack there is no room",
 			       (int)remote->tid);
@@ -123,14 +123,14 @@ static int set(struct remote_call *remote, const struct arch_dump *registers, st
 {
 	uint64_t mask = MOST & ~BIT(remote->places->signal);
 
-	if (standing_set_registers(remote->tid, registers) < 0)
+	if (ptrace_set_registers(remote->tid, registers) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be set",
 				       (int)remote->tid);
 	if (remote->is_begun)
 		return 0;
 	remote->is_begun = true;
 	remote->began_ns = loop_now_ns();
-	standing_set_mask(remote->tid, mask);
+	ptrace_set_mask(remote->tid, mask);
 	return 0;
 }
 
@@ -148,10 +148,10 @@ static enum stop look(const struct remote_call *remote, int status)
 		return STOP_ENDED;
 	if (status >> 16)
 		return STOP_BETWEEN;
-	if (number == STANDING_AT_CALL)
+	if (number == SYSCALL_STOP)
 		return STOP_LEFT;
 	if (number == remote->places->signal &&
-	    standing_sender(remote->tid) == remote->places->inner)
+	    ptrace_signal_sender(remote->tid) == remote->places->inner)
 		return STOP_SENT;
 	return is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
 }
@@ -161,8 +161,8 @@ static int fetch(struct remote_call *remote)
 {
 	int status;
 
-	standing_interrupt(remote->tid);
-	remote->is_lost = !standing_wait(remote->tid, FETCH_NS, &status) || !WIFSTOPPED(status);
+	ptrace_interrupt(remote->tid);
+	remote->is_lost = !ptrace_wait(remote->tid, FETCH_NS, &status) || !WIFSTOPPED(status);
 	errno = ETIMEDOUT;
 	return -1;
 }
@@ -173,7 +173,7 @@ static int fetch(struct remote_call *remote)
  */
 static int turn(struct remote_call *remote, enum stop wanted)
 {
-	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT ? standing_go_to_call : standing_go;
+	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT ? ptrace_syscall : ptrace_cont;
 	uint64_t until = loop_now_ns() + CALL_NS;
 	int number = 0;
 	int status;
@@ -182,7 +182,7 @@ static int turn(struct remote_call *remote, enum stop wanted)
 		uint64_t now = loop_now_ns();
 		go(remote->tid, number);
 		remote->turns++;
-		if (now > until || !standing_wait(remote->tid, until - now, &status))
+		if (now > until || !ptrace_wait(remote->tid, until - now, &status))
 			return fetch(remote);
 		enum stop stop = look(remote, status);
 		if (stop == wanted)
@@ -212,7 +212,7 @@ int remote_call_syscall(struct remote_call *remote, const struct arch_call *call
 		return -1;
 	remote_call_pass(remote->watch, "asking");
 	if (turn(remote, STOP_LEFT) < 0 || turn(remote, STOP_LEFT) < 0 ||
-	    standing_registers(remote->tid, &registers) < 0)
+	    ptrace_get_registers(remote->tid, &registers) < 0)
 		return fail(remote, error);
 	*result = arch_result(&registers);
 	remote_call_pass(remote->watch, "answered");
@@ -230,7 +230,7 @@ int remote_call_function(struct remote_call *remote, const struct arch_call *cal
 
 	arch_make_return(&where, &remote->frame, &remote->places->code, remote->places->send,
 			 (uint64_t)remote->places->signal);
-	if (standing_write(remote->tid, where.address, where.words, sizeof(where.words)) < 0)
+	if (ptrace_write_memory(remote->tid, where.address, where.words, sizeof(where.words)) < 0)
 		return fail(remote, error);
 	arch_set_function(&registers, &remote->frame, &where, call);
 	if (set(remote, &registers, error) < 0)
@@ -251,9 +251,9 @@ void remote_call_end(struct remote_call *remote)
 {
 	if (!remote->is_begun || remote->is_lost)
 		return;
-	standing_set_floats(remote->tid, &remote->floats);
-	standing_set_mask(remote->tid, remote->mask);
-	standing_set_registers(remote->tid, &remote->registers);
+	ptrace_set_floats(remote->tid, &remote->floats);
+	ptrace_set_mask(remote->tid, remote->mask);
+	ptrace_set_registers(remote->tid, &remote->registers);
 	remote->took_ns = loop_now_ns() - remote->began_ns;
 	remote->is_begun = false;
 	remote_call_pass(remote->watch, "restored");

@@ -23,7 +23,7 @@ DOORS = {
     "uthash.h": ["src/base/map.c"],
     "utarray.h": [],
     "sys/ptrace.h": ["backends/ptrace/hold.c", "backends/control/remote.c",
-                     "backends/control/standing.c",
+                     "backends/control/ptrace-ops.c",
                      "backends/control/tracee-private.h",
                      "tests/backend/stepper-probe.c"],
     "elfutils/libdw.h": ["backends/ptrace/unwind-module.c",
