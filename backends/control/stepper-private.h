@@ -156,8 +156,8 @@ bool follow_is_line_unit(const struct stepper *stepper, const struct follow *fol
 /* crowd.c */
 
 /*
- * Whether it is crowded for these, and, if the thread stands, which frame is
- * to be followed to its breakpoints.
+ * Sets is_crowded, and if stepper_is_aimed() begins to follow a called frame to
+ * its breakpoints.
  */
 void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes);
 /* What to watch for the sake of a wish. */

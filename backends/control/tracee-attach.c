@@ -1,6 +1,6 @@
 /*
- * tracee-attach: how a process becomes ours: its threads are seized, or taken
- * over from what still leaves it, and what it forks may be adopted.
+ * tracee-attach: seizes the threads of a process, or takes them over from a
+ * tracee that is still detaching; adopts children.
  */
 #include "backends/control/tracee-private.h"
 
@@ -33,9 +33,9 @@ static bool has_ended(pid_t pid, pid_t tid)
 }
 
 /*
- * One that stood too late to be left with the others, before this, is the new
- * tracee's. False: it is another process's, or about to be given its mask of
- * signals back.
+ * A thread that the last tracee of this process could not detach from in time
+ * becomes one of the new tracee. False: a thread of another process, or one
+ * whose signal mask is still to be restored.
  */
 static bool take_over(struct tracee *tracee, struct thread *thread)
 {

@@ -1,10 +1,10 @@
 /*
- * tracee-disposition: what the signal SIGTRAP does in a process with watches.
+ * tracee-disposition: the disposition of SIGTRAP in a process with watches.
  *
- * That we ignore it, and not the program, is told by a mark in the mask of the
- * action, which means nothing to the kernel while a signal is ignored: so it
- * is known when the program has set another action since, and when a node
- * that was killed has left it like this.
+ * MARK in the mask of the action tells the node's SIG_IGN from the program's;
+ * the kernel does not use the mask of an ignored signal. So the node knows when
+ * the program has set another action since, and when a node that was killed has
+ * left SIG_IGN behind.
  */
 #include "backends/control/tracee-private.h"
 
@@ -72,7 +72,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 	return 0;
 }
 
-/* thread stands; old becomes what was. */
+/* The thread is stopped; *old becomes the action before. */
 static int call(struct thread *thread, enum call_aim aim, const struct arch_action *action,
 		struct arch_action *old, struct error *error)
 {
@@ -172,7 +172,7 @@ static bool settle(struct thread *thread)
 	return false;
 }
 
-/* One that stands already is the best: it need not be stopped for it. */
+/* A thread that is stopped already costs no stop. */
 static struct thread *find_standing(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
@@ -298,7 +298,7 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error 
 	if (!thread)
 		return stop_any(tracee, preferred, error);
 	result = replace(thread, error);
-	/* It stands again when it is back, and that is told. */
+	/* stopped() is called when the late remote call has returned. */
 	if (thread->state == TRACEE_IN_CALL)
 		thread->is_stop_due = true;
 	return result;
@@ -357,8 +357,8 @@ static bool would_die(const struct tracee *tracee)
 }
 
 /*
- * It stands, and its signal is kept: SIGTRAP is put back and sent once more,
- * to be made what it was when it arrives.
+ * The thread is stopped, own_trap has the signal: puts the disposition back and
+ * sends SIGTRAP again; at its arrival the siginfo is replaced by own_trap.
  */
 void thread_send_own_trap(struct thread *thread)
 {

@@ -25,8 +25,8 @@ static bool is_there(const struct tracee *tracee, const struct thread *thread)
 }
 
 /*
- * Who is asked. Within a call anything may have been done to the thread, and
- * when it waits for other events it may even have ended.
+ * Callbacks. Within one anything may have been done to the thread, and where
+ * the callback waits for other events the thread may have exited.
  */
 
 static void tell_ended(struct tracee *tracee, pid_t tid)
@@ -35,14 +35,14 @@ static void tell_ended(struct tracee *tracee, pid_t tid)
 		tracee->calls.ended(tracee, tid, tracee->calls.data);
 }
 
-static void tell_stood(struct thread *thread)
+static void tell_stopped(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
 
 	thread->is_stop_due = tracee_is_detaching(tracee);
 	tracee->counts.interrupts++;
-	if (!tracee_is_detaching(tracee) && tracee->calls.stood)
-		tracee->calls.stood(tracee, thread->tid, tracee->calls.data);
+	if (!tracee_is_detaching(tracee) && tracee->calls.stopped)
+		tracee->calls.stopped(tracee, thread->tid, tracee->calls.data);
 }
 
 static enum tracee_next ask_born(struct thread *thread)
@@ -51,9 +51,9 @@ static enum tracee_next ask_born(struct thread *thread)
 	enum tracee_next next;
 
 	if (tracee_is_detaching(tracee))
-		return TRACEE_STAYS;
+		return TRACEE_STAY;
 	if (!tracee->calls.born)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	thread->is_born = true;
 	next = tracee->calls.born(tracee, thread->tid, tracee->calls.data);
 	thread->is_born = false;
@@ -65,9 +65,9 @@ static enum tracee_next ask_execed(struct thread *thread)
 	struct tracee *tracee = thread->tracee;
 
 	if (tracee_is_detaching(tracee))
-		return TRACEE_STAYS;
+		return TRACEE_STAY;
 	if (!tracee->calls.execed)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	return tracee->calls.execed(tracee, tracee->calls.data);
 }
 
@@ -76,7 +76,7 @@ static enum tracee_next ask_trapped(struct thread *thread, int slot)
 	struct tracee *tracee = thread->tracee;
 
 	if (tracee_is_detaching(tracee) || !tracee->calls.trapped)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	return tracee->calls.trapped(tracee, thread->tid, slot, tracee->calls.data);
 }
 
@@ -172,10 +172,10 @@ static void decide(struct thread *thread, enum tracee_next next)
 {
 	struct tracee *tracee = thread->tracee;
 
-	if (next == TRACEE_STAYS || thread->state != TRACEE_STOPPED)
+	if (next == TRACEE_STAY || thread->state != TRACEE_STOPPED)
 		thread->is_stop_due = tracee_is_detaching(tracee);
 	else if (thread->is_stop_due)
-		tell_stood(thread);
+		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
@@ -196,7 +196,7 @@ static void take_child(struct thread *thread)
 	if (waits_find(tracee->waits, tid, thread_changed) != thread)
 		return;
 	if (!thread->is_child) {
-		decide(thread, TRACEE_GOES_ON);
+		decide(thread, TRACEE_RESUME);
 		return;
 	}
 	thread_put_back(thread);
@@ -225,7 +225,7 @@ static void take_first_stop(struct thread *thread)
 
 static void take_trap(struct thread *thread, int slot);
 
-/* It stands, and has run nothing since the trap. */
+/* The thread has run nothing since the trap. */
 static void take_forced(struct thread *thread)
 {
 	int slot = thread->forced;
@@ -236,7 +236,7 @@ static void take_forced(struct thread *thread)
 	if (slot >= 0)
 		take_trap(thread, slot);
 	else if (thread->is_stop_due)
-		tell_stood(thread);
+		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
@@ -266,7 +266,7 @@ static void take_stop(struct thread *thread, int status)
 	if (before == TRACEE_NEW || thread->is_exec_due)
 		take_first_stop(thread);
 	else if (thread->is_stop_due)
-		tell_stood(thread);
+		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
@@ -285,14 +285,14 @@ static void take_trap(struct thread *thread, int slot)
 	next = ask_trapped(thread, slot);
 	if (!is_there(tracee, thread) || thread->state != TRACEE_TRAPPED)
 		return;
-	if (next == TRACEE_STAYS) {
+	if (next == TRACEE_STAY) {
 		thread->is_stop_due = false;
 		thread->state = TRACEE_INTERRUPTED;
 	}
 	thread_go(thread, 0);
 	if (thread->state == TRACEE_RUNNING && thread->trapped - before < FREQUENT_SECONDS)
 		waits_expect(tracee->waits, thread->tid);
-	tracee_pass(tracee, next == TRACEE_STAYS ? "parked" : "resumed");
+	tracee_pass(tracee, next == TRACEE_STAY ? "parked" : "resumed");
 }
 
 static void take_signal(struct thread *thread, int number)

@@ -29,7 +29,7 @@
 #define SPARED_SECONDS 0.5 /* between looks whether such a call is over */
 
 /*
- * Coming to stand
+ * Stopping all threads
  */
 
 /* The only threads that are not interrupted once the process is detached from. */
@@ -45,7 +45,7 @@ static bool is_awaited(const struct thread *thread)
 	       !is_spared(thread);
 }
 
-/* Returns how many said something; the array may be another afterwards. */
+/* Returns the number of statuses taken; the array may be another afterwards. */
 static size_t ask_each(struct tracee *tracee, struct thread ***threads, const size_t *count)
 {
 	size_t taken = 0;
@@ -129,7 +129,7 @@ static void stop(struct thread *thread)
 		thread_interrupt(thread);
 }
 
-/* Somebody has to put SIGTRAP back. */
+/* One thread has to put the disposition of SIGTRAP back. */
 static void stop_one(struct tracee *tracee)
 {
 	struct thread *found = NULL;
@@ -179,7 +179,7 @@ static bool has_trap(const struct thread *thread)
 	return false;
 }
 
-/* It takes the trap, before it runs, and stands again (take_signal()). */
+/* The thread takes the trap before it runs, and stops again (take_signal()). */
 static void drain(struct thread *thread)
 {
 	uint64_t mask = 0;
@@ -223,7 +223,7 @@ static void close_masks(struct tracee *tracee)
 	}
 }
 
-/* One that was interrupted twice stands again before it takes the trap. */
+/* A thread that was interrupted twice stops again before it takes the trap. */
 static void drain_all(struct tracee *tracee)
 {
 	for (int i = 0; i < DRAIN_ROUNDS && drain_each(tracee); i++)
@@ -232,7 +232,7 @@ static void drain_all(struct tracee *tracee)
 }
 
 /*
- * Leaving
+ * Detaching
  */
 
 void thread_leave(struct thread *thread)
@@ -252,8 +252,8 @@ static bool may_trap(const struct thread *thread)
 }
 
 /*
- * SIGTRAP stays ignored while a thread may trap: that thread puts it back when
- * it stands.
+ * SIGTRAP stays ignored while a thread may trap: that thread puts the
+ * disposition back once it has stopped.
  */
 static void put_back(struct tracee *tracee)
 {

@@ -9,7 +9,7 @@
  *	    PTRACE_SEIZE                  SIGTRAP of a watch
  *	         |              +-------------------------------> TRAPPED
  *	         v              |          PTRACE_CONT             |  |
- *	FROZEN <--> RUNNING ----+ <--------------------------------+  | TRACEE_STAYS:
+ *	FROZEN <--> RUNNING ----+ <--------------------------------+  | TRACEE_STAY:
  *	  hold      |  ^                                              | PTRACE_INTERRUPT,
  *	 event-stop |  | PTRACE_CONT                                  | PTRACE_CONT
  *	            v  |            event-stop                        v
@@ -33,7 +33,7 @@
  *	INTERRUPTED              stay: trapped() has been called
  *	NEW                      born()
  *	is_exec_due              execed()
- *	is_stop_due              stood()
+ *	is_stop_due              stopped()
  *	else                     resume
  *
  * Those booleans are work that is due at the next event-stop; any of them can
@@ -106,7 +106,7 @@ struct thread {
 	bool is_child;		 /* a process that it forked, not a thread */
 	bool is_sigtrap_ignored; /* of a child: by us, to be put back */
 	bool was_reported;	 /* of a child: forked() was called */
-	bool is_stop_due;	 /* stood() is to be called */
+	bool is_stop_due;	 /* stopped() is to be called */
 	bool is_exec_due;	 /* execed() is */
 	int forced;		 /* SLOTS_FORCED: the slot, or FORCED_UNKNOWN */
 	siginfo_t *own_trap;	 /* see thread_take_own_trap(); NULL: none */

@@ -268,7 +268,7 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 }
 
 /*
- * Its life
+ * Life
  */
 
 void tracee_free(struct tracee *tracee)
@@ -302,7 +302,7 @@ bool tracee_is_ours(const struct waits *waits, pid_t tid)
 }
 
 /*
- * Looking
+ * State
  */
 
 pid_t tracee_pid(const struct tracee *tracee)
@@ -326,7 +326,7 @@ static bool stands(const struct thread *thread)
 			  thread->state == TRACEE_STOPPED);
 }
 
-bool tracee_stands(const struct tracee *tracee, pid_t tid)
+bool tracee_is_stopped(const struct tracee *tracee, pid_t tid)
 {
 	return stands(thread_find(tracee, tid));
 }
@@ -359,7 +359,7 @@ void tracee_counts(const struct tracee *tracee, struct tracee_counts *counts)
 }
 
 /*
- * Asking
+ * Requests
  */
 
 void tracee_interrupt(struct tracee *tracee, pid_t tid)
@@ -525,7 +525,7 @@ bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
 }
 
 /*
- * Holding: what hold.h does to threads that are not traced
+ * TRACEE_FROZEN: what hold.h does to threads that are not traced
  */
 
 int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
