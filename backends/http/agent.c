@@ -143,7 +143,7 @@ void agent_end(struct agent *agent, const char *why)
 		return;
 	kept = xstrdup(why);
 	enter(agent, AGENT_OVER);
-	inquiries_fail(agent, kept);
+	agent_requests_fail(agent, kept);
 	forget_session(agent);
 	debugger_clear_bindings(&agent->debugger);
 	tell_state(agent, DEBUGGER_LOST, kept);
@@ -168,7 +168,7 @@ void agent_lose(struct agent *agent, const char *why)
 	}
 	kept = xstrdup(why);
 	enter(agent, AGENT_WAITING);
-	inquiries_fail(agent, kept);
+	agent_requests_fail(agent, kept);
 	forget_session(agent);
 	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST : agent->delay * 2;
 	if (agent->delay > DELAY_MAXIMUM)
@@ -178,9 +178,9 @@ void agent_lose(struct agent *agent, const char *why)
 	free(kept);
 }
 
-static void on_attached(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_attached(struct agent_request *query, json_t *body, const struct error *error)
 {
-	(void)inquiry;
+	(void)query;
 	(void)body;
 	(void)error;
 }
@@ -192,12 +192,12 @@ static void begin_session(struct agent *agent)
 	agent->delay = 0;
 	agent->has_ended = false;
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
-	inquiries_begin(agent);
+	agent_requests_begin(agent);
 	agent_listen(agent);
 	/* A process stops for a viewer that has attached, not for one that reads events. */
 	if (agent->is_debugger)
-		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach", json_object(),
-			     AGENT_SECONDS);
+		agent_request_send(agent_request_new(agent, NULL, on_attached), "attach",
+				   json_object(), AGENT_SECONDS);
 	halts_ask_state(agent);
 	breaking_restore(agent);
 	patience_look(node_patience(agent->base.node));
@@ -209,9 +209,9 @@ static bool is_session(const char *text)
 	       strspn(text, "0123456789abcdef") == SESSION_LENGTH;
 }
 
-static void on_initialized(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_initialized(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 	const char *session = json_get_string(json_object_get(body, "probetui"), "session", NULL);
 
 	if (error)
@@ -241,18 +241,18 @@ static bool can_debug(const json_t *identity)
 
 static void initialize(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_initialized);
+	struct agent_request *query = agent_request_new(agent, NULL, on_initialized);
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "clientID", "probetui");
 	json_set_text(arguments, "adapterID", "probetui");
-	inquiry->kind = INQUIRY_SESSION;
-	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
+	query->kind = AGENT_REQUEST_SESSION;
+	agent_request_send(query, "initialize", arguments, AGENT_SECONDS);
 }
 
-static void on_identity(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_identity(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (error)
 		return;
@@ -274,11 +274,11 @@ static void on_identity(struct inquiry *inquiry, json_t *body, const struct erro
 
 static void open_session(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_identity);
+	struct agent_request *query = agent_request_new(agent, NULL, on_identity);
 
 	enter(agent, AGENT_OPENING);
-	inquiry->kind = INQUIRY_IDENTITY;
-	inquiry_send_plain(inquiry, "/", NULL, AGENT_SECONDS);
+	query->kind = AGENT_REQUEST_IDENTITY;
+	agent_request_send_plain(query, "/", NULL, AGENT_SECONDS);
 }
 
 /*
@@ -323,9 +323,9 @@ void agent_free(struct agent *agent)
 		loop_timer_stop(agent->pausing);
 	if (agent->resting)
 		loop_timer_stop(agent->resting);
-	inquiries_fail(agent, "The connection to the agent is closed.");
+	agent_requests_fail(agent, "The connection to the agent is closed.");
 	if (agent->session)
-		inquiry_leave(agent);
+		agent_request_leave(agent);
 	forget_session(agent);
 	json_decref(agent->breakpoints);
 	json_decref(agent->filters);

@@ -120,9 +120,9 @@ static void rest(struct agent *agent)
 	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS, 0, on_rested, agent);
 }
 
-static void on_events(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_events(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 	const json_t *events = json_object_get(body, "events");
 
 	if (error)
@@ -143,21 +143,21 @@ static void on_events(struct inquiry *inquiry, json_t *body, const struct error 
 
 void agent_listen(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_events);
+	struct agent_request *query = agent_request_new(agent, NULL, on_events);
 	char *path = xasprintf("/events?session=%s&after=%lld&timeout=%d", agent->session,
 			       (long long)agent->after, POLL_SECONDS);
 
 	stop_resting(agent);
 	agent->listened = loop_now();
-	inquiry->kind = INQUIRY_EVENTS;
-	inquiry_send_plain(inquiry, path, NULL, POLL_SECONDS + POLL_GRACE);
+	query->kind = AGENT_REQUEST_EVENTS;
+	agent_request_send_plain(query, path, NULL, POLL_SECONDS + POLL_GRACE);
 	free(path);
 }
 
 bool agent_is_listening(const struct agent *agent)
 {
-	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
-		if (one->kind == INQUIRY_EVENTS)
+	for (const struct agent_request *one = agent->requests; one; one = one->next)
+		if (one->kind == AGENT_REQUEST_EVENTS)
 			return true;
 	return agent->resting != NULL;
 }
