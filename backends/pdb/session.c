@@ -9,7 +9,7 @@
 #include "backends/pdb/bindings.h"
 #include "backends/pdb/inspector.h"
 #include "backends/pdb/orders.h"
-#include "backends/pdb/outflow.h"
+#include "backends/pdb/output-stream.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/session-private.h"
 #include "backends/pdb/socketfile.h"
@@ -119,7 +119,7 @@ static void refresh(struct session *session)
 {
 	struct debugger *debugger = &session->debugger;
 
-	outflow_flush(session->output);
+	output_stream_flush(session->output);
 	pdbtranscript_flush(session->transcript);
 	session_weigh_leaving(session);
 	debugger->held =
@@ -299,7 +299,7 @@ struct session *session_new(struct node *node, const struct process *process,
 	session->debugger.target = xstrdup(target->text);
 	session->inspector = inspector_new();
 	session->transcript = pdbtranscript_new(node, process->pid);
-	session->output = outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
+	session->output = output_stream_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
 	if (!target->path)
 		token_expect_question(&session->token_talk);
 	pdbprompt_init(&session->prompt);
@@ -364,7 +364,7 @@ void session_free(struct session *session)
 	}
 	inspector_free(session->inspector);
 	pdbtranscript_free(session->transcript);
-	outflow_free(session->output);
+	output_stream_free(session->output);
 	pdbprompt_clear(&session->prompt);
 	stop_free(session->stop);
 	map_free(session->addresses);

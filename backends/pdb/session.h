@@ -57,7 +57,7 @@ struct error;
 struct inspector;
 struct loop_timer;
 struct map;
-struct outflow;
+struct output_stream;
 struct stop;
 struct target;
 struct pdbtranscript;
@@ -104,7 +104,7 @@ struct session {
 	struct wire *wire;	  /* NULL: lost */
 	struct inspector *inspector;
 	struct pdbtranscript *transcript;
-	struct outflow *output;
+	struct output_stream *output;
 	struct pdbprompt prompt; /* of what is shown */
 	struct stop *stop;	 /* the newest; NULL: there was none */
 	struct map *addresses;	 /* of objects that were told of in this stop */
