@@ -8,7 +8,7 @@
 
 #include "banned.h"
 #include "backends/farewell.h"
-#include "backends/http/carrier.h"
+#include "backends/http/http-client.h"
 #include "backends/http/reply.h"
 #include "backends/node.h"
 #include "base/alloc.h"
@@ -56,8 +56,8 @@ struct agent_request *agent_request_follow(struct agent_request *query,
 
 static void agent_request_free(struct agent_request *query)
 {
-	if (query->letter)
-		carrier_cancel(node_carriers(query->agent->base.node), query->letter);
+	if (query->transfer)
+		http_client_cancel(node_http_client(query->agent->base.node), query->transfer);
 	message_clear(&query->request);
 	json_decref(query->context);
 	if (query->again)
@@ -157,35 +157,35 @@ void agent_requests_fail(struct agent *agent, const char *why)
  */
 
 static const char *const outcome_words[] = {
-	[CARRIER_ANSWERED] = "",
-	[CARRIER_UNREACHABLE] = "Its agent cannot be reached: ",
-	[CARRIER_LATE] = "Its agent did not answer in time: ",
-	[CARRIER_DISTRUSTED] = "TLS with its agent fails: ",
-	[CARRIER_UNENCRYPTED] =
+	[HTTP_ANSWERED] = "",
+	[HTTP_UNREACHABLE] = "Its agent cannot be reached: ",
+	[HTTP_LATE] = "Its agent did not answer in time: ",
+	[HTTP_DISTRUSTED] = "TLS with its agent fails: ",
+	[HTTP_UNENCRYPTED] =
 		"No TLS is spoken there: http://HOST:PORT, and not https, would be its address; ",
-	[CARRIER_UNREADABLE] = "What its agent answers cannot be taken: ",
+	[HTTP_UNREADABLE] = "What its agent answers cannot be taken: ",
 };
 
 static const enum agent_request_failure failures[] = {
-	[CARRIER_ANSWERED] = AGENT_REQUEST_ANSWERED,
-	[CARRIER_UNREACHABLE] = AGENT_REQUEST_LOST,
-	[CARRIER_LATE] = AGENT_REQUEST_LATE,
-	[CARRIER_DISTRUSTED] = AGENT_REQUEST_ANSWERED,
-	[CARRIER_UNENCRYPTED] = AGENT_REQUEST_ANSWERED,
-	[CARRIER_UNREADABLE] = AGENT_REQUEST_REFUSED,
+	[HTTP_ANSWERED] = AGENT_REQUEST_ANSWERED,
+	[HTTP_UNREACHABLE] = AGENT_REQUEST_LOST,
+	[HTTP_LATE] = AGENT_REQUEST_LATE,
+	[HTTP_DISTRUSTED] = AGENT_REQUEST_ANSWERED,
+	[HTTP_UNENCRYPTED] = AGENT_REQUEST_ANSWERED,
+	[HTTP_UNREADABLE] = AGENT_REQUEST_REFUSED,
 };
 
 /* The system's are none of a job's own. */
-static const char *hint(const struct agent *agent, const struct carrier_answer *answer)
+static const char *hint(const struct agent *agent, const struct http_answer *answer)
 {
-	if (answer->outcome != CARRIER_DISTRUSTED)
+	if (answer->outcome != HTTP_DISTRUSTED)
 		return "";
 	return agent->way.ca_file ? "; what is trusted is what PROBETUI_CA_FILE has"
 				  : "; PROBETUI_CA_FILE=FILE has certificates to trust, as that of "
 				    "the agent's signer or its own";
 }
 
-static void explain(const struct agent *agent, const struct carrier_answer *answer,
+static void explain(const struct agent *agent, const struct http_answer *answer,
 		    struct error *error)
 {
 	size_t length = strlen(answer->why);
@@ -193,7 +193,7 @@ static void explain(const struct agent *agent, const struct carrier_answer *answ
 	/* libcurl ends some of its sentences itself. */
 	if (length > 0 && answer->why[length - 1] == '.')
 		length--;
-	if (answer->outcome == CARRIER_UNREACHABLE && error_is_set(&agent->way.refused))
+	if (answer->outcome == HTTP_UNREACHABLE && error_is_set(&agent->way.refused))
 		*error = agent->way.refused;
 	else
 		error_set(error, "%s%.*s%s.", outcome_words[answer->outcome], (int)length,
@@ -201,13 +201,13 @@ static void explain(const struct agent *agent, const struct carrier_answer *answ
 }
 
 /* The failure ends the connection. */
-static bool is_lost(const struct agent_request *query, const struct carrier_answer *answer)
+static bool is_lost(const struct agent_request *query, const struct http_answer *answer)
 {
-	return answer->outcome == CARRIER_UNREACHABLE ||
-	       (answer->outcome == CARRIER_LATE && is_vital(query));
+	return answer->outcome == HTTP_UNREACHABLE ||
+	       (answer->outcome == HTTP_LATE && is_vital(query));
 }
 
-static void fail(struct agent_request *query, const struct carrier_answer *answer)
+static void fail(struct agent_request *query, const struct http_answer *answer)
 {
 	struct agent *agent = query->agent;
 	bool was_vital = is_vital(query);
@@ -217,18 +217,18 @@ static void fail(struct agent_request *query, const struct carrier_answer *answe
 	explain(agent, answer, &error);
 	query->failure = failures[answer->outcome];
 	finish(query, NULL, &error);
-	if (answer->outcome == CARRIER_DISTRUSTED || answer->outcome == CARRIER_UNENCRYPTED ||
-	    (answer->outcome == CARRIER_UNREADABLE && was_vital))
+	if (answer->outcome == HTTP_DISTRUSTED || answer->outcome == HTTP_UNENCRYPTED ||
+	    (answer->outcome == HTTP_UNREADABLE && was_vital))
 		agent_end(agent, error.message);
 	else if (lost)
 		agent_lose(agent, error.message);
-	else if (answer->outcome == CARRIER_LATE)
+	else if (answer->outcome == HTTP_LATE)
 		agent_note_silence(agent, true);
 }
 
 /* Its events and their last number are one object for `done`. */
 static void read_answer(struct agent_request *query, struct reply *reply,
-			const struct carrier_answer *answer, struct error *error)
+			const struct http_answer *answer, struct error *error)
 {
 	json_t *events;
 	int64_t next;
@@ -246,7 +246,7 @@ static void read_answer(struct agent_request *query, struct reply *reply,
 	json_object_set_new(reply->body, "next", json_integer(next));
 }
 
-static void settle(struct agent_request *query, const struct carrier_answer *answer)
+static void settle(struct agent_request *query, const struct http_answer *answer)
 {
 	struct agent *agent = query->agent;
 	bool was_vital = is_vital(query);
@@ -285,11 +285,11 @@ static void on_again(void *data)
  * taken once there is room. Where the session ends meanwhile it waits for the
  * next one, as any other.
  */
-static bool tries_again(struct agent_request *query, const struct carrier_answer *answer)
+static bool tries_again(struct agent_request *query, const struct http_answer *answer)
 {
 	struct agent *agent = query->agent;
 
-	if (answer->outcome != CARRIER_ANSWERED || answer->status != 503 || !query->sent_command ||
+	if (answer->outcome != HTTP_ANSWERED || answer->status != 503 || !query->sent_command ||
 	    loop_now() >= query->patience)
 		return false;
 	query->command = query->sent_command;
@@ -300,15 +300,15 @@ static bool tries_again(struct agent_request *query, const struct carrier_answer
 	return true;
 }
 
-static void on_answer(const struct carrier_answer *answer, void *data)
+static void on_answer(const struct http_answer *answer, void *data)
 {
 	struct agent_request *query = data;
 	struct node *node = query->agent->base.node;
 
-	query->letter = NULL;
+	query->transfer = NULL;
 	if (tries_again(query, answer))
 		return;
-	if (answer->outcome == CARRIER_ANSWERED)
+	if (answer->outcome == HTTP_ANSWERED)
 		settle(query, answer);
 	else
 		fail(query, answer);
@@ -331,7 +331,7 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 	struct agent *agent = query->agent;
 	char *url = xasprintf("%s%s", agent->way.base, path);
 	struct buffer body = BUFFER_INIT;
-	struct carrier_request request = {
+	struct http_request request = {
 		.url = url,
 		.path = agent->way.path,
 		.check = check_peer,
@@ -351,10 +351,10 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 		request.body = body.data;
 		request.length = body.length;
 	}
-	query->letter = carrier_send(node_carriers(agent->base.node), &request, &error);
+	query->transfer = http_client_send(node_http_client(agent->base.node), &request, &error);
 	free(url);
 	buffer_clear(&body);
-	if (query->letter)
+	if (query->transfer)
 		return;
 	was_vital = is_vital(query);
 	finish(query, NULL, &error);
@@ -465,16 +465,16 @@ void agent_requests_begin(struct agent *agent)
 
 /* What is left of an agent until its session has ended. */
 struct leaving {
-	struct carrier_office *office;
+	struct http_client *client;
 	struct way way;
 };
 
-static void on_left(const struct carrier_answer *answer, void *data)
+static void on_left(const struct http_answer *answer, void *data)
 {
 	struct leaving *leaving = data;
 
 	(void)answer;
-	carrier_note_leaving(leaving->office, -1);
+	http_client_note_leaving(leaving->client, -1);
 	way_clear(&leaving->way);
 	free(leaving);
 }
@@ -491,7 +491,7 @@ void agent_request_leave(struct agent *agent)
 	static const char body[] = "{\"seq\":1,\"type\":\"request\",\"command\":\"disconnect\"}";
 	struct leaving *leaving = xcalloc(1, sizeof(*leaving));
 	char *url = xasprintf("%s/dap?session=%s", agent->way.base, agent->session);
-	struct carrier_request request = {
+	struct http_request request = {
 		.url = url,
 		.path = agent->way.path,
 		.check = check_left,
@@ -505,11 +505,11 @@ void agent_request_leave(struct agent *agent)
 		.data = leaving,
 	};
 
-	leaving->office = node_carriers(agent->base.node);
+	leaving->client = node_http_client(agent->base.node);
 	leaving->way = agent->way;
 	agent->way = (struct way){ .base = NULL };
-	carrier_note_leaving(leaving->office, 1);
-	if (!carrier_send(leaving->office, &request, NULL))
+	http_client_note_leaving(leaving->client, 1);
+	if (!http_client_send(leaving->client, &request, NULL))
 		on_left(NULL, leaving);
 	free(url);
 }

@@ -35,7 +35,7 @@
 #include "protocol/message.h"
 
 struct agent;
-struct carrier_letter;
+struct http_transfer;
 struct error;
 struct halt;
 struct loop_timer;
@@ -137,7 +137,7 @@ enum agent_request_failure {
 struct agent_request {
 	struct agent_request *next;
 	struct agent *agent;
-	struct carrier_letter *letter;
+	struct http_transfer *transfer;
 	struct message request; /* of the screen; name NULL: no answer is due */
 	int64_t number;		/* seq of the DAP request; 0: not sent, or no DAP */
 	/* Called once. error NULL: success. body: an object, of the answer. */

@@ -29,7 +29,7 @@ DOORS = {
     "elfutils/libdw.h": ["backends/ptrace/unwind-module.c",
                          "backends/ptrace/expression.h"],
     "elfutils/libdwfl.h": [],
-    "curl/curl.h": ["backends/http/carrier-module.c"],
+    "curl/curl.h": ["backends/http/http-client-module.c"],
     "dwarf.h": ["backends/ptrace/expression.c",
                 "backends/ptrace/frametable.c"],
     "libelf.h": [],
