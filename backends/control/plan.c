@@ -200,7 +200,7 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 /* What persons want keeps the places that it has beside A and B. */
 static size_t room_beside(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	size_t count = crowd_count(stepper, wishes);
+	size_t count = slot_multiplex_count(stepper, wishes);
 
 	return WATCH_SLOTS - (count < 2 ? count : 2);
 }
@@ -261,7 +261,7 @@ static bool is_wish_near(const struct stepper *stepper, const struct plan_wishes
 static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	stepper->bare = stepper->here.code->address;
-	if (crowd_count(stepper, wishes) < WATCH_SLOTS)
+	if (slot_multiplex_count(stepper, wishes) < WATCH_SLOTS)
 		return true;
 	stepper->bare = 0;
 	return false;
@@ -273,7 +273,7 @@ static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
  */
 static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	size_t others = crowd_count(stepper, wishes) - 1;
+	size_t others = slot_multiplex_count(stepper, wishes) - 1;
 
 	stepper->bare = stepper->here.code->address;
 	return WATCH_SLOTS - (others < 1 ? others : 1);
@@ -282,7 +282,7 @@ static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *
 static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wishes,
 			  struct ahead *ahead)
 {
-	bool *wanted = crowd_units(stepper, wishes);
+	bool *wanted = slot_multiplex_units(stepper, wishes);
 	size_t count;
 
 	*ahead = (struct ahead){ .wanted = wanted };
@@ -292,7 +292,7 @@ static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wis
 	count = ahead->count + ahead->has_handlers + 1;
 	if (!has_room || count <= room_beside(stepper, wishes))
 		return has_room;
-	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_crowded)
+	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_multiplexed)
 		return false;
 	return count <= room_in_called(stepper, wishes);
 }
@@ -428,7 +428,7 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, str
 
 	*plan = (struct plan){ .missing = 0 };
 	stepper->is_ahead = false;
-	crowd_look(stepper, wishes);
+	slot_multiplex_begin(stepper, wishes);
 	aims[stepper->aim](stepper, wishes, &draft);
 	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
 		step_off(stepper, wishes);
@@ -439,7 +439,8 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, str
 		want_watch(&draft, PLAN_POSITION,
 			   pyframes_watch_position(&stepper->frames, stepper->here.frame));
 	for (size_t i = 0; i < wishes->count; i++) {
-		struct planned planned = crowd_stand_in(stepper, wishes, &wishes->items[i]);
+		struct planned planned =
+			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
 		if (!want(&draft, &planned))
 			plan->missing++;
 	}

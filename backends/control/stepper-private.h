@@ -1,7 +1,8 @@
 /*
  * stepper-private: what the parts of the stepper share. stepper.c has commands
  * and stops, trap.c the meaning of each watch, follow.c makes trace events out
- * of positions, plan.c chooses the watches, crowd.c makes room for breakpoints.
+ * of positions, plan.c chooses the watches, slot-multiplex.c makes room for
+ * breakpoints.
  *
  * One turn, with the thread in a ptrace-stop from trap to plan:
  *
@@ -13,10 +14,10 @@
  * Four states stand beside each other:
  *
  *	doing    the last command
- *	aim      what has to be seen for that. choose_aim() finds it anew at each
- *		 turn, from bdb's rules and the newest frame; crowd.c makes it
- *		 AIM_CALLED.
- *	course   what the followed frame (here) is about to do:
+ *	aim      which events that command needs. choose_aim() chooses the aim
+ *		 anew at each turn, by bdb's rules and the newest frame;
+ *		 slot-multiplex.c enters AIM_CALLED.
+ *	course   where the followed frame (here) is going:
  *
  *			PLAIN ------ E, or B while raising -----> RAISING
  *			      <----- A, a command; B (AIM_RETURN); AIM_CALLED
@@ -29,14 +30,14 @@
  *		 RAISING: to a handler, or out. RETURNING is of AIM_RETURN, and
  *		 stays where E fires.
  *		 The letters are the watches of plan.c.
- *	news     what has come since the last plan:
+ *	news     trap or command since the last plan:
  *
  *			NONE --> TRAP (aimed) --> NONE (plan)
  *			     --> COMMAND --> RESUME (aimed) --> NONE (plan)
  *
- * Booleans are facts. Of the last plan: is_ahead, is_crowded. Of what the next
- * trap is expected to be, with any aim: is_loop_new (C at the new loop),
- * is_stepping_off (A), is_entering (C at the called frame).
+ * Booleans are facts. Of the last plan: is_ahead, is_multiplexed. A trap that is
+ * still to come, with any aim: is_loop_new (C at the new loop), is_stepping_off
+ * (A), is_entering (C at the called frame).
  */
 #ifndef BACKENDS_CONTROL_STEPPER_PRIVATE_H
 #define BACKENDS_CONTROL_STEPPER_PRIVATE_H
@@ -81,7 +82,7 @@ enum aim {
 	AIM_ALL,     /* each event of the thread */
 	AIM_FRAME,   /* each event of one frame */
 	AIM_RETURN,  /* one frame's end */
-	AIM_CALLED,  /* the breakpoints of one frame, and its end (crowd.c) */
+	AIM_CALLED,  /* the breakpoints of one frame, and its end (slot-multiplex.c) */
 };
 
 enum course {
@@ -123,7 +124,7 @@ struct stepper {
 	bool is_loop_new;     /* loop has no newest frame yet */
 	bool is_ahead;	      /* the aim needs no PLAN_POSITION: here.at is out of date */
 	bool is_stepping_off; /* PLAN_POSITION, for a unit right behind here.at */
-	bool is_crowded;      /* breakpoints find no room otherwise (crowd.c) */
+	bool is_multiplexed;  /* breakpoints find no room otherwise (slot-multiplex.c) */
 	bool is_entering;     /* the frame of a call that is to be followed is not linked yet */
 	uint64_t bare;	      /* code whose own units are watched all the same */
 	int stray_count;      /* traps without readable frames, one after another */
@@ -153,23 +154,24 @@ bool follow_is_unborn(const struct stepper *stepper, const struct follow *follow
 /* Whether a line event may begin at the unit, on any way to it. */
 bool follow_is_line_unit(const struct stepper *stepper, const struct follow *follow, int unit);
 
-/* crowd.c */
+/* slot-multiplex.c */
 
 /*
- * Sets is_crowded, and if stepper_is_aimed() begins to follow a called frame to
+ * Sets is_multiplexed, and if stepper_is_aimed() begins to follow a called frame to
  * its breakpoints.
  */
-void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes);
+void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wishes);
 /* What to watch for the sake of a wish. */
-struct planned crowd_stand_in(const struct stepper *stepper, const struct plan_wishes *wishes,
-			      const struct planned *wish);
+struct planned slot_multiplex_stand_in(const struct stepper *stepper,
+				       const struct plan_wishes *wishes,
+				       const struct planned *wish);
 /* How many watches the wishes take, up to WATCH_SLOTS. */
-size_t crowd_count(const struct stepper *stepper, const struct plan_wishes *wishes);
+size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes);
 /*
  * Of each unit of here.code: whether there is a breakpoint that has no watch
  * of its own. NULL: there are none; else to be freed.
  */
-bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishes);
+bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wishes *wishes);
 
 /* stepper.c */
 

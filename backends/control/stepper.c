@@ -299,7 +299,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 		stepper->waiting = (struct follow){ .frame = 0 };
 		return;
 	}
-	/* What was known of another may be of use at once (crowd.c). */
+	/* What was known of another may be of use at once (slot-multiplex.c). */
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    follow_start(stepper, &stepper->here, &now) < 0)

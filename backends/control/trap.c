@@ -352,7 +352,7 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A function begins that is to be followed (crowd.c). Its frame may not be
+ * A function begins that is to be followed (slot-multiplex.c). Its frame may not be
  * linked yet (gcc moves the load up), then the watch of the newest one comes;
  * up to 3.10 its first line begins, too.
  */
