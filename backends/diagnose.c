@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/control/control.h"
-#include "backends/http/glance.h"
+#include "backends/http/agent-probe.h"
 #include "backends/http/way.h"
 #include "backends/node.h"
 #include "backends/pdb/finder.h"
@@ -28,7 +28,7 @@
 #include "protocol/process.h"
 
 /* Its agent may be deaf: something holds its GIL. */
-#define GLANCE_SECONDS 0.5
+#define PROBE_SECONDS 0.5
 
 static void set_reason(struct reason *reason, const char *why, const char *fix)
 {
@@ -255,7 +255,7 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 			   "probetui inject puts one into it.");
 		return false;
 	}
-	told = glance(known ? known : &process, "/watchdogs", GLANCE_SECONDS, &error);
+	told = agent_probe(known ? known : &process, "/watchdogs", PROBE_SECONDS, &error);
 	if (told)
 		explain_groups(told, reason);
 	else

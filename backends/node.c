@@ -19,7 +19,7 @@
 #include "backends/evidence.h"
 #include "backends/farewell.h"
 #include "backends/holdlimit.h"
-#include "backends/http/carrier.h"
+#include "backends/http/http-client.h"
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
 #include "backends/output.h"
@@ -60,7 +60,7 @@ struct node {
 	struct elf_cache *elf_cache;
 	struct native *native;
 	struct farewells *farewells;
-	struct carrier_office *carriers;
+	struct http_client *http_client;
 	struct connections *connections;
 	struct roster *roster;
 	struct sampler *sampler;
@@ -131,7 +131,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->elf_cache = elf_cache_new();
 	node->native = native_new(loop, say_progress, node);
 	node->farewells = farewells_new(loop);
-	node->carriers = carrier_office_new(loop);
+	node->http_client = http_client_new(loop);
 	node->connections = connections_new(node);
 	node->roster = roster_new(node);
 	node->sampler = sampler_new(node);
@@ -187,7 +187,7 @@ void node_free(struct node *node)
 		loop_timer_stop(node->leave_timer);
 	loop_signal_stop(node->terminate);
 	release_all(node);
-	carrier_office_free(node->carriers);
+	http_client_free(node->http_client);
 	farewells_free(node->farewells);
 	native_free(node->native);
 	tracee_finish(node->waits);
@@ -231,9 +231,9 @@ struct native *node_native(struct node *node)
 	return node->native;
 }
 
-struct carrier_office *node_carriers(struct node *node)
+struct http_client *node_http_client(struct node *node)
 {
-	return node->carriers;
+	return node->http_client;
 }
 
 struct farewells *node_farewells(struct node *node)
@@ -510,7 +510,7 @@ static void on_leave(void *data)
 	release_all(node);
 	pipe_flush(node->pipe);
 	if ((pipe_waiting(node->pipe) == 0 && farewells_are_over(node->farewells) &&
-	     carrier_has_left(node->carriers)) ||
+	     http_client_has_left(node->http_client)) ||
 	    loop_now() > node->leave_deadline)
 		loop_stop(node->loop);
 }

@@ -13,7 +13,7 @@
 
 #include "protocol/message.h"
 
-struct carrier_office;
+struct http_client;
 struct connections;
 struct error;
 struct debugger;
@@ -51,7 +51,7 @@ struct holds *node_holds(struct node *node);
 struct waits *node_waits(struct node *node);
 struct native *node_native(struct node *node);
 struct elf_cache *node_elf_cache(struct node *node);
-struct carrier_office *node_carriers(struct node *node);
+struct http_client *node_http_client(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
 /* Bodies that have "pid" get "rank" from the roster, if they have none. */

@@ -248,7 +248,7 @@ void control_weigh(struct control *control)
 static bool must_stand(const struct control *control, const struct control_thread *thread)
 {
 	return thread->stepper && stepper_doing(thread->stepper) != REQUEST_CONTINUE &&
-	       !tracee_stands(control->tracee, thread->tid);
+	       !tracee_is_stopped(control->tracee, thread->tid);
 }
 
 void control_arm_all(struct control *control)
@@ -258,7 +258,7 @@ void control_arm_all(struct control *control)
 
 		/* It gets them when it is resumed. */
 		if (control->phase != CONTROL_RUNNING &&
-		    tracee_stands(control->tracee, thread->tid))
+		    tracee_is_stopped(control->tracee, thread->tid))
 			continue;
 		if (!must_stand(control, thread)) {
 			control_arm(control, thread);
@@ -298,7 +298,7 @@ static bool may_look(const struct control *control)
 /* Watches that were refused for a moment, or set on trust. */
 static void retry(struct control *control, struct control_thread *thread)
 {
-	if (tracee_stands(control->tracee, thread->tid))
+	if (tracee_is_stopped(control->tracee, thread->tid))
 		return;
 	if (thread->is_to_retry)
 		thread->retries++;

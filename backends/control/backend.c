@@ -181,7 +181,7 @@ static bool amend_thread(struct control *control, struct thread_sample *sample)
 {
 	const struct control_thread *thread = control_find(control, sample->tid);
 
-	if (!thread || !thread->is_wanted || !tracee_stands(control->tracee, thread->tid))
+	if (!thread || !thread->is_wanted || !tracee_is_stopped(control->tracee, thread->tid))
 		return false;
 	sample->state = THREAD_STOPPED;
 	if (sample->stack || thread->tid == control->shown)

@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-/* The thread at the line. */
-struct standing {
+/* A thread that is stopped where a line begins. */
+struct line_stop {
 	struct breaks *breaks;
 	const struct bytecode *code;
 	int line;
@@ -36,13 +36,13 @@ void break_hit_clear(struct break_hit *hit)
 	*hit = (struct break_hit){ .said = NULL };
 }
 
-static bool is_there(const struct break_entry *entry, const struct standing *standing)
+static bool is_there(const struct break_entry *entry, const struct line_stop *stop)
 {
 	for (size_t i = 0; i < entry->count; i++) {
 		const struct break_place *place = &entry->places[i];
 
-		if (place->code == standing->code->address && place->line == standing->line &&
-		    place->signature == break_signature(standing->code))
+		if (place->code == stop->code->address && place->line == stop->line &&
+		    place->signature == break_signature(stop->code))
 			return true;
 	}
 	return false;
@@ -111,9 +111,9 @@ static bool may_speak(struct break_entry *entry, struct break_hit *hit)
 }
 
 /* The trap's stand, which has read ahead; without one what was read is old. */
-static struct pyreader *fresh_reader(struct standing *standing)
+static struct pyreader *fresh_reader(struct line_stop *stop)
 {
-	struct breaks *breaks = standing->breaks;
+	struct breaks *breaks = stop->breaks;
 	bool is_still = memory_is_standing(breaks->trapped);
 	struct memory *memory = is_still ? breaks->trapped : breaks->memory;
 
@@ -121,21 +121,20 @@ static struct pyreader *fresh_reader(struct standing *standing)
 		memory_renew(memory);
 	else
 		memory_begin(memory, false);
-	pyreader_init(&standing->reader, memory, breaks->python);
-	standing->reader.is_still = is_still;
-	return &standing->reader;
+	pyreader_init(&stop->reader, memory, breaks->python);
+	stop->reader.is_still = is_still;
+	return &stop->reader;
 }
 
 /* Whether it stops or speaks: its condition, then its ignore count. */
-static bool is_effective(struct break_entry *entry, struct standing *standing,
-			 struct break_hit *hit)
+static bool is_effective(struct break_entry *entry, struct line_stop *stop, struct break_hit *hit)
 {
 	struct error error = ERROR_INIT;
 	int truth = 1;
 
 	if (entry->condition)
-		truth = pyexpression_test(entry->condition, fresh_reader(standing),
-					  &standing->frame, &error);
+		truth = pyexpression_test(entry->condition, fresh_reader(stop), &stop->frame,
+					  &error);
 	if (truth < 0) {
 		say_failure(hit, entry, &error);
 		return false;
@@ -149,7 +148,7 @@ static bool is_effective(struct break_entry *entry, struct standing *standing,
 	return truth;
 }
 
-static void take_effect(struct break_entry *entry, struct standing *standing, struct break_hit *hit)
+static void take_effect(struct break_entry *entry, struct line_stop *stop, struct break_hit *hit)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -162,14 +161,14 @@ static void take_effect(struct break_entry *entry, struct standing *standing, st
 	}
 	if (!may_speak(entry, hit))
 		return;
-	logpoint_say(entry->log, fresh_reader(standing), &standing->frame, &text);
+	logpoint_say(entry->log, fresh_reader(stop), &stop->frame, &text);
 	say(hit, entry, &text);
 }
 
 bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, uint64_t frame,
 		uint64_t tstate, struct break_hit *hit)
 {
-	struct standing standing = {
+	struct line_stop stop = {
 		.breaks = breaks,
 		.code = code,
 		.line = line,
@@ -182,10 +181,10 @@ bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, ui
 		struct break_entry *entry = &breaks->entries[i];
 
 		if (entry->state != ENTRY_BOUND || !break_entry_is_on(entry) ||
-		    !is_there(entry, &standing))
+		    !is_there(entry, &stop))
 			continue;
-		if (is_effective(entry, &standing, hit))
-			take_effect(entry, &standing, hit);
+		if (is_effective(entry, &stop, hit))
+			take_effect(entry, &stop, hit);
 		is_spent |= entry->state == ENTRY_SPENT;
 	}
 	if (is_spent)

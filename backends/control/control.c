@@ -83,31 +83,31 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 
 	(void)tracee;
 	if (!thread)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	fired = thread->plan.slots[slot];
 	if (fired.kind == PLAN_START) {
 		control_starts(control, tid);
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	}
 	thread = find_trapped(control, tid);
 	if (!thread)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	if (!stepper_trap(thread->stepper, &fired, &stop)) {
 		pass(control, thread);
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	}
 	control_take_place(thread, &stop);
 	if (control->phase == CONTROL_RUNNING) {
 		control_stop(control, thread);
-		return TRACEE_STAYS;
+		return TRACEE_STAY;
 	}
 	if (!thread->is_wanted)
 		tell_another(thread);
 	control_check_standing(control);
-	return TRACEE_STAYS;
+	return TRACEE_STAY;
 }
 
-static void on_stood(struct tracee *tracee, pid_t tid, void *data)
+static void on_stopped(struct tracee *tracee, pid_t tid, void *data)
 {
 	struct control *control = data;
 	struct control_thread *thread = control_find(control, tid);
@@ -128,7 +128,7 @@ static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)
 	(void)tracee;
 	if (control->wish_count > 0)
 		control_arm(control, control_add_thread(control, tid));
-	return TRACEE_GOES_ON;
+	return TRACEE_RESUME;
 }
 
 static void on_ended(struct tracee *tracee, pid_t tid, void *data)
@@ -196,7 +196,7 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	control_keep_looking(control);
 	control_settle(control);
 	node_flush(control->base.node);
-	return TRACEE_GOES_ON;
+	return TRACEE_RESUME;
 }
 
 /* Of a job that we started; else it is left. */
@@ -250,7 +250,7 @@ struct control *control_new(struct node *node, const struct process *process, bo
 	struct control *control = xcalloc(1, sizeof(*control));
 	struct tracee_calls calls = {
 		.trapped = on_trapped,
-		.stood = on_stood,
+		.stopped = on_stopped,
 		.born = on_born,
 		.ended = on_ended,
 		.execed = on_execed,

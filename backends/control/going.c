@@ -25,7 +25,7 @@ struct control_thread *control_asked(struct control *control, const struct messa
 	int64_t tid = json_get_integer(request->body, "tid", control->shown);
 	struct control_thread *thread = control_find(control, (pid_t)tid);
 
-	if (!thread || !thread->stepper || !tracee_stands(control->tracee, thread->tid)) {
+	if (!thread || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid)) {
 		error_set(error, "Thread %lld does not stand, or runs no Python.", (long long)tid);
 		return NULL;
 	}
@@ -73,7 +73,7 @@ static void find_next_stop(struct control *control, struct control_thread *threa
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 
-	if (thread->place || !thread->stepper || !tracee_stands(control->tracee, thread->tid))
+	if (thread->place || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid))
 		return;
 	if (stepper_resume(thread->stepper, &stop))
 		control_take_place(thread, &stop);
@@ -129,7 +129,7 @@ static void resume_others(struct control *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct control_thread *thread = control->threads[i];
 
-		if (thread->place || !tracee_stands(control->tracee, thread->tid))
+		if (thread->place || !tracee_is_stopped(control->tracee, thread->tid))
 			continue;
 		control_arm(control, thread);
 		tracee_resume(control->tracee, thread->tid);

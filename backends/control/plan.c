@@ -200,7 +200,7 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 /* What persons want keeps the places that it has beside A and B. */
 static size_t room_beside(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	size_t count = crowd_count(stepper, wishes);
+	size_t count = slot_multiplex_count(stepper, wishes);
 
 	return WATCH_SLOTS - (count < 2 ? count : 2);
 }
@@ -243,7 +243,7 @@ static bool is_refetched(const struct stepper *stepper, const struct watch *watc
 {
 	const struct follow *here = &stepper->here;
 
-	return stepper->is_commanded && here->pointer_due >= 0 &&
+	return stepper->news == NEWS_RESUME && here->pointer_due >= 0 &&
 	       bytecode_unit_at(here->code, watch->address) == here->pointer_due;
 }
 
@@ -261,7 +261,7 @@ static bool is_wish_near(const struct stepper *stepper, const struct plan_wishes
 static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	stepper->bare = stepper->here.code->address;
-	if (crowd_count(stepper, wishes) < WATCH_SLOTS)
+	if (slot_multiplex_count(stepper, wishes) < WATCH_SLOTS)
 		return true;
 	stepper->bare = 0;
 	return false;
@@ -273,7 +273,7 @@ static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
  */
 static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	size_t others = crowd_count(stepper, wishes) - 1;
+	size_t others = slot_multiplex_count(stepper, wishes) - 1;
 
 	stepper->bare = stepper->here.code->address;
 	return WATCH_SLOTS - (others < 1 ? others : 1);
@@ -282,7 +282,7 @@ static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *
 static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wishes,
 			  struct ahead *ahead)
 {
-	bool *wanted = crowd_units(stepper, wishes);
+	bool *wanted = slot_multiplex_units(stepper, wishes);
 	size_t count;
 
 	*ahead = (struct ahead){ .wanted = wanted };
@@ -292,7 +292,7 @@ static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wis
 	count = ahead->count + ahead->has_handlers + 1;
 	if (!has_room || count <= room_beside(stepper, wishes))
 		return has_room;
-	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_crowded)
+	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_multiplexed)
 		return false;
 	return count <= room_in_called(stepper, wishes);
 }
@@ -308,8 +308,8 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes
 	 * What was raised goes to its handler first; where a RERAISE leads is
 	 * not where its pointer says.
 	 */
-	if (stepper->walked < stepper->walk_limit || stepper->is_leaving || here->store_due >= 0 ||
-	    here->raised_at >= 0 || !here->handled)
+	if (stepper->walked < stepper->walk_limit || stepper->course == COURSE_RAISING ||
+	    here->store_due >= 0 || here->raised_at >= 0 || !here->handled)
 		return false;
 	bool is_bare = stepper->aim == AIM_CALLED && plan_bare(stepper, wishes);
 	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
@@ -334,8 +334,8 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes
 static void plan_frame(struct stepper *stepper, const struct plan_wishes *wishes,
 		       struct draft *draft)
 {
-	stepper->is_blind = plan_ahead(stepper, wishes, draft);
-	if (!stepper->is_blind)
+	stepper->is_ahead = plan_ahead(stepper, wishes, draft);
+	if (!stepper->is_ahead)
 		want_walk(stepper, draft);
 }
 
@@ -359,12 +359,13 @@ static void plan_return(struct stepper *stepper, const struct plan_wishes *wishe
 			count++;
 		}
 	if (is_generator && returns.count == count && count <= room_beside(stepper, wishes) &&
-	    !stepper->is_leaving && !stepper->is_walking)
+	    stepper->course == COURSE_PLAIN)
 		*draft = returns;
 	else
 		want_leaving(stepper, draft);
-	stepper->is_blind = !stepper->is_walking && !follow_is_unborn(stepper, &stepper->here);
-	if (stepper->is_blind)
+	stepper->is_ahead =
+		stepper->course != COURSE_RETURNING && !follow_is_unborn(stepper, &stepper->here);
+	if (stepper->is_ahead)
 		return;
 	want_watch(draft, PLAN_POSITION, pyframes_watch_position(frames, stepper->here.frame));
 	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, frames->loop));
@@ -386,7 +387,7 @@ static void (*const aims[])(struct stepper *stepper, const struct plan_wishes *w
 
 static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	if (stepper->here.code && stepper->is_standing)
+	if (stepper->here.code && stepper_is_aimed(stepper))
 		stepper->is_stepping_off =
 			stepper->here.store_due >= 0 || is_wish_near(stepper, wishes);
 }
@@ -426,8 +427,8 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, str
 	struct draft draft = { .count = 0 };
 
 	*plan = (struct plan){ .missing = 0 };
-	stepper->is_blind = false;
-	crowd_look(stepper, wishes);
+	stepper->is_ahead = false;
+	slot_multiplex_begin(stepper, wishes);
 	aims[stepper->aim](stepper, wishes, &draft);
 	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
 		step_off(stepper, wishes);
@@ -438,19 +439,17 @@ void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, str
 		want_watch(&draft, PLAN_POSITION,
 			   pyframes_watch_position(&stepper->frames, stepper->here.frame));
 	for (size_t i = 0; i < wishes->count; i++) {
-		struct planned planned = crowd_stand_in(stepper, wishes, &wishes->items[i]);
+		struct planned planned =
+			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
 		if (!want(&draft, &planned))
 			plan->missing++;
 	}
 	for (size_t i = 0; i < draft.count; i++)
 		plan->slots[i] = draft.items[i];
 	plan_keep_slots(plan, &stepper->plan);
-	struct watch position = pyframes_watch_position(&stepper->frames, stepper->here.frame);
-	stepper->is_watched = is_planned(plan, &position);
 	expect_fetch(stepper, plan);
 	stepper->plan = *plan;
-	stepper->is_standing = false;
-	stepper->is_commanded = false;
+	stepper->news = NEWS_NONE;
 	if (!stepper->called)
 		stepper->waiting = (struct follow){ .frame = 0 };
 }

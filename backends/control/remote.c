@@ -7,7 +7,7 @@
 
 #include "banned.h"
 
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/ptrace/maps.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -33,7 +33,7 @@ static void look_into(pid_t pid, const struct mapping *mapping, struct arch_plac
 	if (length > CODE_BYTES)
 		length = CODE_BYTES;
 	uint8_t *code = xmalloc(length);
-	ssize_t got = standing_read(pid, mapping->start, code, length);
+	ssize_t got = ptrace_read_memory(pid, mapping->start, code, length);
 	if (got > 0)
 		arch_find_places(code, (size_t)got, mapping->start, !mapping->is_vdso, &found);
 	free(code);
@@ -86,8 +86,8 @@ int remote_find(pid_t pid, struct arch_places *places, struct error *error)
 
 static int keep(struct remote *remote, struct error *error)
 {
-	if (standing_registers(remote->tid, &remote->registers) < 0 ||
-	    standing_mask(remote->tid, &remote->mask) < 0)
+	if (ptrace_get_registers(remote->tid, &remote->registers) < 0 ||
+	    ptrace_get_mask(remote->tid, &remote->mask) < 0)
 		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
 				       (int)remote->tid);
 	if (!arch_is_known(&remote->registers))
@@ -98,7 +98,7 @@ static int keep(struct remote *remote, struct error *error)
 
 static int put_frame(const struct remote *remote, const struct arch_frame *frame)
 {
-	return standing_write(remote->tid, frame->address, frame->bytes, frame->length);
+	return ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length);
 }
 
 /* The long one first: a short one fits below more stacks, but is one-way. */
@@ -108,7 +108,7 @@ static int make_frame(struct remote *remote, struct arch_frame *frame,
 	struct arch_floats *floats = xmalloc(sizeof(*floats));
 	int result = -1;
 
-	if (standing_floats(remote->tid, floats) == 0) {
+	if (ptrace_get_floats(remote->tid, floats) == 0) {
 		arch_make_frame(frame, &remote->registers, floats, remote->mask, places, action);
 		result = put_frame(remote, frame);
 	}
@@ -132,17 +132,17 @@ static int start(struct remote *remote, const struct arch_frame *frame,
 
 	arch_make_action(&call, frame, SIGTRAP);
 	arch_set_syscall(&registers, frame, places, &call);
-	if (standing_set_registers(remote->tid, &registers) < 0)
+	if (ptrace_set_registers(remote->tid, &registers) < 0)
 		return -1;
-	if (standing_set_mask(remote->tid, EVERYTHING) < 0) {
+	if (ptrace_set_mask(remote->tid, EVERYTHING) < 0) {
 		int number = errno;
-		standing_set_registers(remote->tid, &remote->registers);
+		ptrace_set_registers(remote->tid, &remote->registers);
 		errno = number;
 		return -1;
 	}
 	remote->place = frame->old;
 	remote->phase = REMOTE_ENTERS;
-	standing_go_to_call(remote->tid, 0);
+	ptrace_syscall(remote->tid, 0);
 	return 0;
 }
 
@@ -171,10 +171,10 @@ static void take_result(struct remote *remote)
 	struct arch_dump registers;
 
 	remote->result = -EIO;
-	if (standing_registers(remote->tid, &registers) == 0)
+	if (ptrace_get_registers(remote->tid, &registers) == 0)
 		remote->result = arch_result(&registers);
-	if (remote->result == 0 && standing_read(remote->tid, remote->place, &remote->old,
-						 sizeof(remote->old)) != sizeof(remote->old))
+	if (remote->result == 0 && ptrace_read_memory(remote->tid, remote->place, &remote->old,
+						      sizeof(remote->old)) != sizeof(remote->old))
 		remote->result = -EFAULT;
 }
 
@@ -185,11 +185,11 @@ static void take_result(struct remote *remote)
  */
 static void leave(struct remote *remote)
 {
-	standing_interrupt(remote->tid);
-	standing_set_mask(remote->tid, remote->mask);
-	standing_set_registers(remote->tid, &remote->registers);
+	ptrace_interrupt(remote->tid);
+	ptrace_set_mask(remote->tid, remote->mask);
+	ptrace_set_registers(remote->tid, &remote->registers);
 	remote->phase = REMOTE_SETTLES;
-	standing_go(remote->tid, 0);
+	ptrace_cont(remote->tid, 0);
 }
 
 /*
@@ -204,19 +204,19 @@ static bool on_stop(struct remote *remote, int status)
 	if (remote->phase == REMOTE_SETTLES) {
 		if (event == PTRACE_EVENT_STOP)
 			return true;
-		standing_interrupt(remote->tid);
+		ptrace_interrupt(remote->tid);
 		if (event || number == SIGTRAP)
 			number = 0;
-		standing_go(remote->tid, number);
+		ptrace_cont(remote->tid, number);
 		return false;
 	}
-	if (event || number != STANDING_AT_CALL) {
-		standing_go_to_call(remote->tid, event ? 0 : number);
+	if (event || number != SYSCALL_STOP) {
+		ptrace_syscall(remote->tid, event ? 0 : number);
 		return false;
 	}
 	if (remote->phase == REMOTE_ENTERS) {
 		remote->phase = REMOTE_LEAVES;
-		standing_go_to_call(remote->tid, 0);
+		ptrace_syscall(remote->tid, 0);
 		return false;
 	}
 	take_result(remote);

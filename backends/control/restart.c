@@ -13,7 +13,7 @@
 #include "banned.h"
 
 #include "backends/control/arch.h"
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/ptrace/task.h"
 #include "backends/task-syscall.h"
 #include "base/array.h"
@@ -188,7 +188,8 @@ static bool read_limit(pid_t tid, const struct call *call, const uint64_t *argum
 		return true;
 	}
 	if (call->limit != LIMIT_TIMESPEC || !arguments[call->argument] ||
-	    standing_read(tid, arguments[call->argument], time, sizeof(time)) != sizeof(time) ||
+	    ptrace_read_memory(tid, arguments[call->argument], time, sizeof(time)) !=
+		    sizeof(time) ||
 	    time[0] < 0 || time[0] > SECONDS_MOST || time[1] < 0 || time[1] >= (int64_t)SECOND_NS)
 		return false;
 	*nanoseconds = (uint64_t)time[0] * SECOND_NS + (uint64_t)time[1];
@@ -304,7 +305,7 @@ static bool read_slept(const struct restart *restart, pid_t pid, pid_t tid, uint
 static const struct call *look(pid_t tid, struct arch_dump *dump,
 			       uint64_t arguments[ARCH_ARGUMENTS])
 {
-	if (standing_registers(tid, dump) < 0 || !arch_is_known(dump) ||
+	if (ptrace_get_registers(tid, dump) < 0 || !arch_is_known(dump) ||
 	    !arch_was_interrupted(dump))
 		return NULL;
 	return find_call(arch_current_call(dump, arguments));
@@ -328,7 +329,7 @@ static bool is_on_its_way(const struct restart *restart, pid_t tid)
 {
 	struct arch_dump dump;
 
-	return restart->is_due && standing_registers(tid, &dump) == 0 && arch_is_known(&dump) &&
+	return restart->is_due && ptrace_get_registers(tid, &dump) == 0 && arch_is_known(&dump) &&
 	       arch_is_before_call(&dump, restart->instruction) &&
 	       arch_below_stack(&dump) == restart->stack;
 }
@@ -364,7 +365,7 @@ void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_num
 	restart->instruction = arch_instruction(&dump);
 	restart->stack = arch_below_stack(&dump);
 	arch_begin_again(&dump);
-	standing_set_registers(tid, &dump);
+	ptrace_set_registers(tid, &dump);
 }
 
 static uint64_t left_of(const struct restart *restart)
@@ -407,7 +408,7 @@ void restart_leave(struct restart *restart, pid_t tid)
 	if (!call || call->limit != LIMIT_MILLISECONDS)
 		return;
 	arch_set_argument(&dump, call->argument, left_milliseconds(restart));
-	standing_set_registers(tid, &dump);
+	ptrace_set_registers(tid, &dump);
 }
 
 /*
@@ -424,12 +425,12 @@ static void change(struct restart *restart, pid_t tid, struct arch_dump *dump,
 
 	if (call->limit == LIMIT_TIMESPEC) {
 		value = arch_below_stack(dump) - sizeof(time);
-		if (standing_write(tid, value, time, sizeof(time)) < 0)
+		if (ptrace_write_memory(tid, value, time, sizeof(time)) < 0)
 			return;
 	}
 	restart->argument = arguments[call->argument];
 	arch_set_argument(dump, call->argument, value);
-	restart->is_changed = standing_set_registers(tid, dump) == 0;
+	restart->is_changed = ptrace_set_registers(tid, dump) == 0;
 }
 
 static bool on_entry(struct restart *restart, pid_t tid)
@@ -439,7 +440,7 @@ static bool on_entry(struct restart *restart, pid_t tid)
 	const struct call *call;
 
 	restart->is_due = false;
-	if (standing_registers(tid, &dump) < 0)
+	if (ptrace_get_registers(tid, &dump) < 0)
 		return false;
 	call = find_call(arch_current_call(&dump, arguments));
 	/* A handler of the program's that runs first ends the wait. */
@@ -456,19 +457,19 @@ bool restart_at_call(struct restart *restart, pid_t tid)
 
 	if (restart->is_due)
 		return on_entry(restart, tid);
-	if (!restart->is_changed || standing_registers(tid, &dump) < 0)
+	if (!restart->is_changed || ptrace_get_registers(tid, &dump) < 0)
 		return false;
 	call = find_call(arch_current_call(&dump, arguments));
 	restart->is_changed = false;
 	restart->is_same = arch_was_interrupted(&dump);
 	/* This stop has taken the interrupt with it: EINTR would get through */
 	if (restart->is_same)
-		standing_interrupt(tid);
+		ptrace_interrupt(tid);
 	else
 		restart->is_counted = false;
 	if (call) {
 		arch_set_argument(&dump, call->argument, restart->argument);
-		standing_set_registers(tid, &dump);
+		ptrace_set_registers(tid, &dump);
 	}
 	return false;
 }

@@ -60,7 +60,7 @@ void restart_note(struct restart *restart, pid_t pid, pid_t tid);
  */
 void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_number);
 /*
- * The thread is about to run. True: by standing_go_to_call(), and each stop
+ * The thread is about to run. True: by ptrace_syscall(), and each stop
  * at a call is for restart_at_call(), until that says false.
  */
 bool restart_go(struct restart *restart, pid_t tid);

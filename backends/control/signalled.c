@@ -118,7 +118,7 @@ static void drop_stops(struct control *control)
 		if (!thread->stepper)
 			continue;
 		stepper_command(thread->stepper, REQUEST_CONTINUE, 0, 0, NULL);
-		if (!tracee_stands(control->tracee, thread->tid))
+		if (!tracee_is_stopped(control->tracee, thread->tid))
 			continue;
 		while (stepper_resume(thread->stepper, &stop))
 			;

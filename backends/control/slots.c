@@ -10,7 +10,7 @@
 #include "banned.h"
 
 #include "backends/control/arch.h"
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/ptrace/perfwatch.h"
 #include "base/error.h"
 
@@ -150,7 +150,7 @@ static bool is_unexplained(const struct slots *slots, pid_t tid, const siginfo_t
 	if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT)
 		return false;
 	return is_before_watched(slots, address) ||
-	       standing_read(tid, address - 1, &before, 1) != 1 || !arch_ends_trap(before);
+	       ptrace_read_memory(tid, address - 1, &before, 1) != 1 || !arch_ends_trap(before);
 }
 
 /*

@@ -1,9 +1,43 @@
 /*
- * stepper-private: what the parts of the stepper share.
+ * stepper-private: what the parts of the stepper share. stepper.c has commands
+ * and stops, trap.c the meaning of each watch, follow.c makes trace events out
+ * of positions, plan.c chooses the watches, slot-multiplex.c makes room for
+ * breakpoints.
  *
- * stepper.c takes commands and hands out stops, trap.c knows what each watch
- * means, follow.c makes events out of positions, plan.c chooses watches,
- * crowd.c makes room for breakpoints.
+ * One turn, with the thread in a ptrace-stop from trap to plan:
+ *
+ *	stepper_trap() --> events --> bdb --> stepper_aim() --> stepper_plan() --> run
+ *	                               |           ^
+ *	                               +-- stop    |
+ *	        stepper_command() --> stepper_resume()
+ *
+ * Four states stand beside each other:
+ *
+ *	doing    the last command
+ *	aim      which events that command needs. choose_aim() chooses the aim
+ *		 anew at each turn, by bdb's rules and the newest frame;
+ *		 slot-multiplex.c enters AIM_CALLED.
+ *	course   where the followed frame (here) is going:
+ *
+ *			PLAIN ------ E, or B while raising -----> RAISING
+ *			      <----- A, a command; B (AIM_RETURN); AIM_CALLED
+ *
+ *			PLAIN ------ B without a return (3.11 on), or R on
+ *			             a generator's return ------> RETURNING
+ *			      <----- A, a command, C at the caller, or the
+ *			             generator was dropped
+ *
+ *		 RAISING: to a handler, or out. RETURNING is of AIM_RETURN, and
+ *		 stays where E fires.
+ *		 The letters are the watches of plan.c.
+ *	news     trap or command since the last plan:
+ *
+ *			NONE --> TRAP (aimed) --> NONE (plan)
+ *			     --> COMMAND --> RESUME (aimed) --> NONE (plan)
+ *
+ * Booleans are facts. Of the last plan: is_ahead, is_multiplexed. A trap that is
+ * still to come, with any aim: is_loop_new (C at the new loop), is_stepping_off
+ * (A), is_entering (C at the called frame).
  */
 #ifndef BACKENDS_CONTROL_STEPPER_PRIVATE_H
 #define BACKENDS_CONTROL_STEPPER_PRIVATE_H
@@ -18,7 +52,7 @@
 /* From one trap: exception, line or call, return. */
 #define EVENTS_MAXIMUM 4
 
-/* A frame that is watched, as far as is known from its last trap. */
+/* A frame that is followed, as the last trap in the frame has shown it. */
 struct follow {
 	uint64_t frame; /* 0: none */
 	const struct bytecode *code;
@@ -26,10 +60,7 @@ struct follow {
 	uint64_t handled;  /* of pythread_now, when it ran; 0: not known */
 	bool is_in_generator;
 	int at; /* the instruction dispatched last; -1: none yet */
-	/*
-	 * Seen by one of two watches; the other is still to fire for the same
-	 * dispatch. -1: no.
-	 */
+	/* One of two watches has fired for a dispatch; the other is still to fire. -1: no. */
 	int pointer_due; /* fetched, then stored */
 	int due_from;	 /* where the pointer was when it was fetched */
 	int fetch_due;	 /* stored, then fetched, perhaps (up to 3.10) */
@@ -51,7 +82,20 @@ enum aim {
 	AIM_ALL,     /* each event of the thread */
 	AIM_FRAME,   /* each event of one frame */
 	AIM_RETURN,  /* one frame's end */
-	AIM_CALLED,  /* the breakpoints of one frame, and its end (crowd.c) */
+	AIM_CALLED,  /* the breakpoints of one frame, and its end (slot-multiplex.c) */
+};
+
+enum course {
+	COURSE_PLAIN,
+	COURSE_RAISING,
+	COURSE_RETURNING,
+};
+
+enum news {
+	NEWS_NONE,
+	NEWS_TRAP,
+	NEWS_COMMAND,
+	NEWS_RESUME,
 };
 
 struct stepper {
@@ -63,6 +107,8 @@ struct stepper {
 	struct bdb bdb;
 	enum request_kind doing;
 	enum aim aim;
+	enum course course;
+	enum news news;
 	struct follow here;
 	struct follow other; /* of the event that happens, if not here */
 	uint64_t ended;	     /* a frame whose last return was told; 0 */
@@ -73,24 +119,19 @@ struct stepper {
 	struct follow waiting;
 	struct event events[EVENTS_MAXIMUM];
 	size_t event_count;
-	struct event last; /* that it stands at; at is UNKNOWN: none */
-	uint64_t loop;	   /* 3.11, 3.12: the evaluation loop */
-	bool is_loop_new;  /* it has no newest frame yet */
-	bool is_leaving;   /* an exception is on its way in the frame */
-	bool is_blind;	   /* the frame's pointer is not watched */
-	bool is_walking;   /* AIM_RETURN: it may be about to return */
-	bool is_standing;  /* since the last plan */
-	bool is_commanded; /* since then, too */
-	bool is_stepping_off;
-	bool is_watched;  /* the frame's pointer is (PLAN_POSITION) */
-	bool is_crowded;  /* breakpoints find no room otherwise (crowd.c) */
-	bool is_entering; /* a call that is to be followed is not there yet */
-	uint64_t bare;	  /* code whose own units are watched all the same */
-	int stray_count;  /* traps that made no sense, on end */
-	int walked;	  /* positions since the last stop */
-	int walk_limit;	  /* so many, then it looks ahead */
-	int walk_first;	  /* walk_limit of a new command */
-	struct plan plan; /* the last one */
+	struct event last;    /* of the stop; at is UNKNOWN: none */
+	uint64_t loop;	      /* 3.11, 3.12: the evaluation loop */
+	bool is_loop_new;     /* loop has no newest frame yet */
+	bool is_ahead;	      /* the aim needs no PLAN_POSITION: here.at is out of date */
+	bool is_stepping_off; /* PLAN_POSITION, for a unit right behind here.at */
+	bool is_multiplexed;  /* breakpoints find no room otherwise (slot-multiplex.c) */
+	bool is_entering;     /* the frame of a call that is to be followed is not linked yet */
+	uint64_t bare;	      /* code whose own units are watched all the same */
+	int stray_count;      /* traps without readable frames, one after another */
+	int walked;	      /* positions since the last stop */
+	int walk_limit;	      /* after so many positions plan_ahead() */
+	int walk_first;	      /* walk_limit of a new command */
+	struct plan plan;     /* the last one */
 	struct error lost;
 };
 
@@ -113,23 +154,24 @@ bool follow_is_unborn(const struct stepper *stepper, const struct follow *follow
 /* Whether a line event may begin at the unit, on any way to it. */
 bool follow_is_line_unit(const struct stepper *stepper, const struct follow *follow, int unit);
 
-/* crowd.c */
+/* slot-multiplex.c */
 
 /*
- * Whether it is crowded for these, and, if the thread stands, which frame is
- * to be followed to its breakpoints.
+ * Sets is_multiplexed, and if stepper_is_aimed() begins to follow a called frame to
+ * its breakpoints.
  */
-void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes);
+void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wishes);
 /* What to watch for the sake of a wish. */
-struct planned crowd_stand_in(const struct stepper *stepper, const struct plan_wishes *wishes,
-			      const struct planned *wish);
+struct planned slot_multiplex_stand_in(const struct stepper *stepper,
+				       const struct plan_wishes *wishes,
+				       const struct planned *wish);
 /* How many watches the wishes take, up to WATCH_SLOTS. */
-size_t crowd_count(const struct stepper *stepper, const struct plan_wishes *wishes);
+size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes);
 /*
  * Of each unit of here.code: whether there is a breakpoint that has no watch
  * of its own. NULL: there are none; else to be freed.
  */
-bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishes);
+bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wishes *wishes);
 
 /* stepper.c */
 
@@ -137,7 +179,9 @@ bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishe
 void stepper_run_free(struct stepper *stepper);
 /* It runs on; why is a complete sentence. */
 void stepper_lose(struct stepper *stepper, const char *why);
-/* Says what to watch for the command, as the thread stands now. */
+/* The frames have been read since the last plan: what is known of here is current. */
+bool stepper_is_aimed(const struct stepper *stepper);
+/* Finds the aim, from the frames of the stopped thread. */
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now);
 /* Lets events happen until one is a stop. */
 bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop);

@@ -242,9 +242,8 @@ int stepper_command(struct stepper *stepper, enum request_kind command, uint64_t
 
 	stepper->lost = (struct error)ERROR_INIT;
 	stepper_run_free(stepper);
-	stepper->is_commanded = true;
-	stepper->is_leaving = false;
-	stepper->is_walking = false;
+	stepper->news = NEWS_COMMAND;
+	stepper->course = COURSE_PLAIN;
 	stepper->walked = 0;
 	stepper->walk_limit = stepper->walk_first;
 	if (command == REQUEST_CONTINUE)
@@ -292,7 +291,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 		stepper->waiting = (struct follow){ .frame = 0 };
 		return;
 	}
-	/* What was known of another may be of use at once (crowd.c). */
+	/* What was known of another may be of use at once (slot-multiplex.c). */
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    follow_start(stepper, &stepper->here, &now) < 0)
@@ -352,11 +351,17 @@ static void choose_aim(struct stepper *stepper, const struct pythread_now *now)
 		aim_at(stepper, AIM_FRAME, bdb->stop_frame);
 }
 
+bool stepper_is_aimed(const struct stepper *stepper)
+{
+	return stepper->news == NEWS_TRAP || stepper->news == NEWS_RESUME;
+}
+
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now)
 {
 	choose_aim(stepper, now);
 	stepper->newest = now->frame.address;
 	if (stepper->here.frame == now->frame.address)
 		stepper->here.handled = now->handled;
-	stepper->is_standing = true;
+	stepper->news = stepper->news == NEWS_COMMAND || stepper->news == NEWS_RESUME ? NEWS_RESUME
+										      : NEWS_TRAP;
 }

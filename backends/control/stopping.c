@@ -30,7 +30,7 @@ static void ask_to_stand(struct control *control)
 		    (control->is_alone && thread->tid != control->shown && !thread->place))
 			continue;
 		thread->is_wanted = true;
-		if (!tracee_stands(control->tracee, thread->tid))
+		if (!tracee_is_stopped(control->tracee, thread->tid))
 			tracee_interrupt(control->tracee, thread->tid);
 	}
 }
@@ -126,7 +126,7 @@ static char *explain_missing(const struct control *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct control_thread *thread = control->threads[i];
 
-		if (!thread->is_wanted || tracee_stands(control->tracee, thread->tid))
+		if (!thread->is_wanted || tracee_is_stopped(control->tracee, thread->tid))
 			continue;
 		append_thread(&missing, thread->tid);
 		if (sleeps_uninterruptibly(control, thread->tid))
@@ -180,7 +180,7 @@ static char *read_value(struct control *control, uint64_t address)
 /* -1: it does not stand yet. */
 static double stood_since(const struct control *control, pid_t tid)
 {
-	return tracee_stands(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
+	return tracee_is_stopped(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
 }
 
 static void fill_stop(struct control *control, const struct control_thread *thread)
@@ -244,7 +244,7 @@ static bool all_stand(const struct control *control)
 {
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->is_wanted &&
-		    !tracee_stands(control->tracee, control->threads[i]->tid))
+		    !tracee_is_stopped(control->tracee, control->threads[i]->tid))
 			return false;
 	return true;
 }
@@ -265,7 +265,7 @@ static void take_late(struct control *control)
 	struct control_thread *thread = control_find(control, control->shown);
 
 	if (thread && control->debugger.stopped_at < 0 &&
-	    tracee_stands(control->tracee, thread->tid)) {
+	    tracee_is_stopped(control->tracee, thread->tid)) {
 		find_place_again(thread);
 		tell_stop(control, thread);
 	} else if (all_stand(control)) {

@@ -1,6 +1,6 @@
 /*
- * tracee-attach: how a process becomes ours: its threads are seized, or taken
- * over from what still leaves it, and what it forks may be adopted.
+ * tracee-attach: seizes the threads of a process, or takes them over from a
+ * tracee that is still detaching; adopts children.
  */
 #include "backends/control/tracee-private.h"
 
@@ -33,27 +33,26 @@ static bool has_ended(pid_t pid, pid_t tid)
 }
 
 /*
- * One that stood too late to be left with the others, before this, is the new
- * tracee's. False: it is another process's, or about to be given its mask of
- * signals back.
+ * A thread that the last tracee of this process could not detach from in time
+ * becomes one of the new tracee. False: a thread of another process, or one
+ * whose signal mask is still to be restored.
  */
 static bool take_over(struct tracee *tracee, struct thread *thread)
 {
 	struct tracee *old = thread->tracee;
 
 	if (thread->is_child || thread->is_masked || old->pid != tracee->pid ||
-	    !old->has_begun_to_leave || old->depth > 0)
+	    old->detaching != DETACHING_BEGUN || old->depth > 0)
 		return false;
 	if (old->disposition == DISPOSITION_IGNORED) {
 		tracee->disposition = DISPOSITION_IGNORED;
 		tracee->old = old->old;
 	}
 	thread_move(thread, tracee);
-	thread->is_wanted = false;
-	thread->is_spared = false;
+	thread->is_stop_due = false;
 	/* Its event stop, when it comes, is not reported. */
-	if (thread->state == THREAD_PARKS)
-		thread->state = THREAD_RUNS;
+	if (thread->state == TRACEE_INTERRUPTED)
+		thread->state = TRACEE_RUNNING;
 	if (old->thread_count == 0 && old->child_count == 0)
 		tracee_destroy(old);
 	return true;
@@ -69,7 +68,7 @@ static int seize(struct tracee *tracee, pid_t tid)
 		return 0;
 	if (ptrace(PTRACE_SEIZE, tid, 0, (void *)(uintptr_t)OPTIONS) == 0) {
 		thread = thread_add(tracee, tid, false);
-		thread->state = THREAD_RUNS;
+		thread->state = TRACEE_RUNNING;
 		return 1;
 	}
 	number = errno;
@@ -78,7 +77,7 @@ static int seize(struct tracee *tracee, pid_t tid)
 		return 1;
 	if (has_ended(tracee->pid, tid)) {
 		if (tid == tracee->pid && !thread)
-			thread_add(tracee, tid, false)->state = THREAD_LOST;
+			thread_add(tracee, tid, false)->state = TRACEE_EXITED;
 		return 0;
 	}
 	if (thread) {
@@ -180,7 +179,7 @@ struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tra
 	adopted->waits = tracee->waits;
 	adopted->pid = child;
 	adopted->calls = *calls;
-	if (thread->is_to_put_back) {
+	if (thread->is_sigtrap_ignored) {
 		adopted->disposition = DISPOSITION_IGNORED;
 		adopted->old = tracee->old;
 	}

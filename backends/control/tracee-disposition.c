@@ -1,10 +1,10 @@
 /*
- * tracee-disposition: what the signal SIGTRAP does in a process with watches.
+ * tracee-disposition: the disposition of SIGTRAP in a process with watches.
  *
- * That we ignore it, and not the program, is told by a mark in the mask of the
- * action, which means nothing to the kernel while a signal is ignored: so it
- * is known when the program has set another action since, and when a node
- * that was killed has left it like this.
+ * MARK in the mask of the action tells the node's SIG_IGN from the program's;
+ * the kernel does not use the mask of an ignored signal. So the node knows when
+ * the program has set another action since, and when a node that was killed has
+ * left SIG_IGN behind.
  */
 #include "backends/control/tracee-private.h"
 
@@ -58,7 +58,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 		tracee_pass(tracee, "calling");
 		if (tracee->calls.is_late ||
 		    !waits_one(tracee->waits, thread->tid, CALL_NS, &status)) {
-			thread->state = THREAD_CALLS;
+			thread->state = TRACEE_IN_CALL;
 			tracee->hopeless = loop_now() + HOPELESS_SECONDS;
 			return error_set(error, "thread %d does not come back from the kernel",
 					 (int)thread->tid);
@@ -72,7 +72,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 	return 0;
 }
 
-/* thread stands; old becomes what was. */
+/* The thread is stopped; *old becomes the action before. */
 static int call(struct thread *thread, enum call_aim aim, const struct arch_action *action,
 		struct arch_action *old, struct error *error)
 {
@@ -137,7 +137,7 @@ static void take_result(struct thread *thread, const struct arch_action *old)
 		break;
 	}
 	if (thread->is_child)
-		thread->is_to_put_back = false;
+		thread->is_sigtrap_ignored = false;
 	else
 		tracee->disposition = DISPOSITION_ITS_OWN;
 }
@@ -149,10 +149,10 @@ bool thread_finish_call(struct thread *thread)
 
 	free(thread->remote);
 	thread->remote = NULL;
-	thread->state = THREAD_RUNS;
+	thread->state = TRACEE_RUNNING;
 	if (result == 0)
 		take_result(thread, &old);
-	return thread->state != THREAD_CALLS;
+	return thread->state != TRACEE_IN_CALL;
 }
 
 /*
@@ -172,14 +172,14 @@ static bool settle(struct thread *thread)
 	return false;
 }
 
-/* One that stands already is the best: it need not be stopped for it. */
+/* A thread that is stopped already costs no stop. */
 static struct thread *find_standing(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state == THREAD_STANDS)
+		if (tracee->threads[i]->state == TRACEE_STOPPED)
 			return tracee->threads[i];
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state == THREAD_PARKS && !is_hopeless(tracee) &&
+		if (tracee->threads[i]->state == TRACEE_INTERRUPTED && !is_hopeless(tracee) &&
 		    settle(tracee->threads[i]))
 			return tracee->threads[i];
 	return NULL;
@@ -208,7 +208,7 @@ void thread_ignore_again(struct thread *thread)
 	const struct arch_action ours = { IGNORE, 0, 0, MARK };
 	struct arch_action old;
 
-	thread->is_forced = false;
+	thread->forced = FORCED_NOT;
 	if (thread->tracee->disposition == DISPOSITION_IGNORED &&
 	    call(thread, CALL_IGNORES_AGAIN, &ours, &old, NULL) == 0)
 		take_result(thread, &old);
@@ -217,14 +217,14 @@ void thread_ignore_again(struct thread *thread)
 /* Resumes a thread that was stopped for this alone. */
 static void unsettle(struct thread *thread)
 {
-	if (thread->state != THREAD_STANDS)
+	if (thread->state != TRACEE_STOPPED)
 		return;
-	if (!thread->is_wanted) {
+	if (!thread->is_stop_due) {
 		thread_release(thread);
 		return;
 	}
 	/* Its stop was somebody's, who is still to be told. */
-	thread->state = THREAD_RUNS;
+	thread->state = TRACEE_RUNNING;
 	waits_return(thread->tracee->waits, thread->tid,
 		     PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f);
 }
@@ -243,7 +243,7 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 
 static bool may_stand(const struct thread *thread)
 {
-	return (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS) &&
+	return (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING) &&
 	       !thread->own_trap && !thread_is_stuck(thread);
 }
 
@@ -298,9 +298,9 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error 
 	if (!thread)
 		return stop_any(tracee, preferred, error);
 	result = replace(thread, error);
-	/* It stands again when it is back, and that is told. */
-	if (thread->state == THREAD_CALLS)
-		thread->is_wanted = true;
+	/* stopped() is called when the late remote call has returned. */
+	if (thread->state == TRACEE_IN_CALL)
+		thread->is_stop_due = true;
 	return result;
 }
 
@@ -311,7 +311,7 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error 
 static bool is_to_put_back(const struct thread *thread)
 {
 	if (thread->is_child)
-		return thread->is_to_put_back;
+		return thread->is_sigtrap_ignored;
 	return thread->tracee->disposition == DISPOSITION_IGNORED;
 }
 
@@ -357,13 +357,13 @@ static bool would_die(const struct tracee *tracee)
 }
 
 /*
- * It stands, and its signal is kept: SIGTRAP is put back and sent once more,
- * to be made what it was when it arrives.
+ * The thread is stopped, own_trap has the signal: puts the disposition back and
+ * sends SIGTRAP again; at its arrival the siginfo is replaced by own_trap.
  */
 void thread_send_own_trap(struct thread *thread)
 {
 	thread_put_back(thread);
-	if (thread->state != THREAD_STANDS)
+	if (thread->state != TRACEE_STOPPED)
 		return;
 	syscall(SYS_tgkill, thread->tracee->pid, thread->tid, SIGTRAP);
 	thread_release(thread);

@@ -1,6 +1,6 @@
 /*
- * tracee-events: what a traced process's threads say, and what then becomes of
- * them.
+ * tracee-events: what a status of a traced thread means. The states, and what
+ * an event-stop means in each: tracee-private.h.
  */
 #include "backends/control/tracee-private.h"
 
@@ -9,7 +9,7 @@
 
 #include "banned.h"
 
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/control/waits.h"
 #include "base/loop.h"
 
@@ -25,24 +25,24 @@ static bool is_there(const struct tracee *tracee, const struct thread *thread)
 }
 
 /*
- * Who is asked. Within a call anything may have been done to the thread, and
- * when it waits for other events it may even have ended.
+ * Callbacks. Within one anything may have been done to the thread, and where
+ * the callback waits for other events the thread may have exited.
  */
 
 static void tell_ended(struct tracee *tracee, pid_t tid)
 {
-	if (!tracee->is_leaving && tracee->calls.ended)
+	if (!tracee_is_detaching(tracee) && tracee->calls.ended)
 		tracee->calls.ended(tracee, tid, tracee->calls.data);
 }
 
-static void tell_stood(struct thread *thread)
+static void tell_stopped(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
 
-	thread->is_wanted = tracee->is_leaving;
+	thread->is_stop_due = tracee_is_detaching(tracee);
 	tracee->counts.interrupts++;
-	if (!tracee->is_leaving && tracee->calls.stood)
-		tracee->calls.stood(tracee, thread->tid, tracee->calls.data);
+	if (!tracee_is_detaching(tracee) && tracee->calls.stopped)
+		tracee->calls.stopped(tracee, thread->tid, tracee->calls.data);
 }
 
 static enum tracee_next ask_born(struct thread *thread)
@@ -50,10 +50,10 @@ static enum tracee_next ask_born(struct thread *thread)
 	struct tracee *tracee = thread->tracee;
 	enum tracee_next next;
 
-	if (tracee->is_leaving)
-		return TRACEE_STAYS;
+	if (tracee_is_detaching(tracee))
+		return TRACEE_STAY;
 	if (!tracee->calls.born)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	thread->is_born = true;
 	next = tracee->calls.born(tracee, thread->tid, tracee->calls.data);
 	thread->is_born = false;
@@ -64,10 +64,10 @@ static enum tracee_next ask_execed(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
 
-	if (tracee->is_leaving)
-		return TRACEE_STAYS;
+	if (tracee_is_detaching(tracee))
+		return TRACEE_STAY;
 	if (!tracee->calls.execed)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	return tracee->calls.execed(tracee, tracee->calls.data);
 }
 
@@ -75,8 +75,8 @@ static enum tracee_next ask_trapped(struct thread *thread, int slot)
 {
 	struct tracee *tracee = thread->tracee;
 
-	if (tracee->is_leaving || !tracee->calls.trapped)
-		return TRACEE_GOES_ON;
+	if (tracee_is_detaching(tracee) || !tracee->calls.trapped)
+		return TRACEE_RESUME;
 	return tracee->calls.trapped(tracee, thread->tid, slot, tracee->calls.data);
 }
 
@@ -87,7 +87,7 @@ static enum tracee_next ask_trapped(struct thread *thread, int slot)
 static bool is_gone(const struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state != THREAD_LOST)
+		if (tracee->threads[i]->state != TRACEE_EXITED)
 			return false;
 	return true;
 }
@@ -108,7 +108,7 @@ static void take_end(struct thread *thread)
 		thread_remove(tracee->threads[0]);
 		tell_ended(tracee, other);
 	}
-	if (is_gone(tracee) && !tracee->is_leaving && tracee->calls.gone)
+	if (is_gone(tracee) && !tracee_is_detaching(tracee) && tracee->calls.gone)
 		tracee->calls.gone(tracee, tracee->calls.data);
 }
 
@@ -135,8 +135,8 @@ void thread_take_new(struct thread *parent, int event)
 		return;
 	is_child = event != PTRACE_EVENT_CLONE || !thread_is_of(tracee->pid, tid);
 	thread = thread_add(tracee, tid, is_child);
-	thread->is_wanted = tracee->is_leaving;
-	thread->is_to_put_back = is_child && tracee->disposition == DISPOSITION_IGNORED;
+	thread->is_stop_due = tracee_is_detaching(tracee);
+	thread->is_sigtrap_ignored = is_child && tracee->disposition == DISPOSITION_IGNORED;
 	tracee_pass(tracee, is_child ? "forked" : "cloned");
 }
 
@@ -158,9 +158,9 @@ static void take_exec(struct thread *thread)
 	}
 	slots_clear(&thread->slots);
 	tracee->places.call = 0;
-	thread->has_execed = true;
-	thread->is_wanted = true;
-	thread->state = THREAD_RUNS;
+	thread->is_exec_due = true;
+	thread->is_stop_due = true;
+	thread->state = TRACEE_RUNNING;
 	thread_go(thread, 0);
 }
 
@@ -172,10 +172,10 @@ static void decide(struct thread *thread, enum tracee_next next)
 {
 	struct tracee *tracee = thread->tracee;
 
-	if (next == TRACEE_STAYS || thread->state != THREAD_STANDS)
-		thread->is_wanted = tracee->is_leaving;
-	else if (thread->is_wanted)
-		tell_stood(thread);
+	if (next == TRACEE_STAY || thread->state != TRACEE_STOPPED)
+		thread->is_stop_due = tracee_is_detaching(tracee);
+	else if (thread->is_stop_due)
+		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
@@ -186,21 +186,21 @@ static void take_child(struct thread *thread)
 	struct tracee *tracee = thread->tracee;
 	pid_t tid = thread->tid;
 
-	thread->state = THREAD_STANDS;
+	thread->state = TRACEE_STOPPED;
 	thread->since = loop_now();
 	/* It comes here again when SIGTRAP is put back late. */
-	if (!thread->was_told && !tracee->is_leaving && tracee->calls.forked) {
-		thread->was_told = true;
+	if (!thread->was_reported && !tracee_is_detaching(tracee) && tracee->calls.forked) {
+		thread->was_reported = true;
 		tracee->calls.forked(tracee, tid, tracee->calls.data);
 	}
 	if (waits_find(tracee->waits, tid, thread_changed) != thread)
 		return;
 	if (!thread->is_child) {
-		decide(thread, TRACEE_GOES_ON);
+		decide(thread, TRACEE_RESUME);
 		return;
 	}
 	thread_put_back(thread);
-	if (thread->state == THREAD_STANDS)
+	if (thread->state == TRACEE_STOPPED)
 		thread_leave(thread);
 }
 
@@ -209,12 +209,12 @@ static void take_first_stop(struct thread *thread)
 	struct tracee *tracee = thread->tracee;
 	enum tracee_next next;
 
-	if (thread->has_execed) {
+	if (thread->is_exec_due) {
 		thread_put_back_execed(thread);
-		if (thread->state != THREAD_STANDS)
+		if (thread->state != TRACEE_STOPPED)
 			return;
-		thread->has_execed = false;
-		thread->is_wanted = false;
+		thread->is_exec_due = false;
+		thread->is_stop_due = false;
 		next = ask_execed(thread);
 	} else {
 		next = ask_born(thread);
@@ -225,48 +225,48 @@ static void take_first_stop(struct thread *thread)
 
 static void take_trap(struct thread *thread, int slot);
 
-/* It stands, and has run nothing since the trap. */
+/* The thread has run nothing since the trap. */
 static void take_forced(struct thread *thread)
 {
-	int slot = thread->forced_slot;
+	int slot = thread->forced;
 
 	thread_ignore_again(thread);
-	if (thread->state != THREAD_STANDS)
+	if (thread->state != TRACEE_STOPPED)
 		return;
 	if (slot >= 0)
 		take_trap(thread, slot);
-	else if (thread->is_wanted)
-		tell_stood(thread);
+	else if (thread->is_stop_due)
+		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
 
 static void take_stop(struct thread *thread, int status)
 {
-	enum thread_state before = thread->state;
+	enum tracee_state before = thread->state;
 
-	thread_stood(thread, status);
+	thread_note_stop(thread, status);
 	thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
 	if (thread->is_child) {
 		take_child(thread);
 		return;
 	}
-	thread->state = THREAD_STANDS;
+	thread->state = TRACEE_STOPPED;
 	if (thread->own_trap) {
 		thread_send_own_trap(thread);
 		return;
 	}
-	if (thread->is_forced && before == THREAD_RUNS) {
+	if (thread->forced != FORCED_NOT && before == TRACEE_RUNNING) {
 		take_forced(thread);
 		return;
 	}
-	if (before == THREAD_PARKS)
+	if (before == TRACEE_INTERRUPTED)
 		return;
 	thread->since = loop_now();
-	if (before == THREAD_STARTS || thread->has_execed)
+	if (before == TRACEE_NEW || thread->is_exec_due)
 		take_first_stop(thread);
-	else if (thread->is_wanted)
-		tell_stood(thread);
+	else if (thread->is_stop_due)
+		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
@@ -278,21 +278,21 @@ static void take_trap(struct thread *thread, int slot)
 	enum tracee_next next;
 
 	tracee->counts.traps++;
-	thread->state = THREAD_TRAPPED;
+	thread->state = TRACEE_TRAPPED;
 	thread->since = loop_now();
 	thread->trapped = thread->since;
 	tracee_pass(tracee, "trapped");
 	next = ask_trapped(thread, slot);
-	if (!is_there(tracee, thread) || thread->state != THREAD_TRAPPED)
+	if (!is_there(tracee, thread) || thread->state != TRACEE_TRAPPED)
 		return;
-	if (next == TRACEE_STAYS) {
-		thread->is_wanted = false;
-		thread->state = THREAD_PARKS;
+	if (next == TRACEE_STAY) {
+		thread->is_stop_due = false;
+		thread->state = TRACEE_INTERRUPTED;
 	}
 	thread_go(thread, 0);
-	if (thread->state == THREAD_RUNS && thread->trapped - before < FREQUENT_SECONDS)
+	if (thread->state == TRACEE_RUNNING && thread->trapped - before < FREQUENT_SECONDS)
 		waits_expect(tracee->waits, thread->tid);
-	tracee_pass(tracee, next == TRACEE_STAYS ? "parked" : "resumed");
+	tracee_pass(tracee, next == TRACEE_STAY ? "parked" : "resumed");
 }
 
 static void take_signal(struct thread *thread, int number)
@@ -300,13 +300,13 @@ static void take_signal(struct thread *thread, int number)
 	siginfo_t info;
 	int slot;
 
-	if (number == STANDING_AT_CALL) {
+	if (number == SYSCALL_STOP) {
 		thread_go_from_call(thread);
 		return;
 	}
 	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
 		/* One that is ignored wakes the thread only because of us. */
-		thread_stood(thread, number << 8 | 0x7f);
+		thread_note_stop(thread, number << 8 | 0x7f);
 		thread_go(thread, number);
 		return;
 	}
@@ -321,8 +321,7 @@ static void take_signal(struct thread *thread, int number)
 		take_trap(thread, slot);
 		break;
 	case SLOTS_FORCED:
-		thread->is_forced = true;
-		thread->forced_slot = slot;
+		thread->forced = slot;
 		thread_interrupt(thread);
 		thread_go(thread, 0);
 		break;

@@ -1,13 +1,13 @@
 /*
- * tracee-leave: how a process is left. Its watches are closed, all its threads
- * come to stand, traps that are still on their way are taken, SIGTRAP is put
- * back, and only then is it detached from. Threads that stand too late are
- * left in the same way, each when it stands.
+ * tracee-leave: detaches from a process: closes the watches, interrupts all
+ * threads, takes the traps that are still pending, puts the disposition of
+ * SIGTRAP back, and only then calls PTRACE_DETACH. A thread that stops too late
+ * is detached from in the same way, once it has stopped.
  *
- * A thread is spared that sleeps in a system call which a stop would begin
- * anew, with all of its time (restart.h): it has no trap on its way, and is
- * left when it has come out of that call, or by the end of the node, which
- * stops no thread (ptrace(2): a tracer's end detaches).
+ * A thread is spared (not interrupted) while it sleeps in a system call that a
+ * stop would begin anew, with all of its time (restart.h): no trap of the thread
+ * is pending. It is detached from after that call, or by the end of the node,
+ * which stops no thread (ptrace(2): a tracer's end detaches).
  */
 #include "backends/control/tracee-private.h"
 
@@ -29,15 +29,23 @@
 #define SPARED_SECONDS 0.5 /* between looks whether such a call is over */
 
 /*
- * Coming to stand
+ * Stopping all threads
  */
+
+/* The only threads that are not interrupted once the process is detached from. */
+static bool is_spared(const struct thread *thread)
+{
+	return thread->tracee->detaching == DETACHING_BEGUN && !thread->is_child &&
+	       !thread->is_stop_due;
+}
 
 static bool is_awaited(const struct thread *thread)
 {
-	return thread->state != THREAD_STANDS && thread->state != THREAD_LOST && !thread->is_spared;
+	return thread->state != TRACEE_STOPPED && thread->state != TRACEE_EXITED &&
+	       !is_spared(thread);
 }
 
-/* Returns how many said something; the array may be another afterwards. */
+/* Returns the number of statuses taken; the array may be another afterwards. */
 static size_t ask_each(struct tracee *tracee, struct thread ***threads, const size_t *count)
 {
 	size_t taken = 0;
@@ -109,20 +117,19 @@ static bool is_trap_pending(const struct thread *thread)
 /* Its watches are closed: none fires any more. */
 static bool may_be_spared(const struct thread *thread)
 {
-	return thread->state == THREAD_RUNS && !thread->own_trap &&
+	return thread->state == TRACEE_RUNNING && !thread->own_trap &&
 	       restart_harm(thread->tracee->pid, thread->tid) == RESTART_ANEW &&
 	       !is_trap_pending(thread);
 }
 
 static void stop(struct thread *thread)
 {
-	thread->is_spared = false;
-	thread->is_wanted = true;
-	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
+	thread->is_stop_due = true;
+	if (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING)
 		thread_interrupt(thread);
 }
 
-/* Somebody has to put SIGTRAP back. */
+/* One thread has to put the disposition of SIGTRAP back. */
 static void stop_one(struct tracee *tracee)
 {
 	struct thread *found = NULL;
@@ -131,9 +138,9 @@ static void stop_one(struct tracee *tracee)
 		return;
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
-		if (thread->is_spared)
+		if (is_spared(thread))
 			found = thread;
-		else if (thread->state != THREAD_LOST)
+		else if (thread->state != TRACEE_EXITED)
 			return;
 	}
 	if (found)
@@ -147,8 +154,7 @@ static void stop_all(struct tracee *tracee)
 	tracee_pass(tracee, "closed");
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
-		thread->is_spared = may_be_spared(thread);
-		if (!thread->is_spared)
+		if (thread->is_stop_due || !may_be_spared(thread))
 			stop(thread);
 	}
 	stop_one(tracee);
@@ -173,7 +179,7 @@ static bool has_trap(const struct thread *thread)
 	return false;
 }
 
-/* It takes the trap, before it runs, and stands again (take_signal()). */
+/* The thread takes the trap before it runs, and stops again (take_signal()). */
 static void drain(struct thread *thread)
 {
 	uint64_t mask = 0;
@@ -187,7 +193,7 @@ static void drain(struct thread *thread)
 		thread->mask = mask;
 		thread->is_masked = true;
 	}
-	thread->state = THREAD_RUNS;
+	thread->state = TRACEE_RUNNING;
 	ptrace(PTRACE_CONT, thread->tid, 0, 0);
 }
 
@@ -197,7 +203,7 @@ static bool drain_each(struct tracee *tracee)
 	bool is_any = false;
 
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state == THREAD_STANDS && has_trap(tracee->threads[i])) {
+		if (tracee->threads[i]->state == TRACEE_STOPPED && has_trap(tracee->threads[i])) {
 			drain(tracee->threads[i]);
 			is_any = true;
 		}
@@ -210,14 +216,14 @@ static void close_masks(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
-		if (!thread->is_masked || thread->state != THREAD_STANDS)
+		if (!thread->is_masked || thread->state != TRACEE_STOPPED)
 			continue;
 		ptrace(PTRACE_SETSIGMASK, thread->tid, (void *)sizeof(thread->mask), &thread->mask);
 		thread->is_masked = false;
 	}
 }
 
-/* One that was interrupted twice stands again before it takes the trap. */
+/* A thread that was interrupted twice stops again before it takes the trap. */
 static void drain_all(struct tracee *tracee)
 {
 	for (int i = 0; i < DRAIN_ROUNDS && drain_each(tracee); i++)
@@ -226,7 +232,7 @@ static void drain_all(struct tracee *tracee)
 }
 
 /*
- * Leaving
+ * Detaching
  */
 
 void thread_leave(struct thread *thread)
@@ -246,8 +252,8 @@ static bool may_trap(const struct thread *thread)
 }
 
 /*
- * SIGTRAP stays ignored while a thread may trap: that thread puts it back when
- * it stands.
+ * SIGTRAP stays ignored while a thread may trap: that thread puts the
+ * disposition back once it has stopped.
  */
 static void put_back(struct tracee *tracee)
 {
@@ -255,7 +261,7 @@ static void put_back(struct tracee *tracee)
 		if (may_trap(tracee->threads[i]))
 			return;
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		if (tracee->threads[i]->state == THREAD_STANDS &&
+		if (tracee->threads[i]->state == TRACEE_STOPPED &&
 		    tracee->disposition == DISPOSITION_IGNORED)
 			thread_put_back(tracee->threads[i]);
 }
@@ -266,10 +272,10 @@ static void leave_each(struct tracee *tracee)
 
 	while (i < tracee->thread_count) {
 		struct thread *thread = tracee->threads[i];
-		if (thread->state == THREAD_STANDS) {
+		if (thread->state == TRACEE_STOPPED) {
 			thread_leave(thread);
 			tracee_pass(tracee, "detached");
-		} else if (thread->state == THREAD_LOST) {
+		} else if (thread->state == TRACEE_EXITED) {
 			thread_remove(thread);
 		} else {
 			i++;
@@ -284,9 +290,9 @@ static void on_spared(void *data)
 
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
-		if (thread->is_spared && !may_be_spared(thread))
+		if (is_spared(thread) && !may_be_spared(thread))
 			stop(thread);
-		is_any = is_any || thread->is_spared;
+		is_any = is_any || is_spared(thread);
 	}
 	if (is_any)
 		return;
@@ -297,7 +303,7 @@ static void on_spared(void *data)
 static void look_after_spared(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count && !tracee->sparing; i++)
-		if (tracee->threads[i]->is_spared)
+		if (is_spared(tracee->threads[i]))
 			tracee->sparing = loop_timer(waits_loop(tracee->waits), SPARED_SECONDS,
 						     SPARED_SECONDS, on_spared, tracee);
 }
@@ -305,8 +311,8 @@ static void look_after_spared(struct tracee *tracee)
 void tracee_leave(struct tracee *tracee)
 {
 	tracee->depth++;
-	if (!tracee->has_begun_to_leave) {
-		tracee->has_begun_to_leave = true;
+	if (tracee->detaching != DETACHING_BEGUN) {
+		tracee->detaching = DETACHING_BEGUN;
 		stop_all(tracee);
 	}
 	drain_all(tracee);
@@ -321,7 +327,7 @@ void tracee_leave(struct tracee *tracee)
 
 void tracee_step_out(struct tracee *tracee)
 {
-	if (--tracee->depth == 0 && tracee->is_leaving)
+	if (--tracee->depth == 0 && tracee_is_detaching(tracee))
 		tracee_leave(tracee);
 }
 
@@ -337,11 +343,11 @@ void tracee_destroy(struct tracee *tracee)
 static void count_late(void *entry, void *data)
 {
 	const struct thread *thread = entry;
-	bool is_to_put_back = thread->is_child ? thread->is_to_put_back
+	bool is_to_put_back = thread->is_child ? thread->is_sigtrap_ignored
 					       : thread->tracee->disposition == DISPOSITION_IGNORED;
 
-	if (thread->tracee->is_leaving && is_to_put_back && thread->state != THREAD_LOST &&
-	    !thread->is_spared)
+	if (tracee_is_detaching(thread->tracee) && is_to_put_back &&
+	    thread->state != TRACEE_EXITED && !is_spared(thread))
 		++*(size_t *)data;
 }
 
@@ -392,11 +398,10 @@ void tracee_take_stranger(struct waits *waits, pid_t tid, int status)
 	tracee = xcalloc(1, sizeof(*tracee));
 	tracee->waits = waits;
 	tracee->pid = tid;
-	tracee->is_leaving = true;
-	tracee->has_begun_to_leave = true;
+	tracee->detaching = DETACHING_BEGUN;
 	attachable_status(tid, "SigIgn", 16, &ignored);
 	thread = thread_add(tracee, tid, true);
-	thread->is_wanted = true;
-	thread->is_to_put_back = ignored >> (SIGTRAP - 1) & 1;
+	thread->is_stop_due = true;
+	thread->is_sigtrap_ignored = ignored >> (SIGTRAP - 1) & 1;
 	thread_changed(tid, status, thread);
 }

@@ -1,9 +1,46 @@
 /*
- * tracee-private: what the files of tracee share.
+ * tracee-private: what the files of tracee share. tracee.c has the requests of
+ * the caller, tracee-attach.c PTRACE_SEIZE, tracee-events.c the statuses of
+ * wait4(2), tracee-disposition.c the disposition of SIGTRAP, tracee-leave.c
+ * PTRACE_DETACH.
  *
- * tracee.c is what is asked of it, tracee-attach.c how its threads become
- * ours, tracee-events.c what they say, tracee-disposition.c what SIGTRAP does,
- * tracee-leave.c how it is left.
+ * States of a thread, by the words of ptrace(2):
+ *
+ *	    PTRACE_SEIZE                  SIGTRAP of a watch
+ *	         |              +-------------------------------> TRAPPED
+ *	         v              |          PTRACE_CONT             |  |
+ *	FROZEN <--> RUNNING ----+ <--------------------------------+  | TRACEE_STAY:
+ *	  hold      |  ^                                              | PTRACE_INTERRUPT,
+ *	 event-stop |  | PTRACE_CONT                                  | PTRACE_CONT
+ *	            v  |            event-stop                        v
+ *	NEW -----> STOPPED <----------------------------------- INTERRUPTED
+ *	 first     | ^  | ^
+ *	 event-    | |  | | event-stop
+ *	 stop      | |  v |
+ *	           | |  LISTENING    PTRACE_LISTEN, where the stop is a group-stop
+ *	           v |
+ *	          IN_CALL            remote call that is late; back to RUNNING
+ *
+ *	each state --> EXITED (first thread of a process that lives on), or gone
+ *
+ * A signal, a system call's stop, a new thread or child, and an exec leave the
+ * state as it is: the thread is resumed. An event-stop means the first of these
+ * that holds (take_stop() in tracee-events.c):
+ *
+ *	is_child                 forked(), then detach
+ *	own_trap                 send SIGTRAP again, resume
+ *	forced, and RUNNING      ignore SIGTRAP again, then trapped()
+ *	INTERRUPTED              stay: trapped() has been called
+ *	NEW                      born()
+ *	is_exec_due              execed()
+ *	is_stop_due              stopped()
+ *	else                     resume
+ *
+ * Those booleans are work that is due at the next event-stop; any of them can
+ * be due together. The others are facts that hold in several states: of a child
+ * (is_child, is_sigtrap_ignored, was_reported), of the process's job control
+ * (is_in_group_stop), of the signal mask (is_masked), of the call stack
+ * (is_born).
  */
 #ifndef BACKENDS_CONTROL_TRACEE_PRIVATE_H
 #define BACKENDS_CONTROL_TRACEE_PRIVATE_H
@@ -18,15 +55,34 @@
 struct loop_timer;
 struct waits;
 
-enum thread_state {
-	THREAD_STARTS, /* traced from its birth; its first stop is to come */
-	THREAD_RUNS,
-	THREAD_LISTENS, /* stopped, as its process is (SIGSTOP) */
-	THREAD_TRAPPED, /* while it is asked what becomes of it */
-	THREAD_PARKS,	/* on its way from there to where it may stay */
-	THREAD_STANDS,
-	THREAD_CALLS, /* remote.h is at work, and late */
-	THREAD_LOST,  /* ended as the first of its process, which lives on */
+enum tracee_state {
+	TRACEE_NEW,
+	TRACEE_RUNNING,
+	TRACEE_LISTENING,
+	TRACEE_TRAPPED, /* in signal-delivery-stop, within trapped() */
+	TRACEE_INTERRUPTED,
+	TRACEE_STOPPED, /* in an event-stop */
+	TRACEE_FROZEN,	/* in a stop that tracee_hold() took */
+	TRACEE_IN_CALL,
+	TRACEE_EXITED,
+};
+
+/* Whether watches stop the thread. */
+enum watchable {
+	WATCHABLE,
+	WATCHABLE_UNPROVEN, /* SIGTRAP was blocked when the watches were set */
+	WATCHABLE_SOON,	    /* refused; see tracee_may_watch_soon() */
+};
+
+/* thread.forced, where it is no slot. */
+#define FORCED_NOT (-2)
+#define FORCED_UNKNOWN (-1)
+
+/* How far tracee_free() has got. */
+enum detaching {
+	DETACHING_NOT,
+	DETACHING_DUE,	 /* when no function of tracee is under way; no callback from now on */
+	DETACHING_BEGUN, /* watches closed, threads interrupted */
 };
 
 /* What SIGTRAP does in the process. */
@@ -46,30 +102,26 @@ enum call_aim {
 struct thread {
 	struct tracee *tracee;
 	pid_t tid;
-	enum thread_state state;
-	bool is_child;	       /* a process that it forked, not a thread */
-	bool is_to_put_back;   /* of a child: SIGTRAP is */
-	bool was_told;	       /* of a child: forked() was called */
-	bool is_wanted;	       /* stood() is to be called */
-	bool is_in_group_stop; /* of its process, while it stands */
-	bool has_execed;       /* until it stands */
-	bool is_forced;	       /* SLOTS_FORCED, until it stands */
-	int forced_slot;       /* that fired then; or -1 */
+	enum tracee_state state;
+	bool is_child;		 /* a process that it forked, not a thread */
+	bool is_sigtrap_ignored; /* of a child: by us, to be put back */
+	bool was_reported;	 /* of a child: forked() was called */
+	bool is_stop_due;	 /* stopped() is to be called */
+	bool is_exec_due;	 /* execed() is */
+	int forced;		 /* SLOTS_FORCED: the slot, or FORCED_UNKNOWN */
+	siginfo_t *own_trap;	 /* see thread_take_own_trap(); NULL: none */
+	bool is_in_group_stop;	 /* the last event-stop was a group-stop */
 	double since;
 	double trapped; /* when it was trapped last; 0: never */
 	struct slots slots;
-	struct remote *remote; /* NULL: none is under way */
-	enum call_aim aim;     /* of that */
-	int held;	       /* the status that tracee_hold() took, if is_held */
-	bool is_held;
-	siginfo_t *own_trap;	/* see thread_take_own_trap(); NULL: none */
+	enum watchable watchable;
+	bool is_born;		/* within born(): the C library has blocked all signals */
+	struct remote *remote;	/* NULL: none is under way */
+	enum call_aim aim;	/* of that */
+	int status;		/* FROZEN: of the stop, not taken yet */
 	struct restart restart; /* of the system call that a stop ended */
-	bool is_spared;		/* not stopped to be left: see tracee-leave.c */
 	uint64_t mask;		/* of its signals, if is_masked */
 	bool is_masked;
-	bool is_unproven; /* it blocked SIGTRAP when its watches were set */
-	bool is_passing;  /* see tracee_may_watch_soon() */
-	bool is_born;	  /* just now: the C library has blocked all its signals */
 };
 
 struct tracee {
@@ -88,13 +140,13 @@ struct tracee {
 	uint64_t signals;	/* for tracee_take_signals() */
 	double hopeless;	/* no thread is awaited for that until then */
 	int depth;		/* in how many of our functions we are */
-	bool is_leaving;	/* tracee_free() was called: no callback */
-	bool has_begun_to_leave;
+	enum detaching detaching;
 	struct loop_timer *sparing; /* looks after spared threads; or NULL */
 	struct tracee_counts counts;
 };
 
 /* tracee.c */
+bool tracee_is_detaching(const struct tracee *tracee);
 struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child);
 /* Forgets it. */
 void thread_remove(struct thread *thread);
@@ -105,8 +157,8 @@ struct thread *thread_find(const struct tracee *tracee, pid_t tid);
 void thread_move(struct thread *thread, struct tracee *to);
 /* Interrupts one that runs, or listens; all interrupts are this. */
 void thread_interrupt(struct thread *thread);
-/* It has come to an event stop, or to the stop of a signal. */
-void thread_stood(struct thread *thread, int status);
+/* The thread has come to an event stop, or to the stop of a signal. */
+void thread_note_stop(struct thread *thread, int status);
 /* Resumes a stopped thread, with that signal, to its event stop if wanted. */
 void thread_go(struct thread *thread, int signal_number);
 /* The same from a stop at a system call, which may be one begun again. */

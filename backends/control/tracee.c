@@ -10,7 +10,7 @@
 #include "banned.h"
 
 #include "backends/control/attachable.h"
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 #include "backends/control/waits.h"
 #include "backends/ptrace/arch.h"
 #include "backends/ptrace/task.h"
@@ -22,6 +22,11 @@
 #define LOOK_NS 50000000u
 /* SIGCANCEL and SIGSETXID of glibc (nptl(7)): 32 and 33. */
 #define C_LIBRARY_SIGNALS (INT64_C(3) << 31)
+
+bool tracee_is_detaching(const struct tracee *tracee)
+{
+	return tracee->detaching != DETACHING_NOT;
+}
 
 void tracee_pass(const struct tracee *tracee, const char *point)
 {
@@ -51,6 +56,7 @@ struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child)
 	struct thread *thread = xcalloc(1, sizeof(*thread));
 
 	thread->tid = tid;
+	thread->forced = FORCED_NOT;
 	slots_init(&thread->slots);
 	put_in(tracee, thread, is_child);
 	waits_add(tracee->waits, tid, thread_changed, thread);
@@ -115,27 +121,27 @@ void thread_interrupt(struct thread *thread)
 	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
 }
 
-void thread_stood(struct thread *thread, int status)
+void thread_note_stop(struct thread *thread, int status)
 {
-	if (WIFSTOPPED(status) && WSTOPSIG(status) != STANDING_AT_CALL)
+	if (WIFSTOPPED(status) && WSTOPSIG(status) != SYSCALL_STOP)
 		restart_stood(&thread->restart, thread->tracee->pid, thread->tid, WSTOPSIG(status));
 }
 
 static void run(struct thread *thread, int signal_number)
 {
 	if (restart_go(&thread->restart, thread->tid))
-		standing_go_to_call(thread->tid, signal_number);
+		ptrace_syscall(thread->tid, signal_number);
 	else
-		standing_go(thread->tid, signal_number);
+		ptrace_cont(thread->tid, signal_number);
 }
 
 /* Every stop takes with it the interrupt that was asked for before it. */
 void thread_go(struct thread *thread, int signal_number)
 {
-	if (thread->is_wanted || thread->state == THREAD_PARKS)
+	if (thread->is_stop_due || thread->state == TRACEE_INTERRUPTED)
 		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	if (thread->state != THREAD_PARKS)
-		thread->state = THREAD_RUNS;
+	if (thread->state != TRACEE_INTERRUPTED)
+		thread->state = TRACEE_RUNNING;
 	run(thread, signal_number);
 }
 
@@ -145,19 +151,19 @@ void thread_go_from_call(struct thread *thread)
 		thread_go(thread, 0);
 		return;
 	}
-	if (thread->is_wanted)
+	if (thread->is_stop_due)
 		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	standing_go_to_call(thread->tid, 0);
+	ptrace_syscall(thread->tid, 0);
 }
 
 void thread_release(struct thread *thread)
 {
 	if (thread->is_in_group_stop) {
-		thread->state = THREAD_LISTENS;
+		thread->state = TRACEE_LISTENING;
 		ptrace(PTRACE_LISTEN, thread->tid, 0, 0);
 		return;
 	}
-	thread->state = THREAD_RUNS;
+	thread->state = TRACEE_RUNNING;
 	run(thread, 0);
 }
 
@@ -186,11 +192,13 @@ static int take_signal_while_settling(struct thread *thread, int number)
 {
 	siginfo_t info;
 	enum slots_trap trap;
+	int slot;
 
 	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0)
 		return number;
-	trap = slots_trap(&thread->slots, thread->tid, &info, &thread->forced_slot);
-	thread->is_forced |= trap == SLOTS_FORCED;
+	trap = slots_trap(&thread->slots, thread->tid, &info, &slot);
+	if (trap == SLOTS_FORCED)
+		thread->forced = slot;
 	return trap == SLOTS_NOT_OURS ? number : 0;
 }
 
@@ -207,17 +215,17 @@ static bool take_while_settling(struct thread *thread, int status)
 		waits_return(thread->tracee->waits, thread->tid, status);
 		return false;
 	}
-	thread_stood(thread, status);
+	thread_note_stop(thread, status);
 	if (event == PTRACE_EVENT_STOP) {
 		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
-		thread->state = THREAD_STANDS;
+		thread->state = TRACEE_STOPPED;
 		thread->since = loop_now();
 		return true;
 	}
 	if (event)
 		thread_take_new(thread, event);
 	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
-	if (WSTOPSIG(status) == STANDING_AT_CALL)
+	if (WSTOPSIG(status) == SYSCALL_STOP)
 		thread_go_from_call(thread);
 	else
 		run(thread, event ? 0 : take_signal_while_settling(thread, WSTOPSIG(status)));
@@ -243,31 +251,31 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 	/* It stands next for a signal of its own, which comes first. */
 	if (thread->own_trap)
 		return false;
-	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
+	if (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING)
 		thread_interrupt(thread);
-	else if (thread->state != THREAD_PARKS)
-		return thread->state == THREAD_STANDS;
-	while (thread->state != THREAD_STANDS) {
+	else if (thread->state != TRACEE_INTERRUPTED)
+		return thread->state == TRACEE_STOPPED;
+	while (thread->state != TRACEE_STOPPED) {
 		uint64_t spent = loop_now_ns() - began;
 		if (spent > nanoseconds ||
 		    !waits_one(thread->tracee->waits, thread->tid, nanoseconds - spent, &status) ||
 		    !take_while_settling(thread, status))
 			return false;
 	}
-	if (thread->is_forced)
+	if (thread->forced != FORCED_NOT)
 		thread_ignore_again(thread);
-	return thread->state == THREAD_STANDS;
+	return thread->state == TRACEE_STOPPED;
 }
 
 /*
- * Its life
+ * Life
  */
 
 void tracee_free(struct tracee *tracee)
 {
-	if (!tracee || tracee->is_leaving)
+	if (!tracee || tracee_is_detaching(tracee))
 		return;
-	tracee->is_leaving = true;
+	tracee->detaching = DETACHING_DUE;
 	if (tracee->depth == 0)
 		tracee_leave(tracee);
 }
@@ -281,7 +289,7 @@ struct tracee *tracee_find(struct waits *waits, pid_t tid)
 {
 	struct thread *thread = waits_find(waits, tid, thread_changed);
 
-	if (!thread || thread->is_child || thread->tracee->is_leaving)
+	if (!thread || thread->is_child || tracee_is_detaching(thread->tracee))
 		return NULL;
 	return thread->tracee;
 }
@@ -294,7 +302,7 @@ bool tracee_is_ours(const struct waits *waits, pid_t tid)
 }
 
 /*
- * Looking
+ * State
  */
 
 pid_t tracee_pid(const struct tracee *tracee)
@@ -314,11 +322,11 @@ pid_t tracee_thread(const struct tracee *tracee, size_t i)
 
 static bool stands(const struct thread *thread)
 {
-	return thread && (thread->state == THREAD_TRAPPED || thread->state == THREAD_PARKS ||
-			  thread->state == THREAD_STANDS);
+	return thread && (thread->state == TRACEE_TRAPPED || thread->state == TRACEE_INTERRUPTED ||
+			  thread->state == TRACEE_STOPPED);
 }
 
-bool tracee_stands(const struct tracee *tracee, pid_t tid)
+bool tracee_is_stopped(const struct tracee *tracee, pid_t tid)
 {
 	return stands(thread_find(tracee, tid));
 }
@@ -336,9 +344,9 @@ int tracee_registers(const struct tracee *tracee, pid_t tid, struct registers *r
 	struct iovec out = { dump, sizeof(dump) };
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (!thread || (!stands(thread) && !thread->is_held))
+	if (!thread || (!stands(thread) && thread->state != TRACEE_FROZEN))
 		return -1;
-	if (thread->state == THREAD_PARKS && !thread_settle(thread, LOOK_NS))
+	if (thread->state == TRACEE_INTERRUPTED && !thread_settle(thread, LOOK_NS))
 		return -1;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
 		return -1;
@@ -351,18 +359,18 @@ void tracee_counts(const struct tracee *tracee, struct tracee_counts *counts)
 }
 
 /*
- * Asking
+ * Requests
  */
 
 void tracee_interrupt(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_seek(tracee, tid);
 
-	if (!thread || thread->state == THREAD_STANDS || thread->state == THREAD_PARKS ||
-	    thread->state == THREAD_LOST || thread->is_wanted)
+	if (!thread || thread->state == TRACEE_STOPPED || thread->state == TRACEE_INTERRUPTED ||
+	    thread->state == TRACEE_EXITED || thread->is_stop_due)
 		return;
-	thread->is_wanted = true;
-	if (thread->state == THREAD_RUNS || thread->state == THREAD_LISTENS)
+	thread->is_stop_due = true;
+	if (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING)
 		thread_interrupt(thread);
 }
 
@@ -372,13 +380,13 @@ void tracee_resume(struct tracee *tracee, pid_t tid)
 
 	if (!thread)
 		return;
-	thread->is_wanted = false;
-	if (thread->state == THREAD_PARKS && !thread_settle(thread, LOOK_NS)) {
+	thread->is_stop_due = false;
+	if (thread->state == TRACEE_INTERRUPTED && !thread_settle(thread, LOOK_NS)) {
 		/* Its event stop, when it comes, is not reported. */
-		thread->state = THREAD_RUNS;
+		thread->state = TRACEE_RUNNING;
 		return;
 	}
-	if (thread->state == THREAD_STANDS)
+	if (thread->state == TRACEE_STOPPED)
 		thread_release(thread);
 }
 
@@ -390,7 +398,8 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
 	uint64_t traps = tracee->counts.traps;
 
 	tracee->depth++;
-	while (now - began < nanoseconds && now - last < nanoseconds / 4 && !tracee->is_leaving) {
+	while (now - began < nanoseconds && now - last < nanoseconds / 4 &&
+	       !tracee_is_detaching(tracee)) {
 		/* It may need the very processor that we wait on. */
 		if (waits_take(tracee->waits) == 0)
 			sched_yield();
@@ -431,7 +440,7 @@ static bool is_making_another(const struct thread *thread, int64_t mask)
 
 static int refuse_blocked(struct thread *thread, struct error *error)
 {
-	thread->is_passing = true;
+	thread->watchable = WATCHABLE_SOON;
 	return error_set(error,
 			 "thread %d blocks the signal SIGTRAP, so it cannot be stopped by watches",
 			 (int)thread->tid);
@@ -449,18 +458,20 @@ static int prepare(struct thread *thread, struct error *error)
 {
 	int64_t mask;
 
-	thread->is_passing = false;
 	if (!slots_are_set(&thread->slots)) {
-		thread->is_unproven = blocks_traps(thread, &mask);
-		if (thread->is_unproven && !thread->is_born &&
-		    (thread->state != THREAD_STANDS || !is_making_another(thread, mask)))
+		thread->watchable = blocks_traps(thread, &mask) ? WATCHABLE_UNPROVEN : WATCHABLE;
+		if (thread->watchable == WATCHABLE_UNPROVEN && !thread->is_born &&
+		    (thread->state != TRACEE_STOPPED || !is_making_another(thread, mask)))
 			return refuse_blocked(thread, error);
+	} else if (thread->watchable == WATCHABLE_SOON) {
+		thread->watchable = WATCHABLE_UNPROVEN;
 	}
 	if (thread->tracee->disposition == DISPOSITION_IGNORED)
 		return 0;
 	if (tracee_ignore(thread->tracee, thread, error) == 0)
 		return 0;
-	thread->is_passing = loop_now() < thread->tracee->hopeless;
+	if (loop_now() < thread->tracee->hopeless)
+		thread->watchable = WATCHABLE_SOON;
 	return -1;
 }
 
@@ -471,7 +482,7 @@ int tracee_watch(struct tracee *tracee, pid_t tid, const struct watch slots[WATC
 	size_t changes = 0;
 	int result;
 
-	if (!thread || thread->state == THREAD_LOST)
+	if (!thread || thread->state == TRACEE_EXITED)
 		return error_set(error, "there is no thread %d", (int)tid);
 	if (wants_any(slots) && prepare(thread, error) < 0)
 		return -1;
@@ -486,7 +497,7 @@ bool tracee_may_watch_soon(const struct tracee *tracee, pid_t tid)
 {
 	const struct thread *thread = thread_find(tracee, tid);
 
-	return thread && thread->is_passing;
+	return thread && thread->watchable == WATCHABLE_SOON;
 }
 
 int tracee_prove(struct tracee *tracee, pid_t tid, struct error *error)
@@ -494,10 +505,13 @@ int tracee_prove(struct tracee *tracee, pid_t tid, struct error *error)
 	struct thread *thread = thread_find(tracee, tid);
 	int64_t mask;
 
-	if (!thread || !thread->is_unproven || stands(thread) || thread_is_stuck(thread))
+	if (!thread || thread->watchable == WATCHABLE || stands(thread) || thread_is_stuck(thread))
 		return 0;
-	thread->is_unproven = blocks_traps(thread, &mask);
-	if (!thread->is_unproven || (mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
+	if (!blocks_traps(thread, &mask)) {
+		thread->watchable = WATCHABLE;
+		return 0;
+	}
+	if ((mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
 		return 0;
 	slots_clear(&thread->slots);
 	return refuse_blocked(thread, error);
@@ -511,18 +525,18 @@ bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
 }
 
 /*
- * Holding: what hold.h does to threads that are not traced
+ * TRACEE_FROZEN: what hold.h does to threads that are not traced
  */
 
 int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 {
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (!thread || thread->state == THREAD_LOST)
+	if (!thread || thread->state == TRACEE_EXITED)
 		return error_set(error, "thread %d has ended", (int)tid);
 	if (stands(thread))
 		return 0;
-	if (thread->state != THREAD_RUNS && thread->state != THREAD_LISTENS)
+	if (thread->state != TRACEE_RUNNING && thread->state != TRACEE_LISTENING)
 		return error_set(error, "thread %d is just being stopped", (int)tid);
 	if (thread_is_stuck(thread))
 		return error_set(
@@ -530,30 +544,30 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 			"thread %d cannot be held: it ends, or sleeps uninterruptibly (state D)",
 			(int)tid);
 	thread_interrupt(thread);
-	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->held))
+	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->status))
 		return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
-	thread->is_held = WIFSTOPPED(thread->held);
-	if (thread->is_held) {
-		thread_stood(thread, thread->held);
-		return 0;
+	if (!WIFSTOPPED(thread->status)) {
+		waits_return(tracee->waits, tid, thread->status);
+		return error_set(error, "thread %d has ended", (int)tid);
 	}
-	waits_return(tracee->waits, tid, thread->held);
-	return error_set(error, "thread %d has ended", (int)tid);
+	thread->state = TRACEE_FROZEN;
+	thread_note_stop(thread, thread->status);
+	return 0;
 }
 
 void tracee_release(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (!thread || !thread->is_held)
+	if (!thread || thread->state != TRACEE_FROZEN)
 		return;
-	thread->is_held = false;
-	if (thread->held >> 16 == PTRACE_EVENT_STOP && !thread->is_wanted && !thread->own_trap &&
-	    WSTOPSIG(thread->held) == SIGTRAP) {
+	thread->state = TRACEE_RUNNING;
+	if (thread->status >> 16 == PTRACE_EVENT_STOP && !thread->is_stop_due &&
+	    !thread->own_trap && WSTOPSIG(thread->status) == SIGTRAP) {
 		/* The stop of its process may have ended meanwhile. */
 		thread->is_in_group_stop = false;
 		thread_release(thread);
 	} else {
-		waits_return(tracee->waits, tid, thread->held);
+		waits_return(tracee->waits, tid, thread->status);
 	}
 }

@@ -23,6 +23,21 @@ static bool is_here(const struct stepper *stepper, const struct trap *trap)
 	       trap->now.frame.code == stepper->here.code->address;
 }
 
+static void end_course(struct stepper *stepper, enum course course)
+{
+	if (stepper->course == course)
+		stepper->course = COURSE_PLAIN;
+}
+
+static bool is_position_watched(const struct stepper *stepper)
+{
+	for (size_t i = 0; i < WATCH_SLOTS; i++)
+		if (stepper->plan.slots[i].kind == PLAN_POSITION &&
+		    stepper->plan.slots[i].watch.access != WATCH_NONE)
+			return true;
+	return false;
+}
+
 static int unit_now(const struct stepper *stepper, const struct trap *trap,
 		    const struct bytecode *code)
 {
@@ -37,8 +52,7 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	if (!is_here(stepper, trap))
 		return;
 	stepper->is_stepping_off = false;
-	stepper->is_walking = false;
-	stepper->is_leaving = false;
+	stepper->course = COURSE_PLAIN;
 	follow_pointer(stepper, here, unit_now(stepper, trap, here->code));
 	/* A loop without a stop may run for long. */
 	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
@@ -72,7 +86,8 @@ static void handlers_fired(struct stepper *stepper, const struct trap *trap)
 		return;
 	find_again(stepper, trap);
 	stepper->here.pointer_due = -1;
-	stepper->is_leaving = true;
+	if (stepper->aim != AIM_RETURN || stepper->course != COURSE_RETURNING)
+		stepper->course = COURSE_RAISING;
 }
 
 static bool is_at_return(const struct follow *follow)
@@ -92,7 +107,7 @@ static void frame_dropped(struct stepper *stepper, const struct trap *trap)
 	    stepper->bdb.stop_frame != here->frame ||
 	    !pyframes_is_finished(&stepper->frames, here->frame))
 		return;
-	stepper->is_walking = false;
+	end_course(stepper, COURSE_RETURNING);
 	if (trap->now.frame.address)
 		bdb_next(&stepper->bdb, trap->now.frame.address, 0);
 	else
@@ -115,18 +130,20 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 		handlers_fired(stepper, trap);
 		return;
 	}
-	if (stepper->is_blind)
+	if (stepper->is_ahead)
 		find_again(stepper, trap);
 	if (stepper->aim == AIM_RETURN)
-		stepper->is_leaving = false;
+		end_course(stepper, COURSE_RAISING);
 	if (is_unwinding(stepper, trap))
 		follow_unwinding(stepper, here);
 	else if (stepper->ended == here->frame || trap->now.error != 0)
 		return;
 	else if (is_at_return(here))
 		follow_return(stepper, here, here->at, true);
+	else if (stepper->aim == AIM_RETURN && stepper->python->minor >= 11)
+		stepper->course = COURSE_RETURNING;
 	else
-		stepper->is_walking = stepper->aim == AIM_RETURN && stepper->python->minor >= 11;
+		end_course(stepper, COURSE_RETURNING);
 }
 
 /*
@@ -168,7 +185,7 @@ static void newest_changed(struct stepper *stepper, const struct pythread_now *n
 /* It was left unseen: its caller's next line is what is left to stop at. */
 static void return_missed(struct stepper *stepper)
 {
-	stepper->is_walking = false;
+	end_course(stepper, COURSE_RETURNING);
 	/* A generator may have yielded only. */
 	if (stepper->bdb.stop_frame != stepper->here.frame)
 		stepper->bdb.return_frame = 0;
@@ -282,7 +299,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 	if (unit < 0)
 		return;
 	int from = bytecode_instruction(code, pyframes_unit(&stepper->frames, frame, code));
-	if (is_here(stepper, trap) && stepper->is_watched) {
+	if (is_here(stepper, trap) && is_position_watched(stepper)) {
 		/* Its pointer will tell, and in order. */
 		note_fetch(stepper, code, from, unit);
 		return;
@@ -308,7 +325,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		if (stepper->aim == AIM_RETURN && here->is_in_generator && from != unit &&
 		    code->units[unit].kind == UNIT_RETURN) {
 			find_again(stepper, trap);
-			stepper->is_walking = true;
+			stepper->course = COURSE_RETURNING;
 			return;
 		}
 		dispatch(stepper, here, from, unit);
@@ -335,7 +352,7 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A function begins that is to be followed (crowd.c). Its frame may not be
+ * A function begins that is to be followed (slot-multiplex.c). Its frame may not be
  * linked yet (gcc moves the load up), then the watch of the newest one comes;
  * up to 3.10 its first line begins, too.
  */

@@ -23,7 +23,7 @@
 /* So long others of the loop wait at most while waits_expect() is served, */
 #define STAY_NS UINT64_C(8000000)
 /* and so long several threads are looked after there once they were expected. */
-#define CROWD_NS UINT64_C(100000000)
+#define SHARED_NS UINT64_C(100000000)
 
 struct entry {
 	pid_t tid;
@@ -55,7 +55,7 @@ struct waits {
 	bool is_expecting;	  /* and since the last status was told */
 	struct loop_timer *rest;  /* until the loop's next turn; or NULL */
 	bool is_put_off;	  /* SIGCHLD came meanwhile */
-	uint64_t crowd_end;	  /* loop_now_ns(); until then it may be another, too */
+	uint64_t shared_until;	  /* loop_now_ns(): until then several threads are expected */
 	struct stranger *strangers;
 	size_t stranger_count;
 	size_t stranger_capacity;
@@ -371,7 +371,7 @@ size_t waits_take(struct waits *waits)
 void waits_expect(struct waits *waits, pid_t tid)
 {
 	if (waits->expected && waits->expected != tid)
-		waits->crowd_end = loop_now_ns() + CROWD_NS;
+		waits->shared_until = loop_now_ns() + SHARED_NS;
 	waits->expected = tid;
 	waits->is_expecting = true;
 }
@@ -423,7 +423,7 @@ static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
 {
 	size_t strangers = waits->stranger_count;
 
-	if (now < waits->crowd_end)
+	if (now < waits->shared_until)
 		drain(waits);
 	else if (!map_find(waits->entries, (uint64_t)tid) || !take_one(waits, tid))
 		return false;

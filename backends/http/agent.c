@@ -24,6 +24,20 @@
 #define SESSION_LENGTH 32
 #define GONE "The process has ended."
 
+bool agent_is_open(const struct agent *agent)
+{
+	return agent->state == AGENT_OPEN || agent->state == AGENT_SILENT;
+}
+
+/* The only place that changes the state. */
+static void enter(struct agent *agent, enum agent_state state)
+{
+	if (agent->retry)
+		loop_timer_stop(agent->retry);
+	agent->retry = NULL;
+	agent->state = state;
+}
+
 void agent_tell(struct agent *agent)
 {
 	halts_describe(agent);
@@ -50,9 +64,11 @@ void agent_say_why(struct agent *agent, const char *why)
 
 void agent_note_silence(struct agent *agent, bool is_silent)
 {
-	if (agent->is_silent == is_silent || agent->phase != AGENT_OPEN)
+	enum agent_state state = is_silent ? AGENT_SILENT : AGENT_OPEN;
+
+	if (agent->state == state || !agent_is_open(agent))
 		return;
-	agent->is_silent = is_silent;
+	enter(agent, state);
 	xreplace(&agent->debugger.why, is_silent ? "Its agent does not answer: something keeps "
 						   "Python from running, or the process is stopped."
 						 : NULL);
@@ -110,8 +126,6 @@ static void on_retry(void *data)
 {
 	struct agent *agent = data;
 
-	loop_timer_stop(agent->retry);
-	agent->retry = NULL;
 	open_session(agent);
 	node_flush(agent->base.node);
 }
@@ -125,14 +139,11 @@ void agent_end(struct agent *agent, const char *why)
 {
 	char *kept;
 
-	if (agent->phase == AGENT_OVER)
+	if (agent->state == AGENT_OVER)
 		return;
 	kept = xstrdup(why);
-	agent->phase = AGENT_OVER;
-	if (agent->retry)
-		loop_timer_stop(agent->retry);
-	agent->retry = NULL;
-	inquiries_fail(agent, kept);
+	enter(agent, AGENT_OVER);
+	agent_requests_fail(agent, kept);
 	forget_session(agent);
 	debugger_clear_bindings(&agent->debugger);
 	tell_state(agent, DEBUGGER_LOST, kept);
@@ -141,11 +152,11 @@ void agent_end(struct agent *agent, const char *why)
 
 void agent_lose(struct agent *agent, const char *why)
 {
-	bool was_open = agent->phase == AGENT_OPEN;
+	bool was_open = agent_is_open(agent);
 	struct error error = ERROR_INIT;
 	char *kept;
 
-	if (agent->phase == AGENT_OVER || agent->phase == AGENT_WAITING || agent->is_leaving)
+	if (agent->state == AGENT_OVER || agent->state == AGENT_WAITING || agent->ejecting)
 		return;
 	if (agent_is_gone(agent)) {
 		agent_end(agent, GONE);
@@ -156,8 +167,8 @@ void agent_lose(struct agent *agent, const char *why)
 		return;
 	}
 	kept = xstrdup(why);
-	agent->phase = AGENT_WAITING;
-	inquiries_fail(agent, kept);
+	enter(agent, AGENT_WAITING);
+	agent_requests_fail(agent, kept);
 	forget_session(agent);
 	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST : agent->delay * 2;
 	if (agent->delay > DELAY_MAXIMUM)
@@ -167,27 +178,26 @@ void agent_lose(struct agent *agent, const char *why)
 	free(kept);
 }
 
-static void on_attached(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_attached(struct agent_request *query, json_t *body, const struct error *error)
 {
-	(void)inquiry;
+	(void)query;
 	(void)body;
 	(void)error;
 }
 
-/* What it knows already, and what it is to know of us. */
-static void settle_in(struct agent *agent)
+/* Asks for the state of the agent, and restores breakpoints of the last session. */
+static void begin_session(struct agent *agent)
 {
-	agent->phase = AGENT_OPEN;
+	enter(agent, AGENT_OPEN);
 	agent->delay = 0;
-	agent->is_silent = false;
 	agent->has_ended = false;
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
-	inquiries_begin(agent);
+	agent_requests_begin(agent);
 	agent_listen(agent);
-	/* Who only hears of stops is nobody for whom a process stands. */
+	/* A process stops for a viewer that has attached, not for one that reads events. */
 	if (agent->is_debugger)
-		inquiry_send(inquiry_new(agent, NULL, on_attached), "attach", json_object(),
-			     AGENT_SECONDS);
+		agent_request_send(agent_request_new(agent, NULL, on_attached), "attach",
+				   json_object(), AGENT_SECONDS);
 	halts_ask_state(agent);
 	breaking_restore(agent);
 	patience_look(node_patience(agent->base.node));
@@ -199,9 +209,9 @@ static bool is_session(const char *text)
 	       strspn(text, "0123456789abcdef") == SESSION_LENGTH;
 }
 
-static void on_initialized(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_initialized(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 	const char *session = json_get_string(json_object_get(body, "probetui"), "session", NULL);
 
 	if (error)
@@ -213,7 +223,7 @@ static void on_initialized(struct inquiry *inquiry, json_t *body, const struct e
 	xreplace(&agent->session, session);
 	agent->after = json_get_integer(json_object_get(body, "probetui"), "next", 0);
 	agent->takes_once = json_get_boolean(json_object_get(body, "probetui"), "once", false);
-	settle_in(agent);
+	begin_session(agent);
 }
 
 static bool can_debug(const json_t *identity)
@@ -231,18 +241,18 @@ static bool can_debug(const json_t *identity)
 
 static void initialize(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_initialized);
+	struct agent_request *query = agent_request_new(agent, NULL, on_initialized);
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "clientID", "probetui");
 	json_set_text(arguments, "adapterID", "probetui");
-	inquiry->is_opening = true;
-	inquiry_send(inquiry, "initialize", arguments, AGENT_SECONDS);
+	query->kind = AGENT_REQUEST_SESSION;
+	agent_request_send(query, "initialize", arguments, AGENT_SECONDS);
 }
 
-static void on_identity(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_identity(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (error)
 		return;
@@ -264,11 +274,11 @@ static void on_identity(struct inquiry *inquiry, json_t *body, const struct erro
 
 static void open_session(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_identity);
+	struct agent_request *query = agent_request_new(agent, NULL, on_identity);
 
-	agent->phase = AGENT_OPENING;
-	inquiry->is_opening = true;
-	inquiry_send_plain(inquiry, "/", NULL, AGENT_SECONDS);
+	enter(agent, AGENT_OPENING);
+	query->kind = AGENT_REQUEST_IDENTITY;
+	agent_request_send_plain(query, "/", NULL, AGENT_SECONDS);
 }
 
 /*
@@ -294,7 +304,7 @@ struct agent *agent_new(struct node *node, const struct process *process,
 	agent->debugger.target = xstrdup(agent->way.target);
 	agent->debugger.dialect = xstrdup("agent");
 	open_session(agent);
-	if (agent->phase == AGENT_OVER) {
+	if (agent->state == AGENT_OVER) {
 		error_set(error, "%s", agent->debugger.why);
 		agent_free(agent);
 		return NULL;
@@ -308,16 +318,14 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
-	agent->phase = AGENT_OVER;
-	if (agent->retry)
-		loop_timer_stop(agent->retry);
+	enter(agent, AGENT_OVER);
 	if (agent->pausing)
 		loop_timer_stop(agent->pausing);
 	if (agent->resting)
 		loop_timer_stop(agent->resting);
-	inquiries_fail(agent, "The connection to the agent is closed.");
+	agent_requests_fail(agent, "The connection to the agent is closed.");
 	if (agent->session)
-		inquiry_leave(agent);
+		agent_request_leave(agent);
 	forget_session(agent);
 	json_decref(agent->breakpoints);
 	json_decref(agent->filters);

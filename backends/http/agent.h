@@ -2,15 +2,24 @@
  * agent: one connection to the agent of a process (docs/agent-protocol.md), as
  * one of its viewers.
  *
- *	OPENING -> OPEN -> WAITING -> OPENING …
- *	                      |
- *	                      +-> OVER
+ *	         session             an answer is late
+ *	OPENING ---------> OPEN <----------------------> SILENT
+ *	 ^    |             |         any answer           |
+ *	 |    |             +---- connection lost ---------+
+ *	 |    | failed      |
+ *	 |    v             v
+ *	 +-- WAITING <------+        each state --> OVER: a new try would not help
+ *	delay
  *
- * OPENING asks who it is, then for a session. OPEN: a request for its events
- * waits there at all times. Where it cannot be reached it is tried again, ever
- * less often, and debugger.why says why (WAITING); what will not change by
- * that is OVER. Requests are sent as they come, each with its own deadline,
- * and never wait for each other here.
+ * OPENING sends AGENT_REQUEST_IDENTITY, then AGENT_REQUEST_SESSION. OPEN: one
+ * AGENT_REQUEST_EVENTS waits at the agent at all times. SILENT is OPEN with a
+ * sentence in debugger.why. WAITING: debugger.why says why; each delay is longer
+ * than the last. agent.c has all transitions. Requests are sent as they come,
+ * each with a deadline, and never wait for each other here.
+ *
+ * Booleans are facts that hold in several states: is_read_only and takes_once
+ * of the agent, has_ended of the process's Python, is_debugger of the role of
+ * this connection, is_telling of the call stack.
  */
 #ifndef BACKENDS_HTTP_AGENT_H
 #define BACKENDS_HTTP_AGENT_H
@@ -26,7 +35,7 @@
 #include "protocol/message.h"
 
 struct agent;
-struct carrier_letter;
+struct http_transfer;
 struct error;
 struct halt;
 struct loop_timer;
@@ -37,9 +46,10 @@ struct target;
 /* An answer, unless a request says how long. */
 #define AGENT_SECONDS 5.0
 
-enum agent_phase {
+enum agent_state {
 	AGENT_OPENING,
 	AGENT_OPEN,
+	AGENT_SILENT,
 	AGENT_WAITING,
 	AGENT_OVER,
 };
@@ -48,7 +58,7 @@ struct agent {
 	struct connection base;
 	struct debugger debugger; /* as it was told, or will be next */
 	struct way way;
-	enum agent_phase phase;
+	enum agent_state state;
 	struct loop_timer *retry;   /* WAITING */
 	struct loop_timer *pausing; /* it was asked to stand; NULL */
 	int64_t paused;		    /* a thread that is to stop and did not yet; 0: none */
@@ -58,36 +68,37 @@ struct agent {
 	int64_t inner_pid;	    /* of the process, as it knows itself */
 	int64_t number;		    /* of the last DAP request */
 	int sampling;		    /* samples that are asked for */
-	bool is_silent;		    /* its last answer was late */
-	bool has_ended;		    /* it said so: nothing stands any more */
+	bool has_ended;		    /* the event `terminated` came: no thread is stopped */
 	bool is_read_only;
-	bool takes_once;	   /* a request that comes twice is refused */
-	bool is_leaving;	   /* the answer comes last, behind all that ends */
-	bool is_telling;	   /* a sample is wanted for what is told now */
-	bool is_debugger;	   /* it was connected to, or is asked to debug: else
-				    * it only runs code, and nobody is told of it */
-	char *session;		   /* NULL: none */
-	int64_t after;		   /* the last event that was taken */
-	struct inquiry *inquiries; /* what is under way */
-	struct halt *halts;	   /* threads that stand, the one shown first */
-	int64_t heard;		   /* so many stops were told of */
-	uint64_t epoch;		   /* of the newest sample that they were put into */
-	json_t *breakpoints;	   /* wanted; NULL: none were */
-	struct round *rounds;	   /* lists of them under way, the oldest first */
-	json_t *counts;		   /* of stops, by a breakpoint's number */
-	json_t *filters;	   /* of exceptions, wanted; NULL: none were */
-	struct inquiry *filtering; /* that sets them now; NULL: none does */
+	bool takes_once;		 /* the agent refuses a request that comes twice */
+	bool is_telling;		 /* within agent_tell() */
+	bool is_debugger;		 /* connected to, or asked to debug; else the agent only
+					  * runs code, and no event names this connection */
+	struct agent_request *ejecting;	 /* that takes the agent out of the process; NULL: none */
+	char *session;			 /* NULL: none */
+	int64_t after;			 /* the last event that was taken */
+	struct agent_request *requests;	 /* what is under way */
+	struct halt *halts;		 /* threads that stand, the one shown first */
+	int64_t heard;			 /* so many stops were told of */
+	uint64_t epoch;			 /* of the newest sample that they were put into */
+	json_t *breakpoints;		 /* wanted; NULL: none were */
+	struct round *rounds;		 /* lists of them under way, the oldest first */
+	json_t *counts;			 /* of stops, by a breakpoint's number */
+	json_t *filters;		 /* of exceptions, wanted; NULL: none were */
+	struct agent_request *filtering; /* that sets them now; NULL: none does */
 };
 
 struct agent *agent_new(struct node *node, const struct process *process,
 			const struct target *target, struct error *error);
 /* Leaves its session, which ends what is ours there. */
 void agent_free(struct agent *agent);
-/* It cannot be reached now: tries again. */
+/* OPEN or SILENT: the agent has given a session. */
+bool agent_is_open(const struct agent *agent);
+/* The agent cannot be reached now: WAITING, or OVER if the process has ended. */
 void agent_lose(struct agent *agent, const char *why);
 /* Its process has ended, as far as is known: never of one elsewhere. */
 bool agent_is_gone(const struct agent *agent);
-/* Nothing will make it answer. */
+/* OVER. */
 void agent_end(struct agent *agent, const char *why);
 /* From now on it is the debugger of its process; false: another one is. */
 bool agent_become_debugger(struct agent *agent);
@@ -95,7 +106,7 @@ bool agent_become_debugger(struct agent *agent);
 void agent_tell(struct agent *agent);
 /* A sentence about its state, until that changes. */
 void agent_say_why(struct agent *agent, const char *why);
-/* Whether it answers in time, though nothing is known to be wrong. */
+/* An answer was late (SILENT), or came in time (OPEN). */
 void agent_note_silence(struct agent *agent, bool is_silent);
 /* The same as `debugger`: it stands where it stood. */
 void agent_tell_again(struct agent *agent);
@@ -103,33 +114,43 @@ void agent_tell_again(struct agent *agent);
 pid_t agent_tid(const struct agent *agent, int64_t thread);
 
 /*
- * inquiry: a request to the agent, and what is to be done with its answer.
+ * agent_request: a request to the agent, and the function for the answer. A
+ * request is idle until agent_request_send(), waits for a session, is under way,
+ * or waits to be sent again.
  */
-struct inquiry {
-	struct inquiry *next;
+enum agent_request_kind {
+	AGENT_REQUEST_DAP,
+	AGENT_REQUEST_PLAIN,	/* an HTTP request that is no DAP */
+	AGENT_REQUEST_IDENTITY, /* plain; these three make the connection */
+	AGENT_REQUEST_SESSION,	/* DAP's initialize */
+	AGENT_REQUEST_EVENTS,
+};
+
+/* Why `done` has an error, where the agent did not say so. */
+enum agent_request_failure {
+	AGENT_REQUEST_ANSWERED,
+	AGENT_REQUEST_LOST,    /* the connection has ended */
+	AGENT_REQUEST_LATE,    /* no answer came in time */
+	AGENT_REQUEST_REFUSED, /* the answer was none to the request */
+};
+
+struct agent_request {
+	struct agent_request *next;
 	struct agent *agent;
-	struct carrier_letter *letter;
-	struct message request; /* of the pipe; name NULL: no answer is due */
-	int64_t number;		/* of the DAP request; 0: it is none, or not sent */
-	/*
-	 * Called once. error NULL: body is the answer's. Else a sentence, and
-	 * body, an object, what was said besides.
-	 */
-	void (*done)(struct inquiry *inquiry, json_t *body, const struct error *error);
+	struct http_transfer *transfer;
+	struct message request; /* of the screen; name NULL: no answer is due */
+	int64_t number;		/* seq of the DAP request; 0: not sent, or no DAP */
+	/* Called once. error NULL: success. body: an object, of the answer. */
+	void (*done)(struct agent_request *query, json_t *body, const struct error *error);
 	/* Whatever done needs: */
 	int64_t value;
 	json_t *context; /* owned */
 	struct round *round;
-	bool is_waiting;   /* it is sent once a pause before it is answered */
-	bool is_opening;   /* it makes the connection */
-	bool is_listening; /* it waits for events */
-	bool is_lost;	   /* it fails as the connection has ended */
-	bool is_late;	   /* it fails as nothing was answered in time */
-	bool is_refused;   /* it fails as the answer was none to it */
-	bool is_plain;	   /* no DAP: all of the answer is its body */
-	bool is_once;	   /* the agent takes it once, however often it comes */
+	enum agent_request_kind kind;
+	enum agent_request_failure failure;
+	bool is_once; /* the agent takes the request once, however often it comes */
 	/* Not sent yet, as there is no session, or it is sent again soon: */
-	char *command; /* of DAP, or the path of a plain one; NULL: sent */
+	char *command; /* of DAP, or the path of a plain one; NULL: sent, or idle */
 	json_t *arguments;
 	double seconds;
 	/* What was sent, as long as it may be sent again; NULL: it may not. */
@@ -139,30 +160,33 @@ struct inquiry {
 	struct loop_timer *again; /* NULL: it is under way */
 };
 
-/* request NULL: its answer is dropped. */
-struct inquiry *inquiry_new(struct agent *agent, const struct message *request,
-			    void (*done)(struct inquiry *inquiry, json_t *body,
-					 const struct error *error));
-/* The next one for the same request of the pipe, which it takes over. */
-struct inquiry *inquiry_follow(struct inquiry *inquiry,
-			       void (*done)(struct inquiry *inquiry, json_t *body,
-					    const struct error *error));
-/* Sends a DAP request; owned_inquiry is answered in any case. */
-void inquiry_send(struct inquiry *owned_inquiry, const char *command, json_t *owned_arguments,
-		  double seconds);
-/* Sends no DAP: a GET, or where there is a body a POST. */
-void inquiry_send_plain(struct inquiry *owned_inquiry, const char *path, json_t *owned_body,
-			double seconds);
-/* Sends what waited for a session. */
-void inquiries_begin(struct agent *agent);
-/* Answers the request of the pipe, if any. */
-void inquiry_respond(struct inquiry *inquiry, json_t *owned_body, const struct error *error);
+/* request NULL: the answer is dropped. */
+struct agent_request *agent_request_new(struct agent *agent, const struct message *request,
+					void (*done)(struct agent_request *query, json_t *body,
+						     const struct error *error));
+/* A second request to the agent for the same request of the screen. */
+struct agent_request *agent_request_follow(struct agent_request *query,
+					   void (*done)(struct agent_request *query, json_t *body,
+							const struct error *error));
+/* agent_request_send() was not called. */
+bool agent_request_is_idle(const struct agent_request *query);
+/* Sends a DAP request; owned_query is answered in any case. */
+void agent_request_send(struct agent_request *owned_query, const char *command,
+			json_t *owned_arguments, double seconds);
+/* Sends a GET, or where there is a body a POST: AGENT_REQUEST_DAP becomes AGENT_REQUEST_PLAIN. */
+void agent_request_send_plain(struct agent_request *owned_query, const char *path,
+			      json_t *owned_body, double seconds);
+/* Sends the requests that waited for a session. */
+void agent_requests_begin(struct agent *agent);
+/* Answers the request of the screen, if any. */
+void agent_request_respond(struct agent_request *query, json_t *owned_body,
+			   const struct error *error);
 /* For `done`: answers with an empty body, or the sentence. */
-void inquiry_answer(struct inquiry *inquiry, json_t *body, const struct error *error);
-/* Ends the session, which goes on its own: it takes agent->way with it. */
-void inquiry_leave(struct agent *agent);
-/* Fails all that is under way. */
-void inquiries_fail(struct agent *agent, const char *why);
+void agent_request_answer(struct agent_request *query, json_t *body, const struct error *error);
+/* Ends the session in the background; takes agent->way. */
+void agent_request_leave(struct agent *agent);
+/* Fails all requests. */
+void agent_requests_fail(struct agent *agent, const char *why);
 
 /* events.c: waits for events from now on, one request after the other. */
 void agent_listen(struct agent *agent);

@@ -77,9 +77,9 @@ static json_t *make_failure(const json_t *told)
 	return body;
 }
 
-static void on_result(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_result(struct agent_request *query, json_t *body, const struct error *error)
 {
-	inquiry_respond(inquiry, error ? make_failure(body) : make_result(body), error);
+	agent_request_respond(query, error ? make_failure(body) : make_result(body), error);
 }
 
 int asking_evaluate(struct agent *agent, const struct message *request, struct error *error)
@@ -99,14 +99,14 @@ int asking_evaluate(struct agent *agent, const struct message *request, struct e
 	/* A statement is fine in each context. */
 	json_set_text(arguments, "context", "repl");
 	json_object_set_new(arguments, "timeout", json_real(seconds));
-	inquiry_send(inquiry_new(agent, request, on_result), "evaluate", arguments,
-		     seconds + GRACE_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_result), "evaluate", arguments,
+			   seconds + GRACE_SECONDS);
 	return 0;
 }
 
-static void on_cancelled(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_cancelled(struct agent_request *query, json_t *body, const struct error *error)
 {
-	(void)inquiry;
+	(void)query;
 	(void)body;
 	(void)error;
 }
@@ -116,17 +116,18 @@ static void cancel(struct agent *agent, int64_t number)
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "requestId", json_integer(number));
-	inquiry_send(inquiry_new(agent, NULL, on_cancelled), "cancel", arguments, AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, NULL, on_cancelled), "cancel", arguments,
+			   AGENT_SECONDS);
 }
 
 void asking_cancel(struct agent *agent)
 {
-	const struct inquiry *inquiry = agent->inquiries;
+	const struct agent_request *query = agent->requests;
 
 	/* New ones come first, and one that cannot be sent goes at once. */
-	for (; inquiry; inquiry = inquiry->next)
-		if ((inquiry->done == on_result || tensors_asks(inquiry)) && inquiry->number > 0)
-			cancel(agent, inquiry->number);
+	for (; query; query = query->next)
+		if ((query->done == on_result || tensors_asks(query)) && query->number > 0)
+			cancel(agent, query->number);
 }
 
 int asking_set(struct agent *agent, const struct message *request, struct error *error)
@@ -146,8 +147,8 @@ int asking_set(struct agent *agent, const struct message *request, struct error 
 	}
 	json_set_text(arguments, "expression", name);
 	json_set_text(arguments, "value", value);
-	inquiry_send(inquiry_new(agent, request, on_result), "setExpression", arguments,
-		     EVALUATE_SECONDS + GRACE_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_result), "setExpression", arguments,
+			   EVALUATE_SECONDS + GRACE_SECONDS);
 	return 0;
 }
 
@@ -165,7 +166,7 @@ static json_t *make_target(const json_t *told)
 	return target;
 }
 
-static void on_targets(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_targets(struct agent_request *query, json_t *body, const struct error *error)
 {
 	const json_t *told = json_object_get(body, "targets");
 	json_t *answer = json_object();
@@ -174,7 +175,7 @@ static void on_targets(struct inquiry *inquiry, json_t *body, const struct error
 	for (size_t i = 0; !error && i < json_array_size(told); i++)
 		json_array_append_new(targets, make_target(json_array_get(told, i)));
 	json_object_set_new(answer, "targets", targets);
-	inquiry_respond(inquiry, answer, error);
+	agent_request_respond(query, answer, error);
 }
 
 int asking_complete(struct agent *agent, const struct message *request, struct error *error)
@@ -189,26 +190,26 @@ int asking_complete(struct agent *agent, const struct message *request, struct e
 	}
 	json_set_text(arguments, "text", text);
 	json_object_set_new(arguments, "column", json_integer(column > 0 ? column : 1));
-	inquiry_send(inquiry_new(agent, request, on_targets), "completions", arguments,
-		     AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_targets), "completions", arguments,
+			   AGENT_SECONDS);
 	return 0;
 }
 
 /* POST /execute is no DAP. */
-static void on_executed(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_executed(struct agent_request *query, json_t *body, const struct error *error)
 {
 	const json_t *raised = json_object_get(body, "error");
 	const char *message = json_get_string(raised, "message", "");
 	struct error why = ERROR_INIT;
 
 	if (error || !json_is_object(raised)) {
-		on_result(inquiry, body, error);
+		on_result(query, body, error);
 		return;
 	}
 	error_set(&why, "%s%s%s", json_get_string(raised, "type", "an exception"),
 		  message[0] ? ": " : "", message);
 	json_object_set(body, "traceback", json_object_get(raised, "traceback"));
-	inquiry_respond(inquiry, make_failure(body), &why);
+	agent_request_respond(query, make_failure(body), &why);
 }
 
 int asking_execute(struct agent *agent, const struct message *request, struct error *error)
@@ -224,19 +225,19 @@ int asking_execute(struct agent *agent, const struct message *request, struct er
 	body = json_object();
 	json_set_text(body, code ? "code" : "path", code ? code : path);
 	json_object_set_new(body, "timeout", json_real(seconds));
-	inquiry_send_plain(inquiry_new(agent, request, on_executed), "/execute", body,
-			   seconds + GRACE_SECONDS);
+	agent_request_send_plain(agent_request_new(agent, request, on_executed), "/execute", body,
+				 seconds + GRACE_SECONDS);
 	return 0;
 }
 
-static void on_caught(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_caught(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (!error)
 		patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
 				    json_is_object(json_object_get(body, "catch")));
-	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
+	agent_request_respond(query, error ? NULL : json_incref(body), error);
 }
 
 int asking_catch(struct agent *agent, const struct message *request, struct error *error)
@@ -254,19 +255,20 @@ int asking_catch(struct agent *agent, const struct message *request, struct erro
 		json_object_set(arguments, "lease", json_object_get(request->body, "lease"));
 	if (json_is_array(json_object_get(request->body, "types")))
 		json_object_set(arguments, "types", json_object_get(request->body, "types"));
-	inquiry_send(inquiry_new(agent, request, on_caught), "catch", arguments, AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_caught), "catch", arguments,
+			   AGENT_SECONDS);
 	return 0;
 }
 
-static void on_watchdogs(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_watchdogs(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (!error)
 		patience_learn(node_patience(agent->base.node), agent->base.pid, body);
-	else if (inquiry->request.seq == NODE_NOBODY && !inquiry->is_lost)
+	else if (query->request.seq == NODE_NOBODY && query->failure != AGENT_REQUEST_LOST)
 		patience_miss(node_patience(agent->base.node), agent->base.pid);
-	inquiry_respond(inquiry, error ? NULL : json_incref(body), error);
+	agent_request_respond(query, error ? NULL : json_incref(body), error);
 }
 
 int asking_watchdog(struct agent *agent, const struct message *request, struct error *error)
@@ -275,13 +277,13 @@ int asking_watchdog(struct agent *agent, const struct message *request, struct e
 
 	(void)error;
 	json_object_del(arguments, "pid");
-	inquiry_send(inquiry_new(agent, request, on_watchdogs), "watchdog", arguments,
-		     AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_watchdogs), "watchdog", arguments,
+			   AGENT_SECONDS);
 	return 0;
 }
 
 /*
- * It leaves
+ * Eject
  */
 
 static void append_part(struct buffer *out, const char *text)
@@ -292,7 +294,7 @@ static void append_part(struct buffer *out, const char *text)
 	buffer_append_string(out, text);
 }
 
-static json_t *make_farewell(const struct inquiry *inquiry, const json_t *told)
+static json_t *make_farewell(const struct agent_request *query, const json_t *told)
 {
 	const json_t *left = json_object_get(told, "left");
 	struct buffer text = BUFFER_INIT;
@@ -300,21 +302,21 @@ static json_t *make_farewell(const struct inquiry *inquiry, const json_t *told)
 
 	for (size_t i = 0; i < json_array_size(left); i++)
 		append_part(&text, json_string_value(json_array_get(left, i)));
-	json_object_set_new(body, "pid", json_integer(inquiry->agent->base.pid));
+	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
 	json_set_text(body, "result", text.length > 0 ? text.data : "nothing of it is left");
 	buffer_clear(&text);
 	return body;
 }
 
-static void on_ejected(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_ejected(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
-	agent->is_leaving = false;
-	/* What was held may have ended before the answer was out. */
+	agent->ejecting = NULL;
+	/* The process may have ended before the answer was sent. */
 	if (error && agent->way.path && !way_exists(agent->way.pid, agent->way.uid))
 		error = NULL;
-	inquiry_respond(inquiry, error ? NULL : make_farewell(inquiry, body), error);
+	agent_request_respond(query, error ? NULL : make_farewell(query, body), error);
 	if (error && !agent_is_listening(agent))
 		agent_lose(agent, error->message);
 	else if (!error)
@@ -332,12 +334,12 @@ static bool is_held(const json_t *state)
 	return false;
 }
 
-static void on_state(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_state(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 	struct error refused = ERROR_INIT;
 
-	if (agent->is_leaving)
+	if (agent->ejecting)
 		error_set(&refused, "Its agent is leaving already.");
 	else if (error)
 		refused = *error;
@@ -345,17 +347,17 @@ static void on_state(struct inquiry *inquiry, json_t *body, const struct error *
 		error_set(&refused, "It is held at an uncaught exception, and would end without "
 				    "its agent. c lets the exception propagate.");
 	if (error_is_set(&refused)) {
-		inquiry_respond(inquiry, NULL, &refused);
+		agent_request_respond(query, NULL, &refused);
 		return;
 	}
-	agent->is_leaving = true;
-	inquiry_send_plain(inquiry_follow(inquiry, on_ejected), "/eject", json_object(),
-			   EJECT_SECONDS);
+	agent->ejecting = agent_request_follow(query, on_ejected);
+	agent_request_send_plain(agent->ejecting, "/eject", json_object(), EJECT_SECONDS);
 }
 
 int asking_eject(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
-	inquiry_send(inquiry_new(agent, request, on_state), "state", NULL, AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_state), "state", NULL,
+			   AGENT_SECONDS);
 	return 0;
 }

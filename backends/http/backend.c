@@ -87,7 +87,7 @@ static bool http_attends(const struct process *process, const struct connection 
 	const struct agent *agent = (const struct agent *)connection;
 
 	if (agent)
-		return agent->phase == AGENT_OVER && way_has_another(&agent->way);
+		return agent->state == AGENT_OVER && way_has_another(&agent->way);
 	return way_exists(process->pid, process->uid);
 }
 
@@ -95,10 +95,10 @@ static bool is_there(const struct agent *agent, struct reason *reason)
 {
 	const char *why = agent->debugger.why;
 
-	if (agent->phase == AGENT_OPENING || agent->phase == AGENT_OPEN)
+	if (agent->state == AGENT_OPENING || agent_is_open(agent))
 		return true;
 	return reason_set(reason, why ? why : "Its agent is not connected.",
-			  agent->phase == AGENT_WAITING ? "It is tried again; ask again soon."
+			  agent->state == AGENT_WAITING ? "It is tried again; ask again soon."
 							: "");
 }
 

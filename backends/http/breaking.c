@@ -158,16 +158,16 @@ static void count_down(struct round *round)
 	}
 }
 
-static struct inquiry *begin_inquiry(struct round *round, json_t *owned_ids,
-				     void (*done)(struct inquiry *inquiry, json_t *body,
-						  const struct error *error))
+static struct agent_request *begin_request(struct round *round, json_t *owned_ids,
+					   void (*done)(struct agent_request *query, json_t *body,
+							const struct error *error))
 {
-	struct inquiry *inquiry = inquiry_new(round->agent, NULL, done);
+	struct agent_request *query = agent_request_new(round->agent, NULL, done);
 
-	inquiry->round = round;
-	inquiry->context = owned_ids;
+	query->round = round;
+	query->context = owned_ids;
 	round->left++;
-	return inquiry;
+	return query;
 }
 
 /*
@@ -179,13 +179,13 @@ static struct breakpoint_binding *binding_at(struct agent *agent, const json_t *
 	return binding_find(&agent->debugger, (int)json_integer_value(json_array_get(ids, i)));
 }
 
-static void on_part(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_part(struct agent_request *query, json_t *body, const struct error *error)
 {
-	const json_t *ids = inquiry->context;
+	const json_t *ids = query->context;
 	const json_t *told = json_object_get(body, "breakpoints");
 
 	for (size_t i = 0; i < json_array_size(ids); i++) {
-		struct breakpoint_binding *binding = binding_at(inquiry->agent, ids, i);
+		struct breakpoint_binding *binding = binding_at(query->agent, ids, i);
 		const json_t *one = json_array_get(told, i);
 
 		if (binding && error)
@@ -193,7 +193,7 @@ static void on_part(struct inquiry *inquiry, json_t *body, const struct error *e
 		else if (binding && json_is_object(one))
 			binding_update(binding, one);
 	}
-	count_down(inquiry->round);
+	count_down(query->round);
 }
 
 static json_t *list_ids(const struct part *part, const json_t *list)
@@ -211,8 +211,8 @@ static json_t *list_ids(const struct part *part, const json_t *list)
 
 static void send_part(struct round *round, const struct part *part)
 {
-	inquiry_send(begin_inquiry(round, list_ids(part, round->list), on_part), part->command,
-		     make_arguments(part, round->list), AGENT_SECONDS);
+	agent_request_send(begin_request(round, list_ids(part, round->list), on_part),
+			   part->command, make_arguments(part, round->list), AGENT_SECONDS);
 }
 
 /* Paths of a list, each once. */
@@ -281,11 +281,11 @@ static json_t *find_wanted(const json_t *list, int id)
 	return NULL;
 }
 
-static void on_info(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_info(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct round *round = inquiry->round;
-	int id = (int)inquiry->value;
-	struct breakpoint_binding *binding = binding_find(&inquiry->agent->debugger, id);
+	struct round *round = query->round;
+	int id = (int)query->value;
+	struct breakpoint_binding *binding = binding_find(&query->agent->debugger, id);
 	json_t *wanted = find_wanted(round->list, id);
 	const char *data = json_get_string(body, "dataId", NULL);
 
@@ -307,7 +307,7 @@ static void look_up(struct round *round, json_t *wanted)
 	const struct halt *halt = halts_shown(agent);
 	size_t depth = (size_t)json_get_count(wanted, "depth");
 	json_t *arguments = json_object();
-	struct inquiry *inquiry;
+	struct agent_request *query;
 
 	if (json_get_string(before, "dataId", NULL)) {
 		copy_text(wanted, "dataId", before, "dataId");
@@ -319,9 +319,9 @@ static void look_up(struct round *round, json_t *wanted)
 		json_object_set_new(arguments, "nan", json_true());
 	else if (halt && depth < halt->frame_count)
 		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
-	inquiry = begin_inquiry(round, NULL, on_info);
-	inquiry->value = json_get_count(wanted, "id");
-	inquiry_send(inquiry, "dataBreakpointInfo", arguments, AGENT_SECONDS);
+	query = begin_request(round, NULL, on_info);
+	query->value = json_get_count(wanted, "id");
+	agent_request_send(query, "dataBreakpointInfo", arguments, AGENT_SECONDS);
 }
 
 static void begin_round(struct round *round)

@@ -107,7 +107,7 @@ static void on_rested(void *data)
 {
 	struct agent *agent = data;
 
-	if (agent->phase == AGENT_OPEN)
+	if (agent_is_open(agent))
 		agent_listen(agent);
 	else
 		stop_resting(agent);
@@ -120,20 +120,20 @@ static void rest(struct agent *agent)
 	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS, 0, on_rested, agent);
 }
 
-static void on_events(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_events(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 	const json_t *events = json_object_get(body, "events");
 
 	if (error)
 		return;
 	agent->after = json_get_integer(body, "next", 0);
 	for (size_t i = 0; i < json_array_size(events); i++) {
-		if (agent->phase != AGENT_OPEN)
+		if (!agent_is_open(agent))
 			return;
 		take(agent, json_array_get(events, i));
 	}
-	if (agent->phase != AGENT_OPEN)
+	if (!agent_is_open(agent))
 		return;
 	if (json_array_size(events) == 0 && loop_now() - agent->listened < EARLY_SECONDS)
 		rest(agent);
@@ -143,21 +143,21 @@ static void on_events(struct inquiry *inquiry, json_t *body, const struct error 
 
 void agent_listen(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_events);
+	struct agent_request *query = agent_request_new(agent, NULL, on_events);
 	char *path = xasprintf("/events?session=%s&after=%lld&timeout=%d", agent->session,
 			       (long long)agent->after, POLL_SECONDS);
 
 	stop_resting(agent);
 	agent->listened = loop_now();
-	inquiry->is_listening = true;
-	inquiry_send_plain(inquiry, path, NULL, POLL_SECONDS + POLL_GRACE);
+	query->kind = AGENT_REQUEST_EVENTS;
+	agent_request_send_plain(query, path, NULL, POLL_SECONDS + POLL_GRACE);
 	free(path);
 }
 
 bool agent_is_listening(const struct agent *agent)
 {
-	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
-		if (one->is_listening)
+	for (const struct agent_request *one = agent->requests; one; one = one->next)
+		if (one->kind == AGENT_REQUEST_EVENTS)
 			return true;
 	return agent->resting != NULL;
 }

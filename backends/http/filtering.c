@@ -13,43 +13,43 @@
 /* They would arrive in any order: one waits for the one before. */
 static void send_next(struct agent *agent);
 
-static void on_filters(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_filters(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
-	if (agent->filtering == inquiry)
+	if (agent->filtering == query)
 		agent->filtering = NULL;
-	if (inquiry->request.name)
-		inquiry_answer(inquiry, body, error);
+	if (query->request.name)
+		agent_request_answer(query, body, error);
 	else if (error)
 		node_say(agent->base.node, error->message);
 	/* What is lost is lost with all that wait. */
-	if (!inquiry->is_lost)
+	if (query->failure != AGENT_REQUEST_LOST)
 		send_next(agent);
 }
 
 static void send_next(struct agent *agent)
 {
-	struct inquiry *oldest = NULL;
+	struct agent_request *oldest = NULL;
 
 	if (agent->filtering)
 		return;
 	/* The newest are first. */
-	for (struct inquiry *one = agent->inquiries; one; one = one->next)
+	for (struct agent_request *one = agent->requests; one; one = one->next)
 		if (one->done == on_filters)
 			oldest = one;
 	if (!oldest)
 		return;
 	agent->filtering = oldest;
-	inquiry_send(oldest, "setExceptionBreakpoints", json_incref(oldest->context),
-		     AGENT_SECONDS);
+	agent_request_send(oldest, "setExceptionBreakpoints", json_incref(oldest->context),
+			   AGENT_SECONDS);
 }
 
 static void add(struct agent *agent, const struct message *request)
 {
-	struct inquiry *inquiry = inquiry_new(agent, request, on_filters);
+	struct agent_request *query = agent_request_new(agent, request, on_filters);
 
-	inquiry->context = json_incref(agent->filters);
+	query->context = json_incref(agent->filters);
 	send_next(agent);
 }
 

@@ -123,7 +123,7 @@ static void tell_change(struct agent *agent, uint64_t before)
 	const struct halt *shown = halts_shown(agent);
 	struct debugger *debugger = &agent->debugger;
 
-	if (agent->phase != AGENT_OPEN)
+	if (!agent_is_open(agent))
 		return;
 	if (shown && shown->count == before) {
 		agent_tell_again(agent);
@@ -269,13 +269,13 @@ bool halts_tell_of_hold(const json_t *body)
 }
 
 /* Its thread is asked for by number: another stop may have come since. */
-static struct halt *find_asked(const struct inquiry *inquiry)
+static struct halt *find_asked(const struct agent_request *query)
 {
 	struct halt *halt =
-		find_thread(inquiry->agent, json_get_integer(inquiry->context, "thread", 0));
+		find_thread(query->agent, json_get_integer(query->context, "thread", 0));
 
 	/* Two may have asked, where it went and was told of again. */
-	return halt && halt->number == inquiry->value && !halt->is_known ? halt : NULL;
+	return halt && halt->number == query->value && !halt->is_known ? halt : NULL;
 }
 
 static void put_last(struct agent *agent, struct halt *halt)
@@ -309,46 +309,46 @@ static void show(struct agent *agent, struct halt *halt)
 	tell_change(agent, before);
 }
 
-static void on_exception(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_exception(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct halt *halt = find_asked(inquiry);
+	struct halt *halt = find_asked(query);
 
 	if (!halt)
 		return;
 	free(halt->exception);
 	halt->exception = error ? NULL : frames_read_exception(body);
-	show(inquiry->agent, halt);
+	show(query->agent, halt);
 }
 
 static void ask(struct agent *agent, const struct halt *halt, const char *command, size_t start,
-		void (*done)(struct inquiry *inquiry, json_t *body, const struct error *error))
+		void (*done)(struct agent_request *query, json_t *body, const struct error *error))
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, done);
+	struct agent_request *query = agent_request_new(agent, NULL, done);
 	json_t *arguments = json_object();
 
-	inquiry->value = halt->number;
-	inquiry->context = json_object();
-	json_object_set_new(inquiry->context, "thread", json_integer(halt->thread));
-	json_object_set_new(inquiry->context, "start", json_integer((json_int_t)start));
+	query->value = halt->number;
+	query->context = json_object();
+	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	json_object_set_new(query->context, "start", json_integer((json_int_t)start));
 	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
 	if (start > 0)
 		json_object_set_new(arguments, "startFrame", json_integer((json_int_t)start));
-	inquiry_send(inquiry, command, arguments, AGENT_SECONDS);
+	agent_request_send(query, command, arguments, AGENT_SECONDS);
 }
 
-static void on_stack(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_stack(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
-	struct halt *halt = find_asked(inquiry);
+	struct agent *agent = query->agent;
+	struct halt *halt = find_asked(query);
 
 	if (!halt)
 		return;
-	if (inquiry->is_late) {
+	if (query->failure == AGENT_REQUEST_LATE) {
 		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
 		return;
 	}
 	/* It stands all the same, with as much of its stack as came. */
-	if (error && inquiry->is_refused) {
+	if (query->failure == AGENT_REQUEST_REFUSED) {
 		show(agent, halt);
 		return;
 	}
@@ -357,7 +357,7 @@ static void on_stack(struct inquiry *inquiry, json_t *body, const struct error *
 		return;
 	}
 	/* Another answer to the same question has come before. */
-	if (json_get_integer(inquiry->context, "start", 0) != (int64_t)halt->frame_count)
+	if (json_get_integer(query->context, "start", 0) != (int64_t)halt->frame_count)
 		return;
 	if (frames_read(&halt->frames, &halt->frame_count, body))
 		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
@@ -438,26 +438,26 @@ static void release_others(struct agent *agent, const json_t *stops, int64_t hea
 	}
 }
 
-static void on_state(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_state(struct agent_request *query, json_t *body, const struct error *error)
 {
 	const json_t *stops = json_object_get(body, "stops");
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (error)
 		return;
 	patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
 			    json_is_object(json_object_get(body, "catch")));
-	release_others(agent, stops, inquiry->value);
+	release_others(agent, stops, query->value);
 	for (size_t i = 0; i < count_told(stops); i++)
 		halts_take(agent, json_array_get(stops, i));
 }
 
 void halts_ask_state(struct agent *agent)
 {
-	struct inquiry *inquiry = inquiry_new(agent, NULL, on_state);
+	struct agent_request *query = agent_request_new(agent, NULL, on_state);
 
-	inquiry->value = agent->heard;
-	inquiry_send(inquiry, "state", NULL, AGENT_SECONDS);
+	query->value = agent->heard;
+	agent_request_send(query, "state", NULL, AGENT_SECONDS);
 }
 
 /*

@@ -92,55 +92,55 @@ static void read_variable(struct variable_list *list, const json_t *told, enum v
 }
 
 /* The agent does not count what objects have: the last page tells. */
-static int64_t find_total(const struct inquiry *inquiry, const struct variable_list *list)
+static int64_t find_total(const struct agent_request *query, const struct variable_list *list)
 {
-	int64_t start = json_get_integer(inquiry->request.body, "start", 0);
+	int64_t start = json_get_integer(query->request.body, "start", 0);
 
 	if (list->count < VARIABLE_PAGE)
 		return start + (int64_t)list->count;
-	return json_get_integer(inquiry->context, "total", -1);
+	return json_get_integer(query->context, "total", -1);
 }
 
-static json_t *make_variables(const struct inquiry *inquiry, const json_t *told)
+static json_t *make_variables(const struct agent_request *query, const json_t *told)
 {
-	const json_t *asked = inquiry->request.body;
-	enum variable_kind kind = (enum variable_kind)inquiry->value;
+	const json_t *asked = query->request.body;
+	enum variable_kind kind = (enum variable_kind)query->value;
 	struct variable_list list = { .total = -1 };
 	json_t *body;
 
 	for (size_t i = 0; i < json_array_size(told) && i < VARIABLE_PAGE; i++)
 		read_variable(&list, json_array_get(told, i), kind);
-	list.total = find_total(inquiry, &list);
+	list.total = find_total(query, &list);
 	body = variable_list_to_json(&list);
 	variable_list_clear(&list);
-	json_object_set_new(body, "pid", json_integer(inquiry->agent->base.pid));
+	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
 	json_object_set_new(body, "tid", json_integer(json_get_integer(asked, "tid", 0)));
 	json_object_set_new(body, "depth", json_integer(json_get_integer(asked, "depth", -1)));
 	json_set_hex(body, "address", json_get_hex(asked, "address"));
-	json_object_set_new(body, "epoch", json_integer((json_int_t)inquiry->agent->epoch));
+	json_object_set_new(body, "epoch", json_integer((json_int_t)query->agent->epoch));
 	json_object_set_new(body, "start", json_integer(json_get_integer(asked, "start", 0)));
 	json_set_text(body, "exactness", exactness_name(EXACT));
 	return body;
 }
 
-static void on_variables(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_variables(struct agent_request *query, json_t *body, const struct error *error)
 {
 	if (error)
-		inquiry_respond(inquiry, NULL, error);
+		agent_request_respond(query, NULL, error);
 	else
-		inquiry_respond(inquiry,
-				make_variables(inquiry, json_object_get(body, "variables")), NULL);
+		agent_request_respond(
+			query, make_variables(query, json_object_get(body, "variables")), NULL);
 }
 
-static void ask_variables(struct inquiry *inquiry, int64_t reference)
+static void ask_variables(struct agent_request *query, int64_t reference)
 {
 	json_t *arguments = json_object();
-	int64_t start = json_get_integer(inquiry->request.body, "start", 0);
+	int64_t start = json_get_integer(query->request.body, "start", 0);
 
 	json_object_set_new(arguments, "variablesReference", json_integer(reference));
 	json_object_set_new(arguments, "start", json_integer(start));
 	json_object_set_new(arguments, "count", json_integer(VARIABLE_PAGE));
-	inquiry_send(inquiry, "variables", arguments, AGENT_SECONDS);
+	agent_request_send(query, "variables", arguments, AGENT_SECONDS);
 }
 
 static json_t *make_context(int64_t total)
@@ -151,24 +151,24 @@ static json_t *make_context(int64_t total)
 	return context;
 }
 
-static void on_scopes(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_scopes(struct agent_request *query, json_t *body, const struct error *error)
 {
 	const json_t *scope = json_array_get(json_object_get(body, "scopes"), 0);
 	int64_t reference = json_get_integer(scope, "variablesReference", 0);
-	struct inquiry *next;
+	struct agent_request *next;
 
 	if (error) {
-		inquiry_respond(inquiry, NULL, error);
+		agent_request_respond(query, NULL, error);
 		return;
 	}
-	inquiry->value = kind_of_scope(json_get_string(scope, "name", ""));
-	json_decref(inquiry->context);
-	inquiry->context = make_context(asking_child_count(scope));
+	query->value = kind_of_scope(json_get_string(scope, "name", ""));
+	json_decref(query->context);
+	query->context = make_context(asking_child_count(scope));
 	if (reference <= 0) {
-		inquiry_respond(inquiry, make_variables(inquiry, NULL), NULL);
+		agent_request_respond(query, make_variables(query, NULL), NULL);
 		return;
 	}
-	next = inquiry_follow(inquiry, on_variables);
+	next = agent_request_follow(query, on_variables);
 	ask_variables(next, reference);
 }
 
@@ -176,13 +176,13 @@ int asking_variables(struct agent *agent, const struct message *request, struct 
 {
 	uint64_t address = json_get_hex(request->body, "address");
 	const struct halt_frame *frame;
-	struct inquiry *inquiry;
+	struct agent_request *query;
 	json_t *arguments;
 
 	if (address) {
-		inquiry = inquiry_new(agent, request, on_variables);
-		inquiry->value = VARIABLE_ITEM;
-		ask_variables(inquiry, (int64_t)(address - REFERENCE_BASE));
+		query = agent_request_new(agent, request, on_variables);
+		query->value = VARIABLE_ITEM;
+		ask_variables(query, (int64_t)(address - REFERENCE_BASE));
 		return 0;
 	}
 	frame = asking_find_frame(agent, request, error);
@@ -190,7 +190,8 @@ int asking_variables(struct agent *agent, const struct message *request, struct 
 		return -1;
 	arguments = json_object();
 	json_object_set_new(arguments, "frameId", json_integer(frame->id));
-	inquiry_send(inquiry_new(agent, request, on_scopes), "scopes", arguments, AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_scopes), "scopes", arguments,
+			   AGENT_SECONDS);
 	return 0;
 }
 
@@ -198,18 +199,18 @@ int asking_variables(struct agent *agent, const struct message *request, struct 
  * Source
  */
 
-static void on_source(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_source(struct agent_request *query, json_t *body, const struct error *error)
 {
-	const json_t *asked = inquiry->request.body;
+	const json_t *asked = query->request.body;
 	json_t *answer = json_object();
 
-	json_object_set_new(answer, "pid", json_integer(inquiry->agent->base.pid));
+	json_object_set_new(answer, "pid", json_integer(query->agent->base.pid));
 	json_set_text(answer, "path", json_get_string(asked, "path", ""));
 	json_set_text(answer, "content", error ? NULL : json_get_string(body, "content", NULL));
 	json_object_set_new(answer, "changed", json_false());
 	if (error)
 		json_set_text(answer, "error", error->message);
-	inquiry_respond(inquiry, answer, NULL);
+	agent_request_respond(query, answer, NULL);
 }
 
 int asking_source(struct agent *agent, const struct message *request, struct error *error)
@@ -221,6 +222,7 @@ int asking_source(struct agent *agent, const struct message *request, struct err
 	json_set_text(source, "path", json_get_string(request->body, "path", ""));
 	json_object_set_new(arguments, "source", source);
 	json_object_set_new(arguments, "sourceReference", json_integer(0));
-	inquiry_send(inquiry_new(agent, request, on_source), "source", arguments, AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_source), "source", arguments,
+			   AGENT_SECONDS);
 	return 0;
 }

@@ -96,9 +96,9 @@ static void read_threads(struct agent *agent, const json_t *body, struct process
 		read_thread(agent, json_array_get(threads, i), sample);
 }
 
-static void on_stacks(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_stacks(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 	struct process_sample sample = {
 		.pid = agent->base.pid,
 		.time = loop_now(),
@@ -110,7 +110,7 @@ static void on_stacks(struct inquiry *inquiry, json_t *body, const struct error 
 		read_threads(agent, body, &sample);
 		node_emit_sample(agent->base.node, &sample);
 	}
-	inquiry_respond(inquiry, NULL, error);
+	agent_request_respond(query, NULL, error);
 	process_sample_clear(&sample);
 }
 
@@ -123,6 +123,7 @@ int sampling_send(struct agent *agent, const struct message *request, struct err
 		return 0;
 	}
 	agent->sampling++;
-	inquiry_send_plain(inquiry_new(agent, request, on_stacks), "/stacks", NULL, SAMPLE_SECONDS);
+	agent_request_send_plain(agent_request_new(agent, request, on_stacks), "/stacks", NULL,
+				 SAMPLE_SECONDS);
 	return 0;
 }

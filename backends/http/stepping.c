@@ -57,76 +57,75 @@ static bool has_ended(struct agent *agent)
 }
 
 /* Its stop may be another by now: only the one that was meant is over. */
-static void on_gone(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_gone(struct agent_request *query, json_t *body, const struct error *error)
 {
-	int64_t thread = json_get_integer(inquiry->context, "thread", 0);
+	int64_t thread = json_get_integer(query->context, "thread", 0);
 
 	/* It may end before the answer is out. */
-	if (inquiry->is_lost && has_ended(inquiry->agent))
+	if (query->failure == AGENT_REQUEST_LOST && has_ended(query->agent))
 		error = NULL;
 	if (!error)
-		halts_release(inquiry->agent, thread, inquiry->value);
-	inquiry_answer(inquiry, body, error);
+		halts_release(query->agent, thread, query->value);
+	agent_request_answer(query, body, error);
 }
 
 /* Whether a thread may stop for it still, an event may tell. */
-static void on_withdrawn(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_withdrawn(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (!error) {
 		agent->paused = 0;
 		xreplace(&agent->debugger.why, NULL);
 		agent_tell_again(agent);
 	}
-	inquiry_answer(inquiry, body, error);
+	agent_request_answer(query, body, error);
 }
 
-static void on_paused(struct inquiry *inquiry, json_t *body, const struct error *error);
-static void on_threads(struct inquiry *inquiry, json_t *body, const struct error *error);
+static void on_paused(struct agent_request *query, json_t *body, const struct error *error);
+static void on_threads(struct agent_request *query, json_t *body, const struct error *error);
 
 /* The agent takes requests in any order: it must have the pause before. */
 static bool is_pause_under_way(const struct agent *agent)
 {
-	for (const struct inquiry *one = agent->inquiries; one; one = one->next)
+	for (const struct agent_request *one = agent->requests; one; one = one->next)
 		if (one->done == on_paused || one->done == on_threads)
 			return true;
 	return false;
 }
 
-static void send_withdrawal(struct inquiry *inquiry)
+static void send_withdrawal(struct agent_request *query)
 {
 	json_t *arguments = json_object();
 
-	json_object_set_new(arguments, "threadId", json_integer(inquiry->value));
-	inquiry_send(inquiry, "continue", arguments, AGENT_SECONDS);
+	json_object_set_new(arguments, "threadId", json_integer(query->value));
+	agent_request_send(query, "continue", arguments, AGENT_SECONDS);
 }
 
 /* A pause that has not come. A stop that came meanwhile is resumed from. */
 static int withdraw_pause(struct agent *agent, const struct message *request)
 {
-	struct inquiry *inquiry = inquiry_new(agent, request, on_withdrawn);
+	struct agent_request *query = agent_request_new(agent, request, on_withdrawn);
 
-	inquiry->value = agent->paused;
-	inquiry->is_waiting = is_pause_under_way(agent);
-	if (!inquiry->is_waiting)
-		send_withdrawal(inquiry);
+	query->value = agent->paused;
+	if (!is_pause_under_way(agent))
+		send_withdrawal(query);
 	return 0;
 }
 
+/* Those that withdraw_pause() has left idle. */
 static void send_withdrawals(struct agent *agent)
 {
-	struct inquiry *one = agent->inquiries;
+	struct agent_request *one = agent->requests;
 
 	while (one) {
-		if (!one->is_waiting) {
+		if (one->done != on_withdrawn || !agent_request_is_idle(one)) {
 			one = one->next;
 			continue;
 		}
-		one->is_waiting = false;
 		send_withdrawal(one);
 		/* What fails at once may have changed the list. */
-		one = agent->inquiries;
+		one = agent->requests;
 	}
 }
 
@@ -135,7 +134,7 @@ int stepping_go(struct agent *agent, enum request_kind kind, const struct messag
 {
 	struct halt *halt;
 	json_t *arguments;
-	struct inquiry *inquiry;
+	struct agent_request *query;
 
 	if (kind == REQUEST_CONTINUE && agent->paused && !halts_find_asked(agent, request))
 		return withdraw_pause(agent, request);
@@ -143,18 +142,18 @@ int stepping_go(struct agent *agent, enum request_kind kind, const struct messag
 	arguments = halt ? make_arguments(halt, request, error) : NULL;
 	if (!arguments)
 		return -1;
-	inquiry = inquiry_new(agent, request, on_gone);
-	inquiry->value = halt->number;
-	inquiry->context = json_object();
-	json_object_set_new(inquiry->context, "thread", json_integer(halt->thread));
+	query = agent_request_new(agent, request, on_gone);
+	query->value = halt->number;
+	query->context = json_object();
+	json_object_set_new(query->context, "thread", json_integer(halt->thread));
 	if (kind == REQUEST_CONTINUE)
 		json_object_del(arguments, "frameId");
-	inquiry_send(inquiry, request_kind_name(kind), arguments, AGENT_SECONDS);
+	agent_request_send(query, request_kind_name(kind), arguments, AGENT_SECONDS);
 	return 0;
 }
 
 /* DAP asks first where one can go to. */
-static void on_targets(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_targets(struct agent_request *query, json_t *body, const struct error *error)
 {
 	const json_t *target = json_array_get(json_object_get(body, "targets"), 0);
 	struct error none = ERROR_INIT;
@@ -165,21 +164,22 @@ static void on_targets(struct inquiry *inquiry, json_t *body, const struct error
 		error = &none;
 	}
 	if (error) {
-		inquiry_respond(inquiry, NULL, error);
+		agent_request_respond(query, NULL, error);
 		return;
 	}
 	arguments = json_object();
 	json_object_set_new(arguments, "threadId",
-			    json_integer(json_get_integer(inquiry->context, "thread", 0)));
+			    json_integer(json_get_integer(query->context, "thread", 0)));
 	json_object_set_new(arguments, "targetId", json_integer(json_get_integer(target, "id", 0)));
-	inquiry_send(inquiry_follow(inquiry, inquiry_answer), "goto", arguments, AGENT_SECONDS);
+	agent_request_send(agent_request_follow(query, agent_request_answer), "goto", arguments,
+			   AGENT_SECONDS);
 }
 
 int stepping_jump(struct agent *agent, const struct message *request, struct error *error)
 {
 	struct halt *halt = find_halt(agent, request, error);
 	int64_t line = json_get_integer(request->body, "line", 0);
-	struct inquiry *inquiry;
+	struct agent_request *query;
 	json_t *arguments;
 	json_t *source;
 
@@ -192,10 +192,10 @@ int stepping_jump(struct agent *agent, const struct message *request, struct err
 	json_set_text(source, "path", halt->frames[0].code.file);
 	json_object_set_new(arguments, "source", source);
 	json_object_set_new(arguments, "line", json_integer(line));
-	inquiry = inquiry_new(agent, request, on_targets);
-	inquiry->context = json_object();
-	json_object_set_new(inquiry->context, "thread", json_integer(halt->thread));
-	inquiry_send(inquiry, "gotoTargets", arguments, AGENT_SECONDS);
+	query = agent_request_new(agent, request, on_targets);
+	query->context = json_object();
+	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	agent_request_send(query, "gotoTargets", arguments, AGENT_SECONDS);
 	return 0;
 }
 
@@ -216,40 +216,40 @@ static void on_late(void *data)
 
 	loop_timer_stop(agent->pausing);
 	agent->pausing = NULL;
-	if (agent->phase != AGENT_OPEN || halts_shown(agent) || !agent->paused)
+	if (!agent_is_open(agent) || halts_shown(agent) || !agent->paused)
 		return;
 	agent_say_why(agent, "It is to pause, and runs no Python now: it stops at its next line.");
 	node_flush(agent->base.node);
 }
 
-static void on_paused(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_paused(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct agent *agent = inquiry->agent;
+	struct agent *agent = query->agent;
 
 	if (error)
 		agent->paused = 0;
-	inquiry_answer(inquiry, body, error);
+	agent_request_answer(query, body, error);
 	send_withdrawals(agent);
 	if (!error && !agent->pausing)
 		agent->pausing =
 			loop_timer(node_loop(agent->base.node), STAND_SECONDS, 0, on_late, agent);
 }
 
-static void pause_one(struct inquiry *inquiry)
+static void pause_one(struct agent_request *query)
 {
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "threadId",
-			    json_integer(stepping_thread(inquiry->agent, &inquiry->request)));
-	inquiry_send(inquiry, "pause", arguments, AGENT_SECONDS);
+			    json_integer(stepping_thread(query->agent, &query->request)));
+	agent_request_send(query, "pause", arguments, AGENT_SECONDS);
 }
 
-static void on_threads(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_threads(struct agent_request *query, json_t *body, const struct error *error)
 {
 	if (error)
-		on_paused(inquiry, body, error);
+		on_paused(query, body, error);
 	else
-		pause_one(inquiry_follow(inquiry, on_paused));
+		pause_one(agent_request_follow(query, on_paused));
 }
 
 int stepping_pause(struct agent *agent, const struct message *request, struct error *error)
@@ -266,12 +266,12 @@ int stepping_pause(struct agent *agent, const struct message *request, struct er
 	}
 	agent->paused = stepping_thread(agent, request);
 	if (!threads) {
-		pause_one(inquiry_new(agent, request, on_paused));
+		pause_one(agent_request_new(agent, request, on_paused));
 		return 0;
 	}
 	arguments = json_object();
 	json_set_text(arguments, "mode", strcmp(threads, "one") == 0 ? "one" : "all");
-	inquiry_send(inquiry_new(agent, request, on_threads), "setThreads", arguments,
-		     AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, on_threads), "setThreads", arguments,
+			   AGENT_SECONDS);
 	return 0;
 }

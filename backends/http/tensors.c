@@ -40,7 +40,7 @@ static double read_seconds(const struct message *request)
 }
 
 static int send(struct agent *agent, const struct message *request, const char *command,
-		void (*done)(struct inquiry *inquiry, json_t *body, const struct error *error),
+		void (*done)(struct agent_request *query, json_t *body, const struct error *error),
 		struct error *error)
 {
 	double seconds = read_seconds(request);
@@ -63,8 +63,8 @@ static int send(struct agent *agent, const struct message *request, const char *
 	if (thread > 0)
 		json_object_set_new(arguments, "threadId", json_integer(thread));
 	json_object_set_new(arguments, "timeout", json_real(seconds));
-	inquiry_send(inquiry_new(agent, request, done), command, arguments,
-		     seconds + GRACE_SECONDS);
+	agent_request_send(agent_request_new(agent, request, done), command, arguments,
+			   seconds + GRACE_SECONDS);
 	return 0;
 }
 
@@ -150,11 +150,11 @@ static int add_elements(json_t *body, const json_t *told, struct error *error)
 	return 0;
 }
 
-static json_t *begin_answer(const struct inquiry *inquiry, const json_t *told)
+static json_t *begin_answer(const struct agent_request *query, const json_t *told)
 {
 	json_t *body = json_object();
 
-	json_object_set_new(body, "pid", json_integer(inquiry->agent->base.pid));
+	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
 	json_object_set_new(body, "frame", make_frame(json_object_get(told, "frame")));
 	return body;
 }
@@ -166,16 +166,17 @@ static pid_t find_tid(const struct agent *agent, const json_t *told)
 	return tid > 0 ? tid : agent->base.pid;
 }
 
-static json_t *make_answer(const struct inquiry *inquiry, const json_t *told, struct error *error)
+static json_t *make_answer(const struct agent_request *query, const json_t *told,
+			   struct error *error)
 {
 	json_t *tensor = make_tensor(json_object_get(told, "tensor"), error);
 	json_t *body;
 
 	if (!tensor)
 		return NULL;
-	body = begin_answer(inquiry, told);
+	body = begin_answer(query, told);
 	json_object_set_new(body, "tensor", tensor);
-	json_object_set_new(body, "tid", json_integer(find_tid(inquiry->agent, told)));
+	json_object_set_new(body, "tid", json_integer(find_tid(query->agent, told)));
 	json_object_set_new(body, "value", make_value(json_object_get(told, "value")));
 	if (add_elements(body, told, error) == 0)
 		return body;
@@ -183,7 +184,7 @@ static json_t *make_answer(const struct inquiry *inquiry, const json_t *told, st
 	return NULL;
 }
 
-static json_t *make_list(const struct inquiry *inquiry, const json_t *told, struct error *error)
+static json_t *make_list(const struct agent_request *query, const json_t *told, struct error *error)
 {
 	struct tensor_parameters parameters = { .total = -1 };
 	json_t *list = NULL;
@@ -194,14 +195,14 @@ static json_t *make_list(const struct inquiry *inquiry, const json_t *told, stru
 	tensor_parameters_clear(&parameters);
 	if (!list)
 		return NULL;
-	body = begin_answer(inquiry, told);
+	body = begin_answer(query, told);
 	json_object_update(body, list);
 	json_decref(list);
 	return body;
 }
 
-static void respond(struct inquiry *inquiry, const json_t *told, const struct error *error,
-		    json_t *(*make)(const struct inquiry *inquiry, const json_t *told,
+static void respond(struct agent_request *query, const json_t *told, const struct error *error,
+		    json_t *(*make)(const struct agent_request *query, const json_t *told,
 				    struct error *error))
 {
 	struct error senseless = ERROR_INIT;
@@ -209,23 +210,23 @@ static void respond(struct inquiry *inquiry, const json_t *told, const struct er
 	json_t *body;
 
 	if (error) {
-		inquiry_respond(inquiry, NULL, error);
+		agent_request_respond(query, NULL, error);
 		return;
 	}
-	body = make(inquiry, told, &senseless);
+	body = make(query, told, &senseless);
 	if (!body)
 		error_set(&why, "Its agent's answer makes no sense: %s.", senseless.message);
-	inquiry_respond(inquiry, body, body ? NULL : &why);
+	agent_request_respond(query, body, body ? NULL : &why);
 }
 
-static void on_tensor(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_tensor(struct agent_request *query, json_t *body, const struct error *error)
 {
-	respond(inquiry, body, error, make_answer);
+	respond(query, body, error, make_answer);
 }
 
-static void on_parameters(struct inquiry *inquiry, json_t *body, const struct error *error)
+static void on_parameters(struct agent_request *query, json_t *body, const struct error *error)
 {
-	respond(inquiry, body, error, make_list);
+	respond(query, body, error, make_list);
 }
 
 int tensors_ask(struct agent *agent, const struct message *request, struct error *error)
@@ -238,7 +239,7 @@ int tensors_list(struct agent *agent, const struct message *request, struct erro
 	return send(agent, request, "probetui/parameters", on_parameters, error);
 }
 
-bool tensors_asks(const struct inquiry *inquiry)
+bool tensors_asks(const struct agent_request *query)
 {
-	return inquiry->done == on_tensor || inquiry->done == on_parameters;
+	return query->done == on_tensor || query->done == on_parameters;
 }

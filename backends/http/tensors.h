@@ -9,13 +9,13 @@
 
 struct agent;
 struct error;
-struct inquiry;
+struct agent_request;
 struct message;
 
 /* The requests `tensor` and `parameters`. */
 int tensors_ask(struct agent *agent, const struct message *request, struct error *error);
 int tensors_list(struct agent *agent, const struct message *request, struct error *error);
-/* Whether an inquiry is one of these: it can be cancelled. */
-bool tensors_asks(const struct inquiry *inquiry);
+/* A request of tensors.c, which can be cancelled. */
+bool tensors_asks(const struct agent_request *query);
 
 #endif

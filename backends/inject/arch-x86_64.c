@@ -1,10 +1,10 @@
 /*
- * arch-x86_64: the stub in the instructions of x86-64 (System V ABI).
+ * arch-x86_64: the trampoline in the instructions of x86-64 (System V ABI).
  *
  * It ends by a jump to munmap(2) of its own page, which returns 0 to whom the
- * stub was to return to.
+ * trampoline was to return to.
  */
-#include "backends/inject/stub.h"
+#include "backends/inject/trampoline.h"
 
 #include "banned.h"
 
@@ -17,7 +17,7 @@
 #define WORD_BYTES 8
 #define WAIT_NS 1000000
 #define TIME_BYTES (2 * WORD_BYTES) /* of a struct timespec */
-#define TIME (STUB_TEXT - TIME_BYTES)
+#define TIME (TRAMPOLINE_TEXT - TIME_BYTES)
 
 struct code {
 	uint8_t *bytes;
@@ -67,43 +67,43 @@ static void put_end(struct code *code, uint64_t address, uint64_t unmap)
 {
 	put_first_argument(code, address);
 	PUT(code, 0x48, 0xbe); /* mov rsi, … */
-	put_word(code, STUB_BYTES);
+	put_word(code, TRAMPOLINE_BYTES);
 	PUT(code, 0x5b);       /* pop rbx */
 	PUT(code, 0x48, 0xb8); /* mov rax, … */
 	put_word(code, unmap);
 	PUT(code, 0xff, 0xe0); /* jmp rax */
 }
 
-int stub_make(uint8_t page[STUB_BYTES], uint64_t address, const struct callees *callees,
-	      const char *text, bool with_gil)
+int trampoline_make(uint8_t page[TRAMPOLINE_BYTES], uint64_t address, const struct callees *callees,
+		    const char *text, bool with_gil)
 {
 	struct code code = { page, 0 };
 	size_t length = strlen(text) + 1;
 
-	if (length > STUB_BYTES - STUB_TEXT)
+	if (length > TRAMPOLINE_BYTES - TRAMPOLINE_TEXT)
 		return -1;
-	memset(page, 0, STUB_BYTES);
+	memset(page, 0, TRAMPOLINE_BYTES);
 	PUT(&code, 0x53); /* push rbx: the stack is aligned by it, too */
 	if (with_gil) {
 		put_wait(&code, address);
 		put_call(&code, callees->take_gil);
 		PUT(&code, 0x89, 0xc3); /* mov ebx, eax */
 	}
-	put_first_argument(&code, address + STUB_TEXT);
+	put_first_argument(&code, address + TRAMPOLINE_TEXT);
 	put_call(&code, callees->run);
 	if (with_gil) {
 		PUT(&code, 0x89, 0xdf); /* mov edi, ebx */
 		put_call(&code, callees->leave_gil);
 	}
 	put_end(&code, address, callees->unmap);
-	memcpy(page + STUB_TEXT, text, length);
+	memcpy(page + TRAMPOLINE_TEXT, text, length);
 	return 0;
 }
 
 #else
 
-int stub_make(uint8_t page[STUB_BYTES], uint64_t address, const struct callees *callees,
-	      const char *text, bool with_gil)
+int trampoline_make(uint8_t page[TRAMPOLINE_BYTES], uint64_t address, const struct callees *callees,
+		    const char *text, bool with_gil)
 {
 	(void)page;
 	(void)address;

@@ -7,7 +7,7 @@
 #include "backends/backend.h"
 #include "backends/control/attachable.h"
 #include "backends/inject/pep768.h"
-#include "backends/inject/visit.h"
+#include "backends/inject/inject-attach.h"
 #include "backends/ptrace/cpython.h"
 #include "backends/ptrace/memory.h"
 #include "backends/ptrace/task.h"
@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define VISITS 1000	    /* a loop of dlopen() takes some hundred */
-#define VISIT_SECONDS 0.001 /* between two */
+#define ATTACHES 1000	     /* a loop of dlopen() takes some hundred */
+#define ATTACH_SECONDS 0.001 /* between two */
 #define LOOK_SECONDS 0.002
 #define LOOKS_ASLEEP 5 /* in a row: it sleeps, and does not wait for a file */
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
@@ -27,7 +27,7 @@ struct inject {
 	struct loop_timer *timer;
 	struct memory *memory;
 	struct cpython python;
-	struct visit visit;
+	struct inject_attach attach;
 	char path[INJECT_PATH_MAXIMUM];
 	char text[TEXT_BYTES];
 	double patience;
@@ -112,19 +112,19 @@ static bool is_asleep(const struct inject *inject)
 }
 
 /*
- * It was awake when it was visited, and fell asleep without having looked for
+ * It was awake when it was attached to, and fell asleep without having looked for
  * pending calls: what it is given then waits as long as it sleeps.
  */
 static bool has_missed_it(struct inject *inject)
 {
-	if (inject->visit.cost.way != INJECT_BY_PENDING_CALL || inject->visit.is_for_main ||
-	    inject->visit.cost.stops >= VISITS)
+	if (inject->attach.cost.way != INJECT_BY_PENDING_CALL || inject->attach.is_for_main ||
+	    inject->attach.cost.stops >= ATTACHES)
 		return false;
 	inject->looks_asleep = is_asleep(inject) ? inject->looks_asleep + 1 : 0;
 	if (inject->looks_asleep < LOOKS_ASLEEP)
 		return false;
 	inject->looks_asleep = 0;
-	return visit_withdraw(&inject->visit);
+	return inject_attach_withdraw(&inject->attach);
 }
 
 static void look(void *data)
@@ -137,7 +137,7 @@ static void look(void *data)
 		end(inject, "The process has ended.");
 		return;
 	}
-	if (!visit_is_pending(&inject->visit)) {
+	if (!inject_attach_is_pending(&inject->attach)) {
 		end(inject, NULL);
 		return;
 	}
@@ -148,7 +148,7 @@ static void look(void *data)
 			look_later(inject);
 		return;
 	}
-	if (!visit_withdraw(&inject->visit)) {
+	if (!inject_attach_withdraw(&inject->attach)) {
 		end(inject, NULL);
 		return;
 	}
@@ -167,16 +167,16 @@ static void begin(void *data)
 {
 	struct inject *inject = data;
 	struct error error = ERROR_INIT;
-	enum visit_result result;
+	enum inject_attach_result result;
 
 	inject->timer = NULL;
 	inject->is_under_way = true;
-	result = visit_try(&inject->visit, &error);
-	if (result == VISIT_DONE)
+	result = inject_attach_try(&inject->attach, &error);
+	if (result == INJECT_ATTACH_DONE)
 		look_later(inject);
-	else if (result == VISIT_LATER && inject->visit.cost.stops < VISITS &&
+	else if (result == INJECT_ATTACH_LATER && inject->attach.cost.stops < ATTACHES &&
 		 loop_now() < inject->deadline)
-		begin_later(inject, VISIT_SECONDS);
+		begin_later(inject, ATTACH_SECONDS);
 	else
 		end(inject, error.message[0]
 				    ? error.message
@@ -204,9 +204,10 @@ static int find(struct inject *inject, const char *path, struct error *error)
 {
 	if (make_text(inject, path, error) < 0 ||
 	    cpython_locate(&inject->python, inject->memory, NULL, error) < 0 ||
-	    visit_init(&inject->visit, inject->memory, &inject->python, inject->text, error) < 0)
+	    inject_attach_init(&inject->attach, inject->memory, &inject->python, inject->text,
+			       error) < 0)
 		return -1;
-	return pep768_is_allowed(inject->memory, &inject->python, inject->visit.interpreter, error)
+	return pep768_is_allowed(inject->memory, &inject->python, inject->attach.interpreter, error)
 		       ? 0
 		       : -1;
 }
@@ -271,24 +272,24 @@ void inject_free(struct inject *inject)
 		return;
 	if (inject->timer)
 		loop_timer_stop(inject->timer);
-	if (inject->is_under_way && inject->visit.cost.way != INJECT_NONE)
-		visit_withdraw(&inject->visit);
-	visit_clear(&inject->visit, inject->holds);
+	if (inject->is_under_way && inject->attach.cost.way != INJECT_NONE)
+		inject_attach_withdraw(&inject->attach);
+	inject_attach_clear(&inject->attach, inject->holds);
 	memory_free(inject->memory);
 	free(inject);
 }
 
 void inject_into_main(struct inject *inject)
 {
-	inject->visit.is_for_main = true;
+	inject->attach.is_for_main = true;
 }
 
 void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data), void *data)
 {
-	inject->visit.watch = (struct errand_watch){ passing, data };
+	inject->attach.watch = (struct remote_call_watch){ passing, data };
 }
 
 void inject_cost(const struct inject *inject, struct inject_cost *cost)
 {
-	*cost = inject->visit.cost;
+	*cost = inject->attach.cost;
 }

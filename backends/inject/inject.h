@@ -8,7 +8,7 @@
  * - in the main thread between two of its instructions, as a pending call: the
  *   thread is stopped for a millisecond or two, given a page with a few
  *   instructions, and made to call Py_AddPendingCall() as a signal handler
- *   may (remote.h);
+ *   may (remote-call.h);
  * - when the main thread waits in the kernel and has let go of the GIL, in a
  *   new thread: it is made to call PyThread_start_new_thread() in the same
  *   way, and waits on. So this is for a rank that hangs, too, and for one that
@@ -42,7 +42,7 @@ enum inject_way {
 struct inject_cost {
 	enum inject_way way;
 	unsigned stops;	     /* of its main thread */
-	unsigned turns;	     /* it made in them for us (errand.h) */
+	unsigned turns;	     /* it made in them for us (remote-call.h) */
 	uint64_t longest_ns; /* of these stops */
 	uint64_t away_ns;    /* of that: its registers were not its own */
 };
@@ -67,7 +67,7 @@ inject_new(struct loop *loop, struct holds *holds, pid_t pid, const char *path, 
 void inject_into_main(struct inject *inject);
 /* What has not begun to run yet never will. NULL frees nothing. */
 void inject_free(struct inject *inject);
-/* For tests: who is told where it is (errand.h). Before the loop continues. */
+/* For tests: who is told where it is (remote-call.h). Before the loop continues. */
 void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data),
 		  void *data);
 void inject_cost(const struct inject *inject, struct inject_cost *cost);

@@ -7,7 +7,7 @@
 #include "backends/arguments.h"
 #include "backends/backend.h"
 #include "backends/inject/inject.h"
-#include "backends/inject/parcel.h"
+#include "backends/inject/staging-dir.h"
 #include "backends/node.h"
 #include "backends/roster.h"
 #include "base/alloc.h"
@@ -31,7 +31,7 @@ struct injection {
 	struct injections *injections;
 	struct message request; /* its number and name, for the answer */
 	pid_t pid;
-	struct parcel *parcel;
+	struct staging_dir *dir;
 	struct inject *inject;	  /* NULL: the script runs */
 	struct loop_timer *timer; /* then */
 	double deadline;
@@ -52,7 +52,7 @@ static void injection_free(struct injection *injection)
 	if (injection->timer)
 		loop_timer_stop(injection->timer);
 	inject_free(injection->inject);
-	parcel_free(injection->parcel);
+	staging_dir_free(injection->dir);
 	message_clear(&injection->request);
 	free(injection);
 }
@@ -119,7 +119,7 @@ static json_t *read_answer(const struct injection *injection)
 	json_t *answer = NULL;
 
 	text.maximum = ANSWER_MAXIMUM;
-	if (parcel_read(injection->parcel, ANSWER, &text) == 0)
+	if (staging_dir_read(injection->dir, ANSWER, &text) == 0)
 		answer = json_parse(text.data, text.length, NULL);
 	buffer_clear(&text);
 	return answer;
@@ -145,7 +145,7 @@ static void start_in_main(struct injection *injection)
 	char *package = find_package(&error);
 
 	injection->is_for_main = true;
-	if (package && parcel_write_script(injection->parcel, package, &error) == 0 &&
+	if (package && staging_dir_write_script(injection->dir, package, &error) == 0 &&
 	    start(injection, patience > 0 ? patience : 0, &error) == 0)
 		inject_into_main(injection->inject);
 	else
@@ -160,7 +160,7 @@ static bool take_answer(struct injection *injection)
 
 	if (!answer)
 		return false;
-	parcel_remove(injection->parcel, ANSWER);
+	staging_dir_remove(injection->dir, ANSWER);
 	if (json_get_boolean(answer, "wants_main", false))
 		start_in_main(injection);
 	else
@@ -223,7 +223,7 @@ static int start(struct injection *injection, double patience, struct error *err
 	struct reason reason;
 
 	injection->inject = inject_new(node_loop(node), node_holds(node), injection->pid,
-				       parcel_script(injection->parcel), patience, on_begun,
+				       staging_dir_script(injection->dir), patience, on_begun,
 				       injection, &reason);
 	return injection->inject ? 0 : reason_explain(&reason, error);
 }
@@ -233,9 +233,9 @@ static int put_in(struct injection *injection, double seconds, struct error *err
 	char *package = find_package(error);
 
 	if (package)
-		injection->parcel = parcel_new(injection->pid, package, seconds, error);
+		injection->dir = staging_dir_new(injection->pid, package, seconds, error);
 	free(package);
-	return injection->parcel ? 0 : -1;
+	return injection->dir ? 0 : -1;
 }
 
 static void begin(struct node *node, const struct message *request, pid_t pid, double seconds)

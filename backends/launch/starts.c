@@ -171,7 +171,7 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	close_memory(follow);
 	if (entrance_is_python(procfs, follow->pid))
 		go_to(follow, STATION_LOADING, entrance_of_program(procfs, follow->pid));
-	return TRACEE_GOES_ON;
+	return TRACEE_RESUME;
 }
 
 static void on_turn(void *data);
@@ -198,19 +198,19 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 		follow->tries = 0;
 		go_to(follow, STATION_RUNNING,
 		      entrance_of_python(follow->memory, node_elf_cache(starts->node)));
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	}
 	if (follow->station != STATION_RUNNING)
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	if (!is_up(follow)) {
 		if (++follow->tries > TRIES_MAXIMUM)
 			leave_station(follow);
-		return TRACEE_GOES_ON;
+		return TRACEE_RESUME;
 	}
 	follow->station = STATION_READY;
 	if (!starts->timer)
 		starts->timer = loop_timer(node_loop(starts->node), 0, 0, on_turn, starts);
-	return TRACEE_STAYS;
+	return TRACEE_STAY;
 }
 
 static void on_gone(struct tracee *tracee, void *data)

@@ -17,7 +17,8 @@
 
 static double answer_seconds(const struct session *session)
 {
-	return session->asking ? ANSWER_SECONDS : PROBE_SECONDS * (1u << session->lost_count);
+	return session->question == QUESTION_ORDER ? ANSWER_SECONDS
+						   : PROBE_SECONDS * (1u << session->lost_count);
 }
 
 /* The next line of a question that was begun. */
@@ -29,7 +30,7 @@ void session_send_question(struct session *session)
 		return;
 	session_expect_echo(session, line);
 	pdbprompt_forget_passed(&session->prompt);
-	session_set_phase(session, PHASE_ASKING, answer_seconds(session));
+	session_enter(session, SESSION_ASKED, answer_seconds(session));
 	session_send(session, line);
 }
 
@@ -38,6 +39,7 @@ void session_probe(struct session *session)
 	json_t *question = json_object();
 
 	json_set_text(question, "do", "state");
+	session->question = QUESTION_STATE;
 	inspector_ask(session->inspector, question);
 	session_send_question(session);
 }
@@ -52,7 +54,7 @@ void session_probe_again(struct session *session)
 
 static void refuse_debugger(struct session *session, const char *why)
 {
-	session_set_phase(session, PHASE_LISTENING, 0);
+	session_enter(session, SESSION_RUNNING, 0);
 	session_show_raw(session, session->raw.length);
 	session_take_prompt(session);
 	session->resumed_by = RESUMED_BY_NOBODY;
@@ -96,29 +98,34 @@ static void fail_asking(struct session *session, const char *why)
 	struct order *order = session->asking;
 
 	session->asking = NULL;
-	if (order)
-		order_failed(session, order, why);
+	order_failed(session, order, why);
 	order_free(order);
 }
 
 static void finish_question(struct session *session, json_t *owned_answer, const char *failure)
 {
-	bool is_wanted = !session->is_given_up;
+	enum question question = session->question;
 
-	session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
-	session->is_given_up = false;
+	session_enter(session, SESSION_ANSWERED, RETURN_SECONDS);
+	session->question = QUESTION_NONE;
 	session->lost_count = 0;
 	session_take_prompt(session);
-	if (!is_wanted) {
-		/* What became of the program is asked at the prompt. */
-	} else if (session->asking && failure) {
-		fail_asking(session, failure);
-	} else if (session->asking) {
-		finish_asking(session, owned_answer);
-	} else if (failure) {
-		refuse_debugger(session, failure);
-	} else {
-		finish_probe(session, owned_answer);
+	switch (question) {
+	case QUESTION_ORDER:
+		if (failure)
+			fail_asking(session, failure);
+		else
+			finish_asking(session, owned_answer);
+		break;
+	case QUESTION_STATE:
+		if (failure)
+			refuse_debugger(session, failure);
+		else
+			finish_probe(session, owned_answer);
+		break;
+	case QUESTION_DROPPED: /* begin_prompt() asks where the debugger is */
+	case QUESTION_NONE:
+		break;
 	}
 	json_decref(owned_answer);
 }
@@ -160,7 +167,7 @@ static void begin_prompt(struct session *session)
 	bool is_told = session->debugger.state == DEBUGGER_STOPPED ||
 		       session->debugger.state == DEBUGGER_NESTED;
 
-	session_set_phase(session, PHASE_PROMPT, 0);
+	session_enter(session, SESSION_PROMPT, 0);
 	if (inspector_is_asking(session->inspector))
 		session_send_question(session);
 	else if (is_told)
@@ -169,14 +176,14 @@ static void begin_prompt(struct session *session)
 		session_probe(session);
 }
 
-/* RETURNING: what comes is other threads' output, then the prompt. */
+/* ANSWERED: other threads' output comes, then the prompt. */
 void session_look_for_prompt(struct session *session, bool is_quiet)
 {
 	struct pdbprompt rest;
 	enum pdbprompt_kind kind;
 
 	show_lines(session);
-	/* It is looked at again with each piece that comes. */
+	/* Each piece that comes is a reason to search all of raw. */
 	if (session->raw.length > HELD_MAXIMUM)
 		session_show_raw(session, session->raw.length);
 	kind = raw_kind(session, &rest);
@@ -207,8 +214,8 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
 }
 
 /*
- * ASKING: nothing came for a while. Where a prompt is there, and no answer is
- * before it, what came is about our question; or, from one that has answered
+ * ASKED: nothing came for a while. A prompt without an answer before the prompt
+ * means that raw is about the question; or, from a debugger that has answered
  * before, it is the prompt that the question waited for.
  */
 void session_look_for_refusal(struct session *session)
@@ -222,7 +229,7 @@ void session_look_for_refusal(struct session *session)
 		show_lines(session);
 		return;
 	}
-	if (!session->asking && session->stop)
+	if (session->question != QUESTION_ORDER && session->stop)
 		session_show_raw(session, session->raw.length);
 	buffer_reset(&session->raw);
 	session_take_prompt(session);
@@ -232,7 +239,7 @@ void session_look_for_refusal(struct session *session)
 		finish_question(session, NULL, error.message);
 }
 
-/* ASKING: the answer may be whole. */
+/* ASKED: the answer may be whole. */
 void session_look_for_answer(struct session *session)
 {
 	struct error error = ERROR_INIT;
@@ -257,9 +264,9 @@ void session_look_for_answer(struct session *session)
 		return;
 	}
 	if (result == INSPECTOR_SEND) {
-		/* There was one, then: the next is another. */
+		/* The prompt has read this line of the question; another one reads the next. */
 		session_take_prompt(session);
-		session_set_phase(session, PHASE_RETURNING, RETURN_SECONDS);
+		session_enter(session, SESSION_ANSWERED, RETURN_SECONDS);
 	} else {
 		finish_question(session, answer, result == INSPECTOR_FAILED ? error.message : NULL);
 	}

@@ -20,10 +20,10 @@
 #include "backends/node.h"
 #include "backends/pdb/listeners.h"
 #include "backends/pdb/network.h"
-#include "backends/pdb/offer.h"
-#include "backends/pdb/seat.h"
+#include "backends/pdb/pdb-listener.h"
+#include "backends/pdb/pdb-scan-state.h"
 #include "backends/pdb/server.h"
-#include "backends/pdb/shelf.h"
+#include "backends/pdb/socket-dir-cache.h"
 #include "backends/procfs.h"
 #include "backends/roster.h"
 #include "base/alloc.h"
@@ -33,16 +33,16 @@
 
 struct finder {
 	struct node *node;
-	struct map *seats; /* pid -> struct seat */
+	struct map *states; /* pid -> struct pdb_scan_state */
 	struct networks *networks;
-	struct shelves *shelves;
-	bool has_new_seat; /* in this look */
-	bool is_asked;	   /* it tells of all there are */
+	struct socket_dir_cache *cache;
+	bool has_new_process; /* in this look */
+	bool is_asked;	      /* it tells of all there are */
 };
 
-static void free_seat(void *value)
+static void free_state(void *value)
 {
-	seat_clear(value);
+	pdb_scan_state_clear(value);
 	free(value);
 }
 
@@ -51,9 +51,9 @@ struct finder *finder_new(struct node *node)
 	struct finder *finder = xcalloc(1, sizeof(*finder));
 
 	finder->node = node;
-	finder->seats = map_new(free_seat);
+	finder->states = map_new(free_state);
 	finder->networks = networks_new(node_procfs(node));
-	finder->shelves = shelves_new();
+	finder->cache = socket_dir_cache_new();
 	return finder;
 }
 
@@ -61,42 +61,43 @@ void finder_free(struct finder *finder)
 {
 	if (!finder)
 		return;
-	shelves_free(finder->shelves);
+	socket_dir_cache_free(finder->cache);
 	networks_free(finder->networks);
-	map_free(finder->seats);
+	map_free(finder->states);
 	free(finder);
 }
 
-static struct seat *take_seat(struct finder *finder, const struct process *process)
+static struct pdb_scan_state *take_state(struct finder *finder, const struct process *process)
 {
 	uint64_t key = (uint64_t)process->pid;
-	struct seat *seat = map_find(finder->seats, key);
+	struct pdb_scan_state *state = map_find(finder->states, key);
 
-	if (!seat || seat->start_time != process->start_time) {
-		seat = xcalloc(1, sizeof(*seat));
-		seat_init(seat, process);
-		map_put(finder->seats, key, seat);
-		finder->has_new_seat = true;
+	if (!state || state->start_time != process->start_time) {
+		state = xcalloc(1, sizeof(*state));
+		pdb_scan_state_init(state, process);
+		map_put(finder->states, key, state);
+		finder->has_new_process = true;
 	}
-	seat_update(seat, process, roster_files(node_roster(finder->node), process->pid));
-	return seat;
+	pdb_scan_state_update(state, process,
+			      roster_files(node_roster(finder->node), process->pid));
+	return state;
 }
 
 /* What stands for a process on another machine is none. */
-static void take_seats(struct finder *finder)
+static void take_states(struct finder *finder)
 {
 	struct roster *roster = node_roster(finder->node);
 	struct pid_list list = { .pids = NULL };
 
 	roster_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++) {
-		struct seat *seat;
+		struct pdb_scan_state *state;
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN)
 			continue;
-		seat = take_seat(finder, roster_find(roster, list.pids[i]));
-		if (++seat->looks > 1)
-			seat_learn(seat, node_procfs(finder->node));
+		state = take_state(finder, roster_find(roster, list.pids[i]));
+		if (++state->looks > 1)
+			pdb_scan_state_learn(state, node_procfs(finder->node));
 	}
 	pid_list_clear(&list);
 }
@@ -107,90 +108,90 @@ static void add_pid(uint64_t key, void *value, void *data)
 	pid_list_add(data, (pid_t)key);
 }
 
-static void drop_seats(struct finder *finder)
+static void drop_states(struct finder *finder)
 {
 	struct pid_list list = { .pids = NULL };
 
-	map_each(finder->seats, add_pid, &list);
+	map_each(finder->states, add_pid, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (!roster_find(node_roster(finder->node), list.pids[i]))
-			map_remove(finder->seats, (uint64_t)list.pids[i]);
+			map_remove(finder->states, (uint64_t)list.pids[i]);
 	pid_list_clear(&list);
 }
 
 /* Two sockets of one path: it leads to the later one. */
-static void find_twin(struct offer *offer, const struct listeners *listeners, pid_t pid)
+static void find_twin(struct pdb_listener *found, const struct listeners *listeners, pid_t pid)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *other = &listeners->items[i];
 
 		if (other->path && other->holder != pid &&
-		    strcmp(other->path, offer->listener->path) == 0) {
-			offer->has_twin = true;
-			offer->twin_pid = other->holder;
+		    strcmp(other->path, found->listener->path) == 0) {
+			found->has_twin = true;
+			found->twin_pid = other->holder;
 		}
 	}
 }
 
 /* The best of the process's sockets with a name; false: it has none. */
-static bool find_path(const struct seat *seat, const struct listeners *listeners,
-		      struct offer *offer)
+static bool find_path(const struct pdb_scan_state *state, const struct listeners *listeners,
+		      struct pdb_listener *found)
 {
-	*offer = (struct offer){ .listener = NULL };
+	*found = (struct pdb_listener){ .listener = NULL };
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
-		if (!listener->path || listener->holder != seat->pid)
+		if (!listener->path || listener->holder != state->pid)
 			continue;
-		offer->more += offer->listener != NULL;
-		if (!offer->listener || offer_compare(seat, listener, offer->listener) > 0)
-			offer->listener = listener;
+		found->more += found->listener != NULL;
+		if (!found->listener || pdb_listener_compare(state, listener, found->listener) > 0)
+			found->listener = listener;
 	}
-	if (offer->listener)
-		find_twin(offer, listeners, seat->pid);
-	return offer->listener;
+	if (found->listener)
+		find_twin(found, listeners, state->pid);
+	return found->listener;
 }
 
 /*
  * The newest port that the process's first thread waits at, else any thread:
  * PyTorch's store has one that polls for the ranks.
  */
-static void find_newest(struct procfs *procfs, const struct seat *seat,
+static void find_newest(struct procfs *procfs, const struct pdb_scan_state *state,
 			const struct listeners *listeners, struct map *held, bool is_thorough,
-			struct offer *offer)
+			struct pdb_listener *found)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
 		if (!listener->path && map_find(held, listener->inode) &&
-		    (!offer->listener || listener->inode > offer->listener->inode) &&
-		    listeners_is_accepting(procfs, seat->pid, listener->inode, is_thorough))
-			offer->listener = listener;
+		    (!found->listener || listener->inode > found->listener->inode) &&
+		    listeners_is_accepting(procfs, state->pid, listener->inode, is_thorough))
+			found->listener = listener;
 	}
 }
 
 /* The port that a thread of the process waits at; false: none. */
-static bool find_port(const struct finder *finder, const struct seat *seat,
-		      const struct listeners *listeners, struct offer *offer)
+static bool find_port(const struct finder *finder, const struct pdb_scan_state *state,
+		      const struct listeners *listeners, struct pdb_listener *found)
 {
 	struct procfs *procfs = node_procfs(finder->node);
 	struct map *held;
 
-	*offer = (struct offer){ .listener = NULL };
-	if (!seat->server || !seat->server->has_port)
+	*found = (struct pdb_listener){ .listener = NULL };
+	if (!state->server || !state->server->has_port)
 		return false;
-	held = listeners_held(procfs, seat->pid);
+	held = listeners_held(procfs, state->pid);
 	if (held)
-		find_newest(procfs, seat, listeners, held, false, offer);
-	if (held && !offer->listener)
-		find_newest(procfs, seat, listeners, held, true, offer);
+		find_newest(procfs, state, listeners, held, false, found);
+	if (held && !found->listener)
+		find_newest(procfs, state, listeners, held, true, found);
 	map_free(held);
-	return offer->listener;
+	return found->listener;
 }
 
 struct file_search {
 	const struct finder *finder;
-	struct seat *seat;
+	struct pdb_scan_state *state;
 	const struct listeners *listeners;
 	struct debugger *debugger;
 };
@@ -212,8 +213,8 @@ static void look_at_file(const char *path, const char *seen, void *data)
 		is_served = true;
 	}
 	debugger_init(&found);
-	if (offer_describe_file(path, is_served, search->seat, node_procfs(search->finder->node),
-				&found) &&
+	if (pdb_listener_describe_file(path, is_served, search->state,
+				       node_procfs(search->finder->node), &found) &&
 	    (search->debugger->state == DEBUGGER_NONE ||
 	     (search->debugger->state == DEBUGGER_STALE && found.state == DEBUGGER_REFUSED))) {
 		debugger_clear(search->debugger);
@@ -224,107 +225,108 @@ static void look_at_file(const char *path, const char *seen, void *data)
 }
 
 /* Into an initialised debugger. */
-static void describe(struct finder *finder, struct seat *seat, struct debugger *debugger)
+static void describe(struct finder *finder, struct pdb_scan_state *state, struct debugger *debugger)
 {
-	const struct listeners *listeners = networks_find(finder->networks, seat);
+	const struct listeners *listeners = networks_find(finder->networks, state);
 	struct file_search search = {
 		.finder = finder,
-		.seat = seat,
+		.state = state,
 		.listeners = listeners,
 		.debugger = debugger,
 	};
-	struct offer offer;
+	struct pdb_listener found;
 
-	if (find_path(seat, listeners, &offer) || find_port(finder, seat, listeners, &offer)) {
+	if (find_path(state, listeners, &found) || find_port(finder, state, listeners, &found)) {
 		/* Names are the process's own: where they lead is needed. */
-		seat_learn(seat, node_procfs(finder->node));
-		offer_describe(&offer, seat, node_procfs(finder->node), debugger);
-		seat->offered = offer.listener->inode;
+		pdb_scan_state_learn(state, node_procfs(finder->node));
+		pdb_listener_describe(&found, state, node_procfs(finder->node), debugger);
+		state->reported = found.listener->inode;
 		return;
 	}
-	shelves_each(finder->shelves, seat, look_at_file, &search);
+	socket_dir_cache_each(finder->cache, state, look_at_file, &search);
 }
 
 /* Tells when it is not what was told last. */
-static void tell(struct finder *finder, struct seat *seat, const struct debugger *debugger)
+static void tell(struct finder *finder, struct pdb_scan_state *state,
+		 const struct debugger *debugger)
 {
 	bool is_none = debugger->state == DEBUGGER_NONE;
 	json_t *json = debugger_to_json(debugger);
 	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
-	bool is_new = seat->told ? strcmp(seat->told, text) != 0 : !is_none;
+	bool is_new = state->told ? strcmp(state->told, text) != 0 : !is_none;
 
 	json_decref(json);
 	if (is_new || (finder->is_asked && !is_none))
-		node_emit_debugger(finder->node, seat->pid, debugger);
-	seat->is_waiting = debugger->state == DEBUGGER_WAITING;
-	free(seat->told);
-	seat->told = is_none ? NULL : xstrdup(text);
+		node_emit_debugger(finder->node, state->pid, debugger);
+	state->is_waiting = debugger->state == DEBUGGER_WAITING;
+	free(state->told);
+	state->told = is_none ? NULL : xstrdup(text);
 	free(text);
 }
 
 static void look_at(uint64_t pid, void *value, void *data)
 {
 	struct finder *finder = data;
-	struct seat *seat = value;
+	struct pdb_scan_state *state = value;
 	const struct debugger *ours =
 		connections_debugger(node_connections(finder->node), (pid_t)pid);
 	bool is_lost = ours && ours->state != DEBUGGER_NONE;
 	struct debugger debugger;
 
 	if (ours && debugger_is_ours(ours)) {
-		seat->taken = seat->offered;
-		free(seat->told);
-		seat->told = NULL;
-		seat->is_waiting = false;
+		state->taken = state->reported;
+		free(state->told);
+		state->told = NULL;
+		state->is_waiting = false;
 		return;
 	}
 	debugger_init(&debugger);
-	describe(finder, seat, &debugger);
+	describe(finder, state, &debugger);
 	/* What became of one that we had is told by who had it. */
 	if (!is_lost || debugger.state == DEBUGGER_WAITING)
-		tell(finder, seat, &debugger);
+		tell(finder, state, &debugger);
 	debugger_clear(&debugger);
 }
 
 void finder_look(struct finder *finder, bool is_asked)
 {
 	finder->is_asked = is_asked;
-	finder->has_new_seat = false;
-	drop_seats(finder);
-	take_seats(finder);
-	networks_read(finder->networks, finder->seats, finder->has_new_seat);
-	shelves_turn(finder->shelves);
-	map_each(finder->seats, look_at, finder);
+	finder->has_new_process = false;
+	drop_states(finder);
+	take_states(finder);
+	networks_read(finder->networks, finder->states, finder->has_new_process);
+	socket_dir_cache_begin(finder->cache);
+	map_each(finder->states, look_at, finder);
 }
 
 void finder_note(struct finder *finder, pid_t pid)
 {
 	struct roster *roster = node_roster(finder->node);
 	const struct process *process = roster_find(roster, pid);
-	struct seat *seat = map_find(finder->seats, (uint64_t)pid);
+	struct pdb_scan_state *state = map_find(finder->states, (uint64_t)pid);
 	const struct server *before;
 
-	if (!seat || !process || seat->is_waiting)
+	if (!state || !process || state->is_waiting)
 		return;
-	before = seat->server;
-	seat_update(seat, process, roster_files(roster, pid));
-	if (!seat->server || seat->server == before || !seat->server->has_port)
+	before = state->server;
+	pdb_scan_state_update(state, process, roster_files(roster, pid));
+	if (!state->server || state->server == before || !state->server->has_port)
 		return;
 	finder->is_asked = false;
-	networks_read(finder->networks, finder->seats, false);
-	shelves_turn(finder->shelves);
-	look_at((uint64_t)pid, seat, finder);
+	networks_read(finder->networks, finder->states, false);
+	socket_dir_cache_begin(finder->cache);
+	look_at((uint64_t)pid, state, finder);
 }
 
 void finder_describe(struct node *node, const struct process *process, struct debugger *debugger)
 {
 	struct finder *finder = finder_new(node);
-	struct seat *seat = take_seat(finder, process);
+	struct pdb_scan_state *state = take_state(finder, process);
 
-	seat_learn(seat, node_procfs(node));
-	networks_read(finder->networks, finder->seats, true);
-	shelves_turn(finder->shelves);
-	describe(finder, seat, debugger);
+	pdb_scan_state_learn(state, node_procfs(node));
+	networks_read(finder->networks, finder->states, true);
+	socket_dir_cache_begin(finder->cache);
+	describe(finder, state, debugger);
 	finder_free(finder);
 }
 

@@ -5,7 +5,7 @@
 
 #include "banned.h"
 #include "backends/pdb/listeners.h"
-#include "backends/pdb/seat.h"
+#include "backends/pdb/pdb-scan-state.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/socketfile.h"
 #include "backends/procfs.h"
@@ -19,16 +19,16 @@ struct network {
 };
 
 struct holder {
-	pid_t pid; /* 0: none of the seats */
+	pid_t pid; /* 0: none of the states */
 	uint64_t start_time;
 };
 
 struct networks {
 	struct procfs *procfs;
-	struct map *networks; /* struct seat's -> struct network */
+	struct map *networks; /* struct pdb_scan_state's -> struct network */
 	struct map *holders;  /* inode -> struct holder */
 	/* While it reads: */
-	const struct map *seats;
+	const struct map *states;
 	struct map *known; /* the holders before */
 	bool has_new;
 	bool has_unread; /* some holder was not seen for a failed reading */
@@ -63,42 +63,42 @@ void networks_free(struct networks *networks)
 }
 
 /* The process that was looked at first may end any time; we do not. */
-static pid_t choose_pid(const struct seat *seat)
+static pid_t choose_pid(const struct pdb_scan_state *state)
 {
-	return seat->network == 0 ? getpid() : seat->pid;
+	return state->network == 0 ? getpid() : state->pid;
 }
 
 /* One that cannot be read has nothing that listens. */
 static void read_network(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
-	const struct seat *seat = value;
-	struct network *network = map_find(networks->networks, seat->network);
+	const struct pdb_scan_state *state = value;
+	struct network *network = map_find(networks->networks, state->network);
 
 	(void)pid;
 	if (!network) {
 		network = xcalloc(1, sizeof(*network));
-		map_put(networks->networks, seat->network, network);
-		listeners_add_unix(&network->listeners, networks->procfs, choose_pid(seat),
+		map_put(networks->networks, state->network, network);
+		listeners_add_unix(&network->listeners, networks->procfs, choose_pid(state),
 				   socketfile_is_debugger);
 	}
-	if (seat->server && seat->server->has_port && !network->has_ports) {
+	if (state->server && state->server->has_port && !network->has_ports) {
 		network->has_ports = true;
-		listeners_add_tcp(&network->listeners, networks->procfs, choose_pid(seat));
+		listeners_add_tcp(&network->listeners, networks->procfs, choose_pid(state));
 	}
 }
 
 /* Whose it was is still true; false: that has to be looked for. */
 static bool keep_holder(const struct networks *networks, const struct holder *known)
 {
-	const struct seat *seat;
+	const struct pdb_scan_state *state;
 
 	if (!known)
 		return false;
 	if (known->pid == 0)
 		return !networks->has_new && !networks->had_unread;
-	seat = map_find(networks->seats, (uint64_t)known->pid);
-	return seat && seat->start_time == known->start_time;
+	state = map_find(networks->states, (uint64_t)known->pid);
+	return state && state->start_time == known->start_time;
 }
 
 /* Ports are many, and whose they are is asked of a few processes only. */
@@ -128,8 +128,8 @@ static void recall_holders(uint64_t id, void *value, void *data)
 static void find_held(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
-	const struct seat *seat = value;
-	const struct network *network = map_find(networks->networks, seat->network);
+	const struct pdb_scan_state *state = value;
+	const struct network *network = map_find(networks->networks, state->network);
 	struct map *held;
 
 	if (!network->has_unknown)
@@ -142,10 +142,10 @@ static void find_held(uint64_t pid, void *value, void *data)
 		struct holder *holder = map_find(networks->holders, inode);
 
 		if (!holder || !map_find(held, inode) ||
-		    (holder->pid && holder->start_time <= seat->start_time))
+		    (holder->pid && holder->start_time <= state->start_time))
 			continue;
 		holder->pid = (pid_t)pid;
-		holder->start_time = seat->start_time;
+		holder->start_time = state->start_time;
 	}
 	map_free(held);
 }
@@ -164,9 +164,9 @@ static void note_holders(uint64_t id, void *value, void *data)
 	}
 }
 
-void networks_read(struct networks *networks, const struct map *seats, bool has_new)
+void networks_read(struct networks *networks, const struct map *states, bool has_new)
 {
-	networks->seats = seats;
+	networks->states = states;
 	networks->has_new = has_new;
 	networks->had_unread = networks->has_unread;
 	networks->has_unread = false;
@@ -174,18 +174,19 @@ void networks_read(struct networks *networks, const struct map *seats, bool has_
 	networks->holders = map_new(free);
 	map_free(networks->networks);
 	networks->networks = map_new(free_network);
-	map_each(seats, read_network, networks);
+	map_each(states, read_network, networks);
 	map_each(networks->networks, recall_holders, networks);
-	map_each(seats, find_held, networks);
+	map_each(states, find_held, networks);
 	map_each(networks->networks, note_holders, networks);
 	map_free(networks->known);
 	networks->known = NULL;
-	networks->seats = NULL;
+	networks->states = NULL;
 }
 
-const struct listeners *networks_find(const struct networks *networks, const struct seat *seat)
+const struct listeners *networks_find(const struct networks *networks,
+				      const struct pdb_scan_state *state)
 {
-	const struct network *network = map_find(networks->networks, seat->network);
+	const struct network *network = map_find(networks->networks, state->network);
 
 	return network ? &network->listeners : NULL;
 }

@@ -17,19 +17,20 @@ struct listeners;
 struct map;
 struct networks;
 struct procfs;
-struct seat;
+struct pdb_scan_state;
 
 struct networks *networks_new(struct procfs *procfs);
 void networks_free(struct networks *networks);
 /*
- * Reads what listens now where the seats (pid -> struct seat) are, and finds
- * whose it is; has_new: a seat was not there the last time.
+ * Reads what listens now where the states (pid -> struct pdb_scan_state) are, and finds
+ * whose it is; has_new: a state was not there the last time.
  */
-void networks_read(struct networks *networks, const struct map *seats, bool has_new);
+void networks_read(struct networks *networks, const struct map *states, bool has_new);
 /*
- * Lends what listens in the network of a seat, until the next reading; those
- * with a path have their holder, where it is one of the seats.
+ * Lends what listens in the network of a state, until the next reading; those
+ * with a path have their holder, where it is one of the states.
  */
-const struct listeners *networks_find(const struct networks *networks, const struct seat *seat);
+const struct listeners *networks_find(const struct networks *networks,
+				      const struct pdb_scan_state *state);
 
 #endif

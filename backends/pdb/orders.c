@@ -243,7 +243,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 	[REQUEST_JUMP] = { .begin = begin_step, .command = "j",
 			   .resumes = RESUMED_BY_STEP },
 	[REQUEST_TERMINATE] = { .begin = begin_step, .command = "q",
-				.resumes = RESUMED_BY_CONTINUE },
+				.resumes = RESUMED_BY_QUIT },
 	[REQUEST_SET_BREAKPOINTS] = { .begin = begin_breakpoints,
 				      .body = make_bindings },
 	[REQUEST_TERMINAL_INPUT] = { .resumes = RESUMED_BY_TYPING },

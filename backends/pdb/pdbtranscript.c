@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "banned.h"
-#include "backends/pdb/outflow.h"
+#include "backends/pdb/output-stream.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 
@@ -11,7 +11,7 @@
 
 struct pdbtranscript {
 	struct buffer kept;
-	struct outflow *outflow;
+	struct output_stream *stream;
 	bool is_open;
 };
 
@@ -20,7 +20,7 @@ struct pdbtranscript *pdbtranscript_new(struct node *node, pid_t pid)
 	struct pdbtranscript *transcript = xcalloc(1, sizeof(*transcript));
 
 	buffer_init(&transcript->kept, 0);
-	transcript->outflow = outflow_new(node, pid, "terminal", KEPT_MAXIMUM);
+	transcript->stream = output_stream_new(node, pid, "terminal", KEPT_MAXIMUM);
 	return transcript;
 }
 
@@ -28,7 +28,7 @@ void pdbtranscript_free(struct pdbtranscript *transcript)
 {
 	if (!transcript)
 		return;
-	outflow_free(transcript->outflow);
+	output_stream_free(transcript->stream);
 	buffer_clear(&transcript->kept);
 	free(transcript);
 }
@@ -42,7 +42,7 @@ void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes, size
 	if (kept->length > 2 * KEPT_MAXIMUM)
 		buffer_consume(kept, kept->length - KEPT_MAXIMUM);
 	if (transcript->is_open)
-		outflow_add(transcript->outflow, bytes, length);
+		output_stream_add(transcript->stream, bytes, length);
 }
 
 void pdbtranscript_open(struct pdbtranscript *transcript, bool is_open)
@@ -50,16 +50,16 @@ void pdbtranscript_open(struct pdbtranscript *transcript, bool is_open)
 	struct buffer *kept = &transcript->kept;
 
 	transcript->is_open = is_open;
-	outflow_restart(transcript->outflow);
+	output_stream_restart(transcript->stream);
 	if (!is_open)
 		return;
 	if (kept->length > KEPT_MAXIMUM)
 		buffer_consume(kept, kept->length - KEPT_MAXIMUM);
-	outflow_add(transcript->outflow, kept->data, kept->length);
-	outflow_flush(transcript->outflow);
+	output_stream_add(transcript->stream, kept->data, kept->length);
+	output_stream_flush(transcript->stream);
 }
 
 void pdbtranscript_flush(struct pdbtranscript *transcript)
 {
-	outflow_flush(transcript->outflow);
+	output_stream_flush(transcript->stream);
 }

@@ -44,31 +44,33 @@ void session_expect_echo(struct session *session, const char *text);
 /* Bytes of the beginning that are what was sent. */
 size_t session_skip_echo(struct session *session, const char *bytes, size_t length);
 
-/* listening.c: seconds 0: the phase may last. */
-void session_set_phase(struct session *session, enum phase phase, double seconds);
-/* So long from now on. */
-void session_limit_phase(struct session *session, double seconds);
-/* Looks again when nothing has come for so long. */
+/* session-state.c: enters the state; on_deadline after so many seconds, 0: never. */
+void session_enter(struct session *session, enum session_state state, double seconds);
+/* Moves the deadline of the state: so many seconds from now. */
+void session_limit_state(struct session *session, double seconds);
+/* on_quiet when no byte has come for so many seconds. */
 void session_await_quiet(struct session *session, double seconds);
-/* LISTENING, or at the prompt: is the unfinished line one? */
-void session_look_at_line(struct session *session, bool is_quiet);
+/* Bytes of the debugger, without echo and token. */
+void session_take_bytes(struct session *session, const char *bytes, size_t length);
 
-/* asking.c: asks what the state is. */
+/* asking.c: asks where the debugger is (QUESTION_STATE). */
 void session_probe(struct session *session);
 /* The question was lost: its answer may still come. */
 void session_probe_again(struct session *session);
 /* Sends the next line of the question that was begun. */
 void session_send_question(struct session *session);
-/* ASKING: what came may be the answer. */
+/* ASKED: what came may be the answer. */
 void session_look_for_answer(struct session *session);
-/* ASKING: nothing came for a while. */
+/* ASKED: nothing came for a while. */
 void session_look_for_refusal(struct session *session);
-/* ASKING: a prompt has come since, whatever is behind it. */
+/* ASKED: a prompt has come since, whatever is behind the prompt. */
 bool session_has_shown_prompt(const struct session *session);
-/* RETURNING: other threads' output comes, then the prompt. */
+/* ANSWERED: other threads' output comes, then the prompt. */
 void session_look_for_prompt(struct session *session, bool is_quiet);
 
-/* typing.c: the prompt is free: the next order. */
+/* typing.c: a line for the prompt was the last that the debugger has read. */
+bool session_was_typed(const struct session *session);
+/* PROMPT: begins the next order, if any. */
 void session_pump(struct session *session);
 void session_put_first(struct session *session, struct order *owned_order);
 

@@ -9,7 +9,7 @@
 #include "backends/pdb/bindings.h"
 #include "backends/pdb/inspector.h"
 #include "backends/pdb/orders.h"
-#include "backends/pdb/outflow.h"
+#include "backends/pdb/output-stream.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/session-private.h"
 #include "backends/pdb/socketfile.h"
@@ -119,7 +119,7 @@ static void refresh(struct session *session)
 {
 	struct debugger *debugger = &session->debugger;
 
-	outflow_flush(session->output);
+	output_stream_flush(session->output);
 	pdbtranscript_flush(session->transcript);
 	session_weigh_leaving(session);
 	debugger->held =
@@ -168,11 +168,13 @@ void session_fail_orders(struct session *session, const char *why)
 	struct order *asking = session->asking;
 	struct order *typing = session->typing;
 
+	if (session->question == QUESTION_ORDER)
+		session->question =
+			session->state == SESSION_ASKED ? QUESTION_DROPPED : QUESTION_NONE;
 	session->asking = NULL;
 	session->typing = NULL;
 	if (asking)
 		order_failed(session, asking, why);
-	session->is_given_up |= asking != NULL;
 	if (typing)
 		order_failed(session, typing, why);
 	order_free(asking);
@@ -182,13 +184,13 @@ void session_fail_orders(struct session *session, const char *why)
 
 void session_lose(struct session *session, const char *why)
 {
-	if (session->phase == PHASE_LOST)
+	if (session->state == SESSION_LOST)
 		return;
 	session_show_raw(session, session->raw.length);
 	session_release(session);
 	wire_free(session->wire);
 	session->wire = NULL;
-	session_set_phase(session, PHASE_LOST, 0);
+	session_enter(session, SESSION_LOST, 0);
 	session_fail_orders(session, why);
 	session->debugger.binding_count = 0;
 	session_tell_state(session, DEBUGGER_LOST, why);
@@ -202,24 +204,6 @@ int session_send(struct session *session, const char *text)
 		return 0;
 	session_lose(session, error.message);
 	return -1;
-}
-
-static void take_bytes(struct session *session, const char *bytes, size_t length)
-{
-	if (session->phase == PHASE_LISTENING || session->phase == PHASE_PROMPT) {
-		session_show_raw(session, session->raw.length);
-		session_show(session, bytes, length);
-		session_look_at_line(session, false);
-		return;
-	}
-	if (buffer_append(&session->raw, bytes, length) < 0) {
-		session_lose(session, "The debugger writes without end instead of answering.");
-		return;
-	}
-	if (session->phase == PHASE_ASKING)
-		session_look_for_answer(session);
-	if (session->phase == PHASE_RETURNING)
-		session_look_for_prompt(session, false);
 }
 
 static void give_token(struct session *session)
@@ -246,7 +230,7 @@ static size_t hear_token(struct session *session, const char *bytes, size_t leng
 		return length;
 	case TOKEN_NOTHING:
 		if (before.matched > 0)
-			take_bytes(session, before.expected, before.matched);
+			session_take_bytes(session, before.expected, before.matched);
 		return 0;
 	case TOKEN_ASKED:
 		give_token(session);
@@ -264,7 +248,7 @@ static void on_bytes(const char *bytes, size_t length, void *data)
 	struct session *session = data;
 	size_t skipped = hear_token(session, bytes, length);
 
-	if (session->phase == PHASE_LOST || skipped == length) {
+	if (session->state == SESSION_LOST || skipped == length) {
 		node_flush(session->base.node);
 		return;
 	}
@@ -272,7 +256,7 @@ static void on_bytes(const char *bytes, size_t length, void *data)
 	length -= skipped;
 	skipped = session_skip_echo(session, bytes, length);
 
-	take_bytes(session, bytes + skipped, length - skipped);
+	session_take_bytes(session, bytes + skipped, length - skipped);
 	node_flush(session->base.node);
 }
 
@@ -280,7 +264,7 @@ static void on_connected(void *data)
 {
 	struct session *session = data;
 
-	session_set_phase(session, PHASE_LISTENING, CONNECT_SECONDS);
+	session_enter(session, SESSION_RUNNING, CONNECT_SECONDS);
 }
 
 static void on_ended(const char *why, void *data)
@@ -315,7 +299,7 @@ struct session *session_new(struct node *node, const struct process *process,
 	session->debugger.target = xstrdup(target->text);
 	session->inspector = inspector_new();
 	session->transcript = pdbtranscript_new(node, process->pid);
-	session->output = outflow_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
+	session->output = output_stream_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
 	if (!target->path)
 		token_expect_question(&session->token_talk);
 	pdbprompt_init(&session->prompt);
@@ -323,7 +307,7 @@ struct session *session_new(struct node *node, const struct process *process,
 	buffer_init(&session->echo, 0);
 	buffer_init(&session->held, 0);
 	session->addresses = map_new(NULL);
-	session_set_phase(session, PHASE_CONNECTING, CONNECT_SECONDS);
+	session_enter(session, SESSION_CONNECTING, CONNECT_SECONDS);
 	session_weigh_leaving(session);
 	return session;
 }
@@ -360,11 +344,11 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	/* A step that has just been sent is answered by its stop. */
-	is_asked = session->phase == PHASE_ASKING || session->phase == PHASE_RETURNING ||
+	is_asked = session->state == SESSION_ASKED || session->state == SESSION_ANSWERED ||
 		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;
 	session_fail_orders(session, "The connection to the debugger is closed.");
-	session_set_phase(session, PHASE_LOST, 0);
+	session_enter(session, SESSION_LOST, 0);
 	if (session->wire) {
 		char *words = last_words(session);
 
@@ -380,7 +364,7 @@ void session_free(struct session *session)
 	}
 	inspector_free(session->inspector);
 	pdbtranscript_free(session->transcript);
-	outflow_free(session->output);
+	output_stream_free(session->output);
 	pdbprompt_clear(&session->prompt);
 	stop_free(session->stop);
 	map_free(session->addresses);

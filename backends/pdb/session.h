@@ -2,20 +2,39 @@
  * session: one connection to a debugger that was written for a person at a
  * keyboard.
  *
- * Nothing tells when such a debugger waits for a command but the unfinished
- * line that it has written, which a program can write as well. So a prompt is
- * believed only once a hidden question behind it was answered (inspector.h);
- * until then the question just waits in the socket. Nothing else is sent
- * meanwhile, but the question again where it may be lost: only the answer to
- * the newest counts. Phases:
+ * The only sign that such a debugger waits for a command is an unfinished line
+ * of output, and a program can write the same line. So the session takes a line
+ * for a prompt only after the debugger has answered a hidden question
+ * (inspector.h); until then the question waits in the socket. Meanwhile nothing
+ * else is sent, except the question again where it may be lost: only the answer
+ * to the newest question counts.
  *
- *	CONNECTING -> LISTENING -> ASKING -> RETURNING -> PROMPT
- *	                  ^          ^                      |  |
- *	                  |          +------ a question ----+  |
- *	                  +----------------- a command --------+
+ *	            connected         a prompt?         answer            prompt
+ *	CONNECTING ----------> RUNNING -------> ASKED --------> ANSWERED --------> PROMPT
+ *	                          ^               ^                |                |  |
+ *	                          |               +-- a question --|----------------+  |
+ *	                          +-- no prompt in time -----------+                   |
+ *	                          +-- a command, or another prompt --------------------+
  *
- * RETURNING is between an answer and the prompt that follows it, which nobody
- * is shown. What a person is told of all that is in debugger.state.
+ *	each state --> LOST: the connection is over
+ *
+ * session-state.c has the table state x (bytes, quiet, deadline) -> action.
+ * Beside the state stand two more, each with an enum of its own:
+ *
+ *	question    what the hidden question is for. NONE unless ASKED, or
+ *		    ANSWERED between two lines of one question.
+ *			NONE -> STATE | ORDER -> NONE
+ *				ORDER -> DROPPED (too late) -> NONE
+ *	resumed_by  the line that the debugger has read last. NOBODY from a
+ *		    stop on.
+ *			NOBODY -> STEP | CONTINUE | QUIT | TYPING -> NOBODY
+ *				QUIT -> CONTINUE (confirmed)
+ *				TYPING -> LATE_EVALUATION (runs on) -> NOBODY
+ *
+ * Booleans are facts that hold in several states: is_guarded and is_echoing of
+ * the debugger at the other end, is_half_typed of the console's line,
+ * is_holding of the output (kept in held, or passed on). debugger.state is the
+ * state that the screen shows.
  *
  * Requests that can be served wait in orders until the prompt is free.
  */
@@ -38,19 +57,26 @@ struct error;
 struct inspector;
 struct loop_timer;
 struct map;
-struct outflow;
+struct output_stream;
 struct stop;
 struct target;
 struct pdbtranscript;
 struct wire;
 
-enum phase {
-	PHASE_CONNECTING,
-	PHASE_LISTENING,
-	PHASE_ASKING,
-	PHASE_RETURNING,
-	PHASE_PROMPT,
-	PHASE_LOST,
+enum session_state {
+	SESSION_CONNECTING,
+	SESSION_RUNNING,  /* the program, or a command; no prompt is known */
+	SESSION_ASKED,	  /* the hidden question was sent */
+	SESSION_ANSWERED, /* the prompt behind the answer is still to come */
+	SESSION_PROMPT,	  /* free for the next order */
+	SESSION_LOST,
+};
+
+enum question {
+	QUESTION_NONE,
+	QUESTION_STATE,	  /* where the debugger is */
+	QUESTION_ORDER,	  /* of session.asking */
+	QUESTION_DROPPED, /* of an order that has failed: the answer counts for nothing */
 };
 
 /* What is asked of the debugger for one request. */
@@ -67,7 +93,9 @@ enum resumed_by {
 	RESUMED_BY_NOBODY,
 	RESUMED_BY_STEP,
 	RESUMED_BY_CONTINUE,
-	RESUMED_BY_TYPING, /* a line for the prompt, whatever it does */
+	RESUMED_BY_QUIT,	    /* a debugger may ask back */
+	RESUMED_BY_TYPING,	    /* a line for the prompt, whatever it does */
+	RESUMED_BY_LATE_EVALUATION, /* the same; takes long, and an answer is due */
 };
 
 struct session {
@@ -76,7 +104,7 @@ struct session {
 	struct wire *wire;	  /* NULL: lost */
 	struct inspector *inspector;
 	struct pdbtranscript *transcript;
-	struct outflow *output;
+	struct output_stream *output;
 	struct pdbprompt prompt; /* of what is shown */
 	struct stop *stop;	 /* the newest; NULL: there was none */
 	struct map *addresses;	 /* of objects that were told of in this stop */
@@ -84,23 +112,21 @@ struct session {
 	double stopped_at;
 	uint64_t epoch; /* of the newest sample that it was put into */
 
-	enum phase phase;
-	struct loop_timer *deadline; /* of the phase; NULL: none */
+	enum session_state state;
+	enum question question;
+	enum resumed_by resumed_by;
+	struct loop_timer *deadline; /* of the state; NULL: none */
 	struct loop_timer *quiet;    /* runs while bytes come; NULL: not */
 	struct token_talk token_talk;
-	struct buffer raw;  /* what came since a question, not shown yet */
-	struct buffer echo; /* what was sent and may come back */
-	size_t echoed;	    /* bytes of it that did */
-	bool is_echoing;    /* it did come back before */
-	struct buffer held; /* printed, perhaps not by the program */
-	bool is_holding;
-	enum resumed_by resumed_by;
-	bool is_guarded;      /* it resumes at the end of its input (guard.py) */
-	bool is_quitting;     /* it was told to, and may ask back */
-	bool is_late;	      /* typing takes long, and is waited for */
-	bool is_half_typed;   /* in the console, without a line's end */
-	struct order *asking; /* whose question is on its way; NULL: a probe */
-	bool is_given_up;     /* the answer to that question is dropped */
+	struct buffer raw;    /* what came since a question, not shown yet */
+	struct buffer echo;   /* what was sent and may come back */
+	size_t echoed;	      /* bytes of it that did */
+	bool is_echoing;      /* the other end sends back what it reads */
+	struct buffer held;   /* printed, perhaps not by the program */
+	bool is_holding;      /* output goes to held */
+	bool is_guarded;      /* the debugger resumes at the end of input (guard.py) */
+	bool is_half_typed;   /* the console has a line without an end */
+	struct order *asking; /* of QUESTION_ORDER, else NULL */
 	unsigned lost_count;  /* of probes, since one was answered */
 	struct order *typing; /* whose line was typed, unanswered; NULL */
 	struct order *orders; /* those that wait, oldest first */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/pdb/outflow.h"
+#include "backends/pdb/output-stream.h"
 #include "backends/pdb/pdbtranscript.h"
 
 /* "> /train.py(12)step()" */
@@ -39,7 +39,7 @@ static size_t find_place(const char *line, size_t length)
 /* What was printed and kept goes the way of all output. */
 void session_release(struct session *session)
 {
-	outflow_add(session->output, session->held.data, session->held.length);
+	output_stream_add(session->output, session->held.data, session->held.length);
 	buffer_reset(&session->held);
 	session->is_holding = false;
 }
@@ -86,8 +86,8 @@ static void hold(struct session *session, const char *text, size_t length)
 /* It runs, for all that was told, and may stop now. */
 static bool may_stop(const struct session *session)
 {
-	return session->phase == PHASE_LISTENING ||
-	       (session->phase == PHASE_ASKING && !session->asking &&
+	return session->state == SESSION_RUNNING ||
+	       (session->state == SESSION_ASKED && session->question != QUESTION_ORDER &&
 		session->debugger.state != DEBUGGER_STOPPED);
 }
 
@@ -96,14 +96,14 @@ static void take_line(struct session *session, const char *line, size_t length)
 	if (!session->is_holding && may_stop(session)) {
 		size_t at = find_place(line, length);
 
-		outflow_add(session->output, line, at);
+		output_stream_add(session->output, line, at);
 		line += at;
 		length -= at;
 		session->is_holding = length > 0;
-		if (session->is_holding && session->phase == PHASE_LISTENING)
-			session_limit_phase(session, LINE_SECONDS);
+		if (session->is_holding && session->state == SESSION_RUNNING)
+			session_limit_state(session, LINE_SECONDS);
 	} else if (!session->is_holding) {
-		outflow_add(session->output, line, length);
+		output_stream_add(session->output, line, length);
 		return;
 	}
 	hold(session, line, length);

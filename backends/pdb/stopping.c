@@ -13,11 +13,10 @@
 #include "base/json.h"
 #include "base/loop.h"
 
-/* It may have been asked, typed to, nested; it has not run. */
+/* Questions and lines at the prompt leave the stop as it was. */
 static bool is_same_stop(const struct session *session, const struct stop *before)
 {
-	return (session->resumed_by == RESUMED_BY_TYPING ||
-		session->resumed_by == RESUMED_BY_NOBODY) &&
+	return (session->resumed_by == RESUMED_BY_NOBODY || session_was_typed(session)) &&
 	       stop_is_same(before, session->stop);
 }
 
@@ -44,9 +43,9 @@ static void find_reason(struct session *session, const json_t *answer)
 	size_t numbers = json_array_size(json_object_get(answer, "hit"));
 	char text[64];
 
-	debugger->reason = STOP_STEP;
-	if (session->resumed_by == RESUMED_BY_NOBODY || session->resumed_by == RESUMED_BY_CONTINUE)
-		debugger->reason = STOP_ENTRY;
+	debugger->reason = session->resumed_by == RESUMED_BY_STEP || session_was_typed(session)
+				   ? STOP_STEP
+				   : STOP_ENTRY;
 	if (debugger->is_post_mortem || debugger->at == STOP_AT_EXCEPTION)
 		debugger->reason = STOP_EXCEPTION;
 	if (numbers > 0) {

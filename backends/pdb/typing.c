@@ -20,16 +20,20 @@ static void forget_addresses(struct session *session)
 	session->addresses = map_new(NULL);
 }
 
-/* What a line becomes when the debugger has it. */
+bool session_was_typed(const struct session *session)
+{
+	return session->resumed_by == RESUMED_BY_TYPING ||
+	       session->resumed_by == RESUMED_BY_LATE_EVALUATION;
+}
+
+/* The debugger has a line to execute. */
 static void follow_line(struct session *session, enum resumed_by resumed_by)
 {
 	session->resumed_by = resumed_by;
 	session->is_holding = resumed_by == RESUMED_BY_TYPING;
-	session->is_late = false;
-	session->is_quitting = false;
-	session_set_phase(session, PHASE_LISTENING, session->orders ? BEHIND_SECONDS : 0);
+	session_enter(session, SESSION_RUNNING, session->orders ? BEHIND_SECONDS : 0);
 	if (resumed_by == RESUMED_BY_TYPING)
-		session_limit_phase(session, LINE_SECONDS);
+		session_limit_state(session, LINE_SECONDS);
 }
 
 /* A line's end is a line's end, or what Enter sends. */
@@ -61,7 +65,7 @@ static int type_piece(struct session *session, const char *piece, struct error *
 	if (!is_line(piece))
 		return 0;
 	forget_addresses(session);
-	if (session->phase == PHASE_PROMPT || session->phase == PHASE_LISTENING) {
+	if (session->state == SESSION_PROMPT || session->state == SESSION_RUNNING) {
 		/* The prompt that is there is used up. */
 		session_take_prompt(session);
 		follow_line(session, RESUMED_BY_TYPING);
@@ -102,7 +106,6 @@ static void type_line(struct session *session, struct order *owned_order)
 		order_free(order);
 		return;
 	}
-	session->is_quitting = order->kind == REQUEST_TERMINATE;
 	session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	order_typed(session, order, "");
 	order_free(order);
@@ -113,7 +116,7 @@ void session_pump(struct session *session)
 {
 	struct order *order = session->orders;
 
-	if (session->phase != PHASE_PROMPT || session->is_half_typed || !order)
+	if (session->state != SESSION_PROMPT || session->is_half_typed || !order)
 		return;
 	if (order->kind == REQUEST_TERMINAL_INPUT) {
 		type_first(session);
@@ -126,6 +129,7 @@ void session_pump(struct session *session)
 		type_line(session, order);
 		return;
 	}
+	session->question = QUESTION_ORDER;
 	session->asking = order;
 	inspector_ask(session->inspector, json_incref(order->question));
 	session_send_question(session);
@@ -165,17 +169,17 @@ static bool must_wait(const struct session *session)
 
 	if (session->is_half_typed)
 		return false;
-	switch (session->phase) {
-	case PHASE_RETURNING:
+	switch (session->state) {
+	case SESSION_ANSWERED:
 		return true;
-	case PHASE_ASKING:
+	case SESSION_ASKED:
 		return state != DEBUGGER_FOREIGN && state != DEBUGGER_NESTED;
-	case PHASE_LISTENING:
+	case SESSION_RUNNING:
 		return state == DEBUGGER_STOPPED;
-	case PHASE_PROMPT:
+	case SESSION_PROMPT:
 		return session->orders != NULL;
-	case PHASE_CONNECTING:
-	case PHASE_LOST:
+	case SESSION_CONNECTING:
+	case SESSION_LOST:
 		break;
 	}
 	return false;

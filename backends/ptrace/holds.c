@@ -133,7 +133,7 @@ bool holds_stands(const struct holds *holds, pid_t tid)
 {
 	const struct tracee *tracee = holds->waits ? tracee_find(holds->waits, tid) : NULL;
 
-	return tracee && tracee_stands(tracee, tid);
+	return tracee && tracee_is_stopped(tracee, tid);
 }
 
 bool holds_traces(const struct holds *holds, pid_t tid)

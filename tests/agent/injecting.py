@@ -1,5 +1,5 @@
 """Programs that have the agent put into them as `probetui inject` does it
-(backends/inject/parcel.c), by themselves."""
+(backends/inject/staging-dir.c), by themselves."""
 import os
 
 from agents import Place, Target
@@ -12,7 +12,7 @@ PUT_IN = """
 import os
 def put_in():
     here = os.path.dirname(os.path.abspath(sys.argv[0]))
-    folder = here + "/parcel"
+    folder = here + "/staging"
     os.mkdir(folder)
     os.link(here + "/packed", folder + "/package")
     with open(here + "/probetui/injected.py", "rb") as file:

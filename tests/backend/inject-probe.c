@@ -1,6 +1,6 @@
 /*
  * inject-probe: PID FILE SECONDS [POINT]: has a process run a script, and
- * prints in JSON how that went. At that point of it (errand.h) it kills itself.
+ * prints in JSON how that went. At that point (remote-call.h) it kills itself.
  */
 #include <inttypes.h>
 #include <signal.h>

@@ -128,7 +128,7 @@ class Case(tracees.Case):
     def pause(self, probe, target):
         probe.do("interrupt all")
         for _ in target.threads():
-            probe.wait("stood")
+            probe.wait("stopped")
 
     def arm(self, probe, target):
         """A watch of what nobody writes, on each thread."""

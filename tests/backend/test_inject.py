@@ -499,7 +499,7 @@ class InterpreterCase(Case):
 
 
 
-# Where it is told to be (errand.h), in their order; whether the script runs
+# Where it is told to be (remote-call.h), in their order; whether the script runs
 # though the one who brought it is dead, and whether a page is left behind.
 POINTS = [("seized", False, False), ("saved", False, False),
           ("asking", False, True), ("answered", False, True),

@@ -88,7 +88,7 @@ class TestWatching(Case):
         target.go()
         for _ in range(100):
             probe.do("interrupt all")
-            probe.wait("stood")
+            probe.wait("stopped")
             probe.do("stands %d" % target.pid)
             probe.do("resume all")
         probe.do("leave")
@@ -102,7 +102,7 @@ class TestWatching(Case):
             probe.do("interrupt all")
             probe.do("resume all")
         probe.do("interrupt all")
-        probe.wait("stood")
+        probe.wait("stopped")
         probe.do("leave")
         self.assertEqual(target.result(), undisturbed("walk", 2000))
 
@@ -144,7 +144,7 @@ class TestLeaving(Case):
             probe.do("attach")
             probe.watch(target.address)
             probe.do("interrupt all")
-            probe.wait("stood")
+            probe.wait("stopped")
             self.assertEqual(target.status("TracerPid"),
                              [str(probe.process.pid)])
             probe.do("leave")
@@ -173,7 +173,7 @@ class TestLeaving(Case):
         self.assertEqual(probe.counts()["threads"], 501)
         probe.do("interrupt all")
         for _ in range(501):
-            probe.wait("stood")
+            probe.wait("stopped")
         probe.do("resume all")
         probe.do("leave")
         self.assertEqual(target.footprint(), before)
@@ -244,7 +244,7 @@ class TestLeaving(Case):
                 probe.do(order)
             target.go()
             if len(orders) == 1:
-                probe.wait("stood")
+                probe.wait("stopped")
                 probe.do("stands %d" % target.pid)
                 probe.do("resume all")
             self.assertEqual(target.result(),
@@ -264,7 +264,7 @@ class TestLeaving(Case):
         self.assertEqual(target.status("SigIgn"), before)
         probe.do("interrupt all")
         target.go()
-        probe.wait("stood")
+        probe.wait("stopped")
         probe.do("leave")
         self.assertEqual(target.status("SigIgn"), first)
         self.assertEqual(target.result(), "0 " + undisturbed("loop", 2000))
@@ -300,7 +300,7 @@ class TestSignals(Case):
         target = self.start("signals", count)
         probe = self.attach(target)
         probe.do("interrupt all")
-        probe.wait("stood")
+        probe.wait("stopped")
         target.go()
         for _ in range(count):
             os.kill(target.pid, signal.SIGRTMIN)
@@ -419,7 +419,7 @@ class TestSignals(Case):
             self.assertTrue(os.WIFSTOPPED(status))
             self.assertEqual(os.WSTOPSIG(status), signal.SIGSTOP)
             probe.do("interrupt all")
-            probe.wait("stood")
+            probe.wait("stopped")
             probe.do("resume all")
             os.kill(target.pid, signal.SIGCONT)
             pid, status = os.waitpid(target.pid, os.WCONTINUED)
@@ -587,7 +587,7 @@ class TestRefusals(Case):
         probe.do("interrupt %d" % target.pid)
         if letter == "D":
             target.go()
-        probe.wait("stood")
+        probe.wait("stopped")
         probe.do(order)
         probe.do("tell 1")
         probe.do("resume all")
@@ -612,7 +612,7 @@ class TestLateCalls(Case):
         probe = self.attach(target, watched=False)
         probe.do("tell 1")
         probe.do("interrupt all")
-        probe.wait("stood")
+        probe.wait("stopped")
         probe.do("late 1")
         target.go()
         answer = probe.order("watch %d 0 %#x 8 w" % (target.pid,
@@ -623,7 +623,7 @@ class TestLateCalls(Case):
     def test_what_stands_stands_again(self):
         target = self.start("loop", 200)
         probe = self.stand(target)
-        probe.wait("stood")
+        probe.wait("stopped")
         probe.do("stands %d" % target.pid)
         probe.do("late 0")
         probe.watch(target.address)
@@ -698,7 +698,7 @@ class TestLateThreads(Case):
             probe.do("attach")
             sleeper, = set(target.threads()) - {target.pid}
             probe.do("interrupt %d" % sleeper)
-            probe.wait("stood")
+            probe.wait("stopped")
             probe.watch(target.address)
             target.go()
             probe.wait("trapped")

@@ -62,14 +62,14 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 	(void)tracee;
 	if (probe->tells)
 		tell("trapped", tid, slot);
-	return probe->stays ? TRACEE_STAYS : TRACEE_GOES_ON;
+	return probe->stays ? TRACEE_STAY : TRACEE_RESUME;
 }
 
-static void on_stood(struct tracee *tracee, pid_t tid, void *data)
+static void on_stopped(struct tracee *tracee, pid_t tid, void *data)
 {
 	(void)tracee;
 	(void)data;
-	tell("stood", tid, -1);
+	tell("stopped", tid, -1);
 }
 
 static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)
@@ -79,7 +79,7 @@ static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)
 	(void)tracee;
 	if (probe->tells)
 		tell("born", tid, -1);
-	return TRACEE_GOES_ON;
+	return TRACEE_RESUME;
 }
 
 static void on_ended(struct tracee *tracee, pid_t tid, void *data)
@@ -96,7 +96,7 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	struct probe *probe = data;
 
 	tell("execed", tracee_pid(tracee), -1);
-	return probe->stays ? TRACEE_STAYS : TRACEE_GOES_ON;
+	return probe->stays ? TRACEE_STAY : TRACEE_RESUME;
 }
 
 static void on_gone(struct tracee *tracee, void *data)
@@ -120,7 +120,7 @@ static enum tracee_next on_child_execed(struct tracee *tracee, void *data)
 {
 	(void)data;
 	tell("child execed", tracee_pid(tracee), -1);
-	return TRACEE_GOES_ON;
+	return TRACEE_RESUME;
 }
 
 static void on_forked(struct tracee *tracee, pid_t child, void *data)
@@ -151,7 +151,7 @@ static int attach(struct probe *probe, const char *words, struct error *error)
 	(void)words;
 	probe->calls = (struct tracee_calls){
 		.trapped = on_trapped,
-		.stood = on_stood,
+		.stopped = on_stopped,
 		.born = on_born,
 		.ended = on_ended,
 		.execed = on_execed,
@@ -290,7 +290,7 @@ static int stands(struct probe *probe, const char *words, struct error *error)
 	pid_t tid = (pid_t)strtol(words, NULL, 10);
 	struct registers registers = { .pc = 0 };
 
-	if (!tracee_stands(probe->tracee, tid))
+	if (!tracee_is_stopped(probe->tracee, tid))
 		return error_set(error, "it runs");
 	return tracee_registers(probe->tracee, tid, &registers) < 0
 		       ? error_set(error, "it has no registers")

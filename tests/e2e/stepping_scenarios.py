@@ -153,20 +153,20 @@ lambda: nested: b:lambda c n s*8
 finals_next: finals: b:finals c n*20
 finals_step: finals: b:finals c s*40
 finally: finals: b:returning_finally c n n n c n n n
-crowd_next: finals: b:finals b:returning b:returning_return b:returning_finally c n*16
-crowd_step: finals: b:finals b:returning b:returning_return b:returning_finally c s*16
-crowd_return: finals: b:returning_return b:returning_finally c r*6
-crowd_up: finals: b:returning_return b:returning_finally c up n n n n
-crowd_up_return: finals: b:returning_return b:returning_finally c up r n
-crowd_recursion: recursion: b:recursion b:fact b:fact_call c n*20
-crowd_deep: deeper: b:deeper b:deep b:deep_end c n*4 r*6 cl:deep n*3
-crowd_loop: loop: b:loop c b:loop_for b:loop_call b:loop_end unt:loop_end*12
-crowd_catch: catch raising: b:catch c b:catch_handler b:catch_finally b:catch_call b:mid n*14
-crowd_until: catch raising: b:catch c b:catch_handler b:catch_finally b:boom unt*9
-crowd_inner: nested: b:nested c b:inner b:nested_for b:nested_end unt:nested_end n*20
-crowd_three: catch: b:catch c b:catch_finally b:mid b:boom n*6
-crowd_gen: use_gen: b:use_gen c b:gen_done b:gen_yield b:gen n*3
-crowd_mixed: callee: b:callee b:twice b:twice_end c n*8
+multiplex_next: finals: b:finals b:returning b:returning_return b:returning_finally c n*16
+multiplex_step: finals: b:finals b:returning b:returning_return b:returning_finally c s*16
+multiplex_return: finals: b:returning_return b:returning_finally c r*6
+multiplex_up: finals: b:returning_return b:returning_finally c up n n n n
+multiplex_up_return: finals: b:returning_return b:returning_finally c up r n
+multiplex_recursion: recursion: b:recursion b:fact b:fact_call c n*20
+multiplex_deep: deeper: b:deeper b:deep b:deep_end c n*4 r*6 cl:deep n*3
+multiplex_loop: loop: b:loop c b:loop_for b:loop_call b:loop_end unt:loop_end*12
+multiplex_catch: catch raising: b:catch c b:catch_handler b:catch_finally b:catch_call b:mid n*14
+multiplex_until: catch raising: b:catch c b:catch_handler b:catch_finally b:boom unt*9
+multiplex_inner: nested: b:nested c b:inner b:nested_for b:nested_end unt:nested_end n*20
+multiplex_three: catch: b:catch c b:catch_finally b:mid b:boom n*6
+multiplex_gen: use_gen: b:use_gen c b:gen_done b:gen_yield b:gen n*3
+multiplex_mixed: callee: b:callee b:twice b:twice_end c n*8
 returning: finals: b:returning_return c n*6 r
 deep_return: deeper: b:deep_end c r*8
 deep_next: deeper: b:deep c*3 cl:deep n*8

@@ -99,8 +99,8 @@ def branches(count):
     return count
 
 
-def crowd():
-    a = branches(1000000)  # crowd
+def branched():
+    a = branches(1000000)  # branched
     return a
 
 
@@ -251,8 +251,8 @@ class CountsCase(NodeCase):
     def test_until_over_with(self):
         self.until("until_with", "# until_with", "# behind_with")
 
-    def test_next_over_a_crowd(self):
-        self.stop_in("crowd -", "# crowd")
+    def test_next_over_many_breakpoints(self):
+        self.stop_in("branched -", "# branched")
         self.set_breaks("# one", "# two", "# three")
         cost = self.cost("next")
         print("# %s: next over three breakpoints that are not hit takes %d "

@@ -1,9 +1,9 @@
 /* What an agent answers to each request, and what is asked meanwhile. A line:
  *	A WHAT STATUS BYTES	the oldest request for that is answered: a
  *				command of DAP, "/" or "/events"
- *	F WHAT OUTCOME		it fails, as enum carrier_outcome has it
+ *	F WHAT OUTCOME		it fails, as enum http_outcome has it
  *	R NAME JSON		a request of the pipe
- * This file takes the place of carrier.c. Each request of the pipe is to be
+ * This file takes the place of multi.c. Each request of the pipe is to be
  * answered once, and all that is said is to be a message. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "banned.h"
 #include "backends/backend.h"
-#include "backends/http/carrier.h"
+#include "backends/http/http-client.h"
 #include "backends/node.h"
 #include "backends/target.h"
 #include "base/alloc.h"
@@ -30,107 +30,107 @@
 #define SEQ_FIRST 1000
 
 /*
- * The carrier
+ * The multi
  */
 
-struct carrier_letter {
-	struct carrier_letter *next;
+struct http_transfer {
+	struct http_transfer *next;
 	char *what;
-	void (*done)(const struct carrier_answer *answer, void *data);
+	void (*done)(const struct http_answer *answer, void *data);
 	void *data;
 };
 
-static struct carrier_letter *letters; /* the newest first */
+static struct http_transfer *transfers; /* the newest first */
 
-struct carrier_office *carrier_office_new(struct loop *loop)
+struct http_client *http_client_new(struct loop *loop)
 {
 	(void)loop;
 	return NULL;
 }
 
-void carrier_office_free(struct carrier_office *office)
+void http_client_free(struct http_client *client)
 {
-	(void)office;
+	(void)client;
 }
 
-struct carrier_letter *carrier_send(struct carrier_office *office,
-				    const struct carrier_request *request, struct error *error)
+struct http_transfer *http_client_send(struct http_client *client,
+				       const struct http_request *request, struct error *error)
 {
-	struct carrier_letter *letter = xcalloc(1, sizeof(*letter));
+	struct http_transfer *transfer = xcalloc(1, sizeof(*transfer));
 	const char *path = strchr(strstr(request->url, "//") + 2, '/');
 	json_t *body = request->body ? json_loadb(request->body, request->length, 0, NULL) : NULL;
 
-	(void)office;
+	(void)client;
 	(void)error;
 	/* What is sent is JSON, too. */
 	if (request->body && !body)
 		abort();
-	letter->what = xstrndup(path, strcspn(path, "?"));
-	if (strcmp(letter->what, "/dap") == 0) {
-		free(letter->what);
-		letter->what = xstrdup(json_get_string(body, "command", ""));
+	transfer->what = xstrndup(path, strcspn(path, "?"));
+	if (strcmp(transfer->what, "/dap") == 0) {
+		free(transfer->what);
+		transfer->what = xstrdup(json_get_string(body, "command", ""));
 	}
 	json_decref(body);
-	letter->done = request->done;
-	letter->data = request->data;
-	letter->next = letters;
-	letters = letter;
-	return letter;
+	transfer->done = request->done;
+	transfer->data = request->data;
+	transfer->next = transfers;
+	transfers = transfer;
+	return transfer;
 }
 
-static void take_out(struct carrier_letter *letter)
+static void take_out(struct http_transfer *transfer)
 {
-	struct carrier_letter **link = &letters;
+	struct http_transfer **link = &transfers;
 
-	while (*link != letter)
+	while (*link != transfer)
 		link = &(*link)->next;
-	*link = letter->next;
+	*link = transfer->next;
 }
 
-void carrier_cancel(struct carrier_office *office, struct carrier_letter *letter)
+void http_client_cancel(struct http_client *client, struct http_transfer *transfer)
 {
-	(void)office;
-	take_out(letter);
-	free(letter->what);
-	free(letter);
+	(void)client;
+	take_out(transfer);
+	free(transfer->what);
+	free(transfer);
 }
 
-void carrier_note_leaving(struct carrier_office *office, int change)
+void http_client_note_leaving(struct http_client *client, int change)
 {
-	(void)office;
+	(void)client;
 	(void)change;
 }
 
-bool carrier_has_left(const struct carrier_office *office)
+bool http_client_has_left(const struct http_client *client)
 {
-	(void)office;
+	(void)client;
 	return true;
 }
 
-/* With a NUL behind, as the carrier gives it. */
-static void answer(struct carrier_letter *letter, enum carrier_outcome outcome, int status,
+/* With a NUL behind, as the multi gives it. */
+static void answer(struct http_transfer *transfer, enum http_outcome outcome, int status,
 		   const char *bytes)
 {
-	struct carrier_answer told = {
+	struct http_answer told = {
 		.outcome = outcome,
 		.status = status,
 		.bytes = bytes,
 		.length = strlen(bytes),
-		.why = outcome == CARRIER_ANSWERED ? "" : "so it is",
+		.why = outcome == HTTP_ANSWERED ? "" : "so it is",
 	};
-	struct carrier_letter taken = *letter;
+	struct http_transfer taken = *transfer;
 
-	take_out(letter);
-	free(letter->what);
-	free(letter);
+	take_out(transfer);
+	free(transfer->what);
+	free(transfer);
 	taken.done(&told, taken.data);
 }
 
-static struct carrier_letter *oldest(const char *what, size_t length)
+static struct http_transfer *oldest(const char *what, size_t length)
 {
-	struct carrier_letter *found = NULL;
+	struct http_transfer *found = NULL;
 
-	for (struct carrier_letter *one = letters; one; one = one->next)
+	for (struct http_transfer *one = transfers; one; one = one->next)
 		if (strlen(one->what) == length && strncmp(one->what, what, length) == 0)
 			found = one;
 	return found;
@@ -228,7 +228,7 @@ static void ask(struct talk *talk, const char *text)
 
 static void follow(struct talk *talk, const char *line)
 {
-	struct carrier_letter *letter;
+	struct http_transfer *transfer;
 	size_t length;
 	char *rest;
 	long number;
@@ -240,14 +240,14 @@ static void follow(struct talk *talk, const char *line)
 		return;
 	}
 	length = strcspn(line + 2, " ");
-	letter = oldest(line + 2, length);
+	transfer = oldest(line + 2, length);
 	number = strtol(line + 2 + length, &rest, 10);
-	if (!letter)
+	if (!transfer)
 		return;
 	if (line[0] == 'A')
-		answer(letter, CARRIER_ANSWERED, (int)(number % 1000), rest[0] ? rest + 1 : "");
-	else if (number > CARRIER_ANSWERED && number <= CARRIER_UNREADABLE)
-		answer(letter, (enum carrier_outcome)number, 0, "");
+		answer(transfer, HTTP_ANSWERED, (int)(number % 1000), rest[0] ? rest + 1 : "");
+	else if (number > HTTP_ANSWERED && number <= HTTP_UNREADABLE)
+		answer(transfer, (enum http_outcome)number, 0, "");
 }
 
 static void begin(struct talk *talk, struct loop *loop, const int *ends)
@@ -284,10 +284,10 @@ static void talk_over(struct talk *talk, const char *text, size_t size)
 		if (talk->answers[i] != 1)
 			abort();
 	/* Nobody waits for its farewell. */
-	while (letters) {
-		if (strcmp(letters->what, "disconnect") != 0)
+	while (transfers) {
+		if (strcmp(transfers->what, "disconnect") != 0)
 			abort();
-		answer(letters, CARRIER_LATE, 0, "");
+		answer(transfers, HTTP_LATE, 0, "");
 	}
 }
 

@@ -1,4 +1,4 @@
-#include "backends/control/standing.h"
+#include "backends/control/ptrace-ops.h"
 
 #include <assert.h>
 #include <elf.h>
@@ -15,21 +15,21 @@
 
 #define MASK_BYTES sizeof(uint64_t)
 
-static_assert(STANDING_AT_CALL == (SIGTRAP | 0x80), "PTRACE_O_TRACESYSGOOD");
+static_assert(SYSCALL_STOP == (SIGTRAP | 0x80), "PTRACE_O_TRACESYSGOOD");
 
 static int to_result(long result)
 {
 	return result < 0 ? -1 : 0;
 }
 
-int standing_tell_calls(pid_t tid)
+int ptrace_mark_syscalls(pid_t tid)
 {
 	return to_result(
 		ptrace(PTRACE_SETOPTIONS, tid, 0, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD));
 }
 
 /*
- * What it is
+ * State of a stopped thread
  */
 
 static int get(pid_t tid, int set, void *bytes, size_t size, size_t *length)
@@ -49,37 +49,37 @@ static int put(pid_t tid, int set, const void *bytes, size_t length)
 	return to_result(ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)set, &in));
 }
 
-int standing_registers(pid_t tid, struct arch_dump *dump)
+int ptrace_get_registers(pid_t tid, struct arch_dump *dump)
 {
 	return get(tid, NT_PRSTATUS, dump->words, sizeof(dump->words), &dump->length);
 }
 
-int standing_set_registers(pid_t tid, const struct arch_dump *dump)
+int ptrace_set_registers(pid_t tid, const struct arch_dump *dump)
 {
 	return put(tid, NT_PRSTATUS, dump->words, dump->length);
 }
 
-int standing_floats(pid_t tid, struct arch_floats *floats)
+int ptrace_get_floats(pid_t tid, struct arch_floats *floats)
 {
 	return get(tid, arch_floats_set(), floats->bytes, sizeof(floats->bytes), &floats->length);
 }
 
-int standing_set_floats(pid_t tid, const struct arch_floats *floats)
+int ptrace_set_floats(pid_t tid, const struct arch_floats *floats)
 {
 	return put(tid, arch_floats_set(), floats->bytes, floats->length);
 }
 
-int standing_mask(pid_t tid, uint64_t *mask)
+int ptrace_get_mask(pid_t tid, uint64_t *mask)
 {
 	return to_result(ptrace(PTRACE_GETSIGMASK, tid, (void *)MASK_BYTES, mask));
 }
 
-int standing_set_mask(pid_t tid, uint64_t mask)
+int ptrace_set_mask(pid_t tid, uint64_t mask)
 {
 	return to_result(ptrace(PTRACE_SETSIGMASK, tid, (void *)MASK_BYTES, &mask));
 }
 
-ssize_t standing_read(pid_t tid, uint64_t address, void *bytes, size_t length)
+ssize_t ptrace_read_memory(pid_t tid, uint64_t address, void *bytes, size_t length)
 {
 	struct iovec to = { bytes, length };
 	struct iovec from = { (void *)(uintptr_t)address, length };
@@ -87,7 +87,7 @@ ssize_t standing_read(pid_t tid, uint64_t address, void *bytes, size_t length)
 	return process_vm_readv(tid, &to, 1, &from, 1, 0);
 }
 
-int standing_write(pid_t tid, uint64_t address, const void *bytes, size_t length)
+int ptrace_write_memory(pid_t tid, uint64_t address, const void *bytes, size_t length)
 {
 	struct iovec from = { (void *)(uintptr_t)bytes, length };
 	struct iovec to = { (void *)(uintptr_t)address, length };
@@ -96,25 +96,25 @@ int standing_write(pid_t tid, uint64_t address, const void *bytes, size_t length
 }
 
 /*
- * How it goes on
+ * Resuming
  */
 
-void standing_go(pid_t tid, int signal_number)
+void ptrace_cont(pid_t tid, int signal_number)
 {
 	ptrace(PTRACE_CONT, tid, 0, (void *)(uintptr_t)signal_number);
 }
 
-void standing_go_to_call(pid_t tid, int signal_number)
+void ptrace_syscall(pid_t tid, int signal_number)
 {
 	ptrace(PTRACE_SYSCALL, tid, 0, (void *)(uintptr_t)signal_number);
 }
 
-void standing_interrupt(pid_t tid)
+void ptrace_interrupt(pid_t tid)
 {
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 }
 
-pid_t standing_sender(pid_t tid)
+pid_t ptrace_signal_sender(pid_t tid)
 {
 	siginfo_t info;
 
@@ -123,7 +123,7 @@ pid_t standing_sender(pid_t tid)
 	return info.si_pid;
 }
 
-bool standing_wait(pid_t tid, uint64_t nanoseconds, int *status)
+bool ptrace_wait(pid_t tid, uint64_t nanoseconds, int *status)
 {
 	uint64_t began = loop_now_ns();
 	struct nap nap;

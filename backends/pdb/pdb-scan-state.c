@@ -1,4 +1,4 @@
-#include "backends/pdb/seat.h"
+#include "backends/pdb/pdb-scan-state.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,9 +15,9 @@
 #include "base/alloc.h"
 #include "protocol/process.h"
 
-void seat_init(struct seat *seat, const struct process *process)
+void pdb_scan_state_init(struct pdb_scan_state *state, const struct process *process)
 {
-	*seat = (struct seat){
+	*state = (struct pdb_scan_state){
 		.pid = process->pid,
 		.start_time = process->start_time,
 		.uid = process->uid,
@@ -25,28 +25,29 @@ void seat_init(struct seat *seat, const struct process *process)
 	};
 }
 
-void seat_clear(struct seat *seat)
+void pdb_scan_state_clear(struct pdb_scan_state *state)
 {
-	free(seat->folder);
-	free(seat->prefix);
-	free(seat->told);
-	seat->folder = NULL;
-	seat->prefix = NULL;
-	seat->told = NULL;
+	free(state->folder);
+	free(state->prefix);
+	free(state->told);
+	state->folder = NULL;
+	state->prefix = NULL;
+	state->told = NULL;
 }
 
-void seat_update(struct seat *seat, const struct process *process, const struct files *files)
+void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *process,
+			   const struct files *files)
 {
 	const struct server *server;
 
-	seat->rank = process->role ? -1 : process->rank;
-	if (!files || seat->file_count == files_count(files))
+	state->rank = process->role ? -1 : process->rank;
+	if (!files || state->file_count == files_count(files))
 		return;
-	seat->file_count = files_count(files);
+	state->file_count = files_count(files);
 	server = server_of_files(files);
 	/* What was seen may be forgotten; it served all the same. */
 	if (server)
-		seat->server = server;
+		state->server = server;
 }
 
 /* The number in "net:[4026531840]"; 0: it cannot be seen. */
@@ -72,46 +73,47 @@ static char *find_path(const char *bytes, size_t length, const char *name)
 	return NULL;
 }
 
-static void read_environment(struct seat *seat, struct procfs *procfs)
+static void read_environment(struct pdb_scan_state *state, struct procfs *procfs)
 {
 	char *bytes;
-	ssize_t length = procfs_read(procfs, seat->pid, "environ", &bytes, NULL);
+	ssize_t length = procfs_read(procfs, state->pid, "environ", &bytes, NULL);
 
 	if (length < 0)
 		return;
-	seat->folder = find_path(bytes, (size_t)length, "TMPDIR=");
-	seat->prefix = find_path(bytes, (size_t)length, "IPDB_SOCK_PATH=");
+	state->folder = find_path(bytes, (size_t)length, "TMPDIR=");
+	state->prefix = find_path(bytes, (size_t)length, "IPDB_SOCK_PATH=");
 }
 
-void seat_learn(struct seat *seat, struct procfs *procfs)
+void pdb_scan_state_learn(struct pdb_scan_state *state, struct procfs *procfs)
 {
 	struct stat ours;
 	struct stat about;
 	uint64_t network;
 	char path[64];
 
-	if (seat->is_learnt)
+	if (state->is_learnt)
 		return;
-	seat->is_learnt = true;
-	network = read_network(procfs, seat->pid);
+	state->is_learnt = true;
+	network = read_network(procfs, state->pid);
 	if (network != read_network(procfs, getpid()))
-		seat->network = network;
-	read_environment(seat, procfs);
-	snprintf(path, sizeof(path), "%d/root/tmp", (int)seat->pid);
+		state->network = network;
+	read_environment(state, procfs);
+	snprintf(path, sizeof(path), "%d/root/tmp", (int)state->pid);
 	if (fstatat(procfs->fd, path, &about, 0) < 0)
 		return;
-	seat->device = about.st_dev;
-	seat->inode = about.st_ino;
-	seat->is_rooted = stat("/tmp", &ours) < 0 || ours.st_dev != about.st_dev ||
-			  ours.st_ino != about.st_ino;
+	state->device = about.st_dev;
+	state->inode = about.st_ino;
+	state->is_rooted = stat("/tmp", &ours) < 0 || ours.st_dev != about.st_dev ||
+			   ours.st_ino != about.st_ino;
 }
 
-bool seat_reach(const struct seat *seat, const char *path, char *out, size_t size)
+bool pdb_scan_state_reach(const struct pdb_scan_state *state, const char *path, char *out,
+			  size_t size)
 {
 	int length;
 
-	if (seat->is_rooted)
-		length = snprintf(out, size, "/proc/%d/root%s", (int)seat->pid, path);
+	if (state->is_rooted)
+		length = snprintf(out, size, "/proc/%d/root%s", (int)state->pid, path);
 	else
 		length = snprintf(out, size, "%s", path);
 	return length >= 0 && (size_t)length < size;

@@ -1,4 +1,4 @@
-#include "backends/pdb/offer.h"
+#include "backends/pdb/pdb-listener.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "banned.h"
 #include "backends/pdb/listeners.h"
 #include "backends/pdb/notice.h"
-#include "backends/pdb/seat.h"
+#include "backends/pdb/pdb-scan-state.h"
 #include "backends/pdb/server.h"
 #include "backends/pdb/socketfile.h"
 #include "backends/pdb/unixdiag.h"
@@ -25,7 +25,8 @@
 #define IDLE_LOOKS 2
 
 /* The rank's own number, then a folder of our own kind, then the newest. */
-int offer_compare(const struct seat *seat, const struct listener *a, const struct listener *b)
+int pdb_listener_compare(const struct pdb_scan_state *state, const struct listener *a,
+			 const struct listener *b)
 {
 	struct socket_name first;
 	struct socket_name second;
@@ -34,8 +35,8 @@ int offer_compare(const struct seat *seat, const struct listener *a, const struc
 
 	socketfile_read_name(&first, a->path);
 	socketfile_read_name(&second, b->path);
-	is_first = first.rank >= 0 && first.rank == seat->rank;
-	is_second = second.rank >= 0 && second.rank == seat->rank;
+	is_first = first.rank >= 0 && first.rank == state->rank;
+	is_second = second.rank >= 0 && second.rank == state->rank;
 	if (is_first != is_second)
 		return is_first - is_second;
 	if (first.has_folder != second.has_folder)
@@ -66,20 +67,20 @@ static bool is_same_file(const char *a, const char *b)
  * How we reach the socket: by the name that the process gave it, where that
  * leads to the same file for us, else through the process's own folders.
  */
-static void find_path(const struct seat *seat, struct procfs *procfs, const char *path, char *out,
-		      size_t size)
+static void find_path(const struct pdb_scan_state *state, struct procfs *procfs, const char *path,
+		      char *out, size_t size)
 {
 	char through[PATH_MAX];
 	char folder[PATH_MAX] = "";
 	bool is_absolute = path[0] == '/';
 
-	snprintf(through, sizeof(through), "/proc/%d/%s%s%s", (int)seat->pid,
+	snprintf(through, sizeof(through), "/proc/%d/%s%s%s", (int)state->pid,
 		 is_absolute ? "root" : "cwd", is_absolute ? "" : "/", path);
 	if (!is_absolute)
-		procfs_link(procfs, seat->pid, "cwd", folder, sizeof(folder));
+		procfs_link(procfs, state->pid, "cwd", folder, sizeof(folder));
 	/* Too long is as wrong as another file: both end in the second way. */
 	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/", path) < (int)size &&
-	    (is_same_file(out, through) || (is_absolute && !seat->is_rooted)))
+	    (is_same_file(out, through) || (is_absolute && !state->is_rooted)))
 		return;
 	snprintf(out, size, "%s", through);
 }
@@ -88,23 +89,24 @@ static void find_path(const struct seat *seat, struct procfs *procfs, const char
  * /proc/PID is root's when the process may not be dumped (it has changed its
  * user): then its status says whose it is.
  */
-static char *distrust(const char *path, const char *shown, struct seat *seat, struct procfs *procfs)
+static char *distrust(const char *path, const char *shown, struct pdb_scan_state *state,
+		      struct procfs *procfs)
 {
-	char *why = socketfile_distrust(path, shown, seat->uid);
+	char *why = socketfile_distrust(path, shown, state->uid);
 	int64_t uid;
 
-	if (!why || seat->uid != 0)
+	if (!why || state->uid != 0)
 		return why;
-	uid = procfs_status(procfs, seat->pid, "Uid", 0);
+	uid = procfs_status(procfs, state->pid, "Uid", 0);
 	if (uid <= 0)
 		return why;
-	seat->uid = (uid_t)uid;
+	state->uid = (uid_t)uid;
 	free(why);
-	return socketfile_distrust(path, shown, seat->uid);
+	return socketfile_distrust(path, shown, state->uid);
 }
 
 /* NULL: the path leads to this one, not to the other. */
-static char *explain_twin(const struct offer *offer, const char *path, const char *shown)
+static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown)
 {
 	char name[32] = "Another process";
 	struct stat about;
@@ -112,11 +114,11 @@ static char *explain_twin(const struct offer *offer, const char *path, const cha
 
 	if (lstat(path, &about) < 0)
 		return NULL;
-	is_bound = unixdiag_is_bound(offer->listener->inode, about.st_ino);
+	is_bound = unixdiag_is_bound(found->listener->inode, about.st_ino);
 	if (is_bound == 1)
 		return NULL;
-	if (offer->twin_pid > 0)
-		snprintf(name, sizeof(name), "Process %d", (int)offer->twin_pid);
+	if (found->twin_pid > 0)
+		snprintf(name, sizeof(name), "Process %d", (int)found->twin_pid);
 	if (is_bound == 0)
 		return xasprintf("%s has taken %s over, where it listens, too: no client can "
 				 "connect to it any more.",
@@ -126,12 +128,12 @@ static char *explain_twin(const struct offer *offer, const char *path, const cha
 }
 
 /* Why its socket is not to be connected to; NULL: it may be. */
-static char *find_fault(const struct offer *offer, struct seat *seat, struct procfs *procfs,
-			const char *path, const char *shown)
+static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state *state,
+			struct procfs *procfs, const char *path, const char *shown)
 {
 	char *why;
 
-	if (path[0] == '@' && seat->network != 0)
+	if (path[0] == '@' && state->network != 0)
 		return xasprintf("It listens at %s in a network of its own (a container): run "
 				 "probetui in there.",
 				 shown);
@@ -141,33 +143,34 @@ static char *find_fault(const struct offer *offer, struct seat *seat, struct pro
 				 shown);
 	if (path[0] == '@')
 		return NULL;
-	why = distrust(path, shown, seat, procfs);
-	if (!why && offer->has_twin)
-		why = explain_twin(offer, path, shown);
+	why = distrust(path, shown, state, procfs);
+	if (!why && found->has_twin)
+		why = explain_twin(found, path, shown);
 	return why;
 }
 
-static const struct server *choose_server(const struct seat *seat, const struct listener *listener)
+static const struct server *choose_server(const struct pdb_scan_state *state,
+					  const struct listener *listener)
 {
-	return seat->server ? seat->server : server_find(NULL, listener->path);
+	return state->server ? state->server : server_find(NULL, listener->path);
 }
 
 /*
  * Who takes one client only has one, or had one and serves nobody any more.
  * NULL: it waits, as far as is known.
  */
-static char *explain_taken(const struct listener *listener, struct seat *seat,
+static char *explain_taken(const struct listener *listener, struct pdb_scan_state *state,
 			   struct procfs *procfs, const char *shown, struct debugger *debugger)
 {
-	const struct server *server = choose_server(seat, listener);
-	bool has_taken = seat->taken == listener->inode;
+	const struct server *server = choose_server(state, listener);
+	bool has_taken = state->taken == listener->inode;
 	bool has_client = listener->client_count > 0;
 
 	if ((server && !server->takes_one) || (!server && !has_taken && !has_client))
 		return NULL;
-	if (listeners_is_accepting(procfs, seat->pid, listener->inode,
-				   seat->idle_looks <= IDLE_LOOKS)) {
-		seat->idle_looks = 0;
+	if (listeners_is_accepting(procfs, state->pid, listener->inode,
+				   state->idle_looks <= IDLE_LOOKS)) {
+		state->idle_looks = 0;
 		return NULL;
 	}
 	debugger->is_taken = has_client && unixdiag_is_left(listener->client) != 1;
@@ -176,36 +179,36 @@ static char *explain_taken(const struct listener *listener, struct seat *seat,
 			"Somebody else is connected to %s, and its server takes one client%s.",
 			shown, server ? "" : ", it may be");
 	/* One that is about to accept has not stopped to. */
-	if (++seat->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
+	if (++state->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
 	return xasprintf(
 		"Its server at %s took one client, which has left: no other client is served.",
 		shown);
 }
 
-static void say_waiting(const struct offer *offer, const struct seat *seat,
+static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_state *state,
 			struct debugger *debugger)
 {
-	const struct server *server = choose_server(seat, offer->listener);
+	const struct server *server = choose_server(state, found->listener);
 
 	debugger->state = DEBUGGER_WAITING;
 	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
 	debugger->leaving = xstrdup_or_null(server_leaving(server));
 	/* One of ours has two names. */
-	if (offer->more > 0 && (!server || server->takes_one))
-		debugger->why = xasprintf("It listens at %zu more of such sockets.", offer->more);
+	if (found->more > 0 && (!server || server->takes_one))
+		debugger->why = xasprintf("It listens at %zu more of such sockets.", found->more);
 }
 
-static void describe_port(const struct offer *offer, const struct seat *seat,
+static void describe_port(const struct pdb_listener *found, const struct pdb_scan_state *state,
 			  struct debugger *debugger)
 {
-	const struct listener *listener = offer->listener;
+	const struct listener *listener = found->listener;
 	bool is_six = strchr(listener->host, ':');
 
 	debugger->target = xasprintf("pdb:tcp:%s%s%s:%d", is_six ? "[" : "", listener->host,
 				     is_six ? "]" : "", listener->port);
-	if (seat->network == 0) {
-		say_waiting(offer, seat, debugger);
+	if (state->network == 0) {
+		say_waiting(found, state, debugger);
 		return;
 	}
 	debugger->state = DEBUGGER_REFUSED;
@@ -215,20 +218,20 @@ static void describe_port(const struct offer *offer, const struct seat *seat,
 }
 
 /* Where our package keeps what ranks know of each other. */
-static bool is_kept(const struct seat *seat, const char *kind, int rank)
+static bool is_kept(const struct pdb_scan_state *state, const char *kind, int rank)
 {
 	char folder[64];
 	char path[PATH_MAX];
 
-	snprintf(folder, sizeof(folder), "/tmp/pdb-%ld", (long)seat->uid);
-	return rank >= 0 && seat_reach(seat, folder, path, sizeof(path)) &&
-	       notice_is_kept(path, kind, rank, seat->pid, seat->uid);
+	snprintf(folder, sizeof(folder), "/tmp/pdb-%ld", (long)state->uid);
+	return rank >= 0 && pdb_scan_state_reach(state, folder, path, sizeof(path)) &&
+	       notice_is_kept(path, kind, rank, state->pid, state->uid);
 }
 
 /* The rank that our package names its socket by; -1: it is no such name. */
-static int rank_of_package(const struct seat *seat, const char *name)
+static int rank_of_package(const struct pdb_scan_state *state, const char *name)
 {
-	size_t length = seat->prefix ? strlen(seat->prefix) : 0;
+	size_t length = state->prefix ? strlen(state->prefix) : 0;
 	struct socket_name numbers;
 	int end = 0;
 	int rank;
@@ -236,7 +239,7 @@ static int rank_of_package(const struct seat *seat, const char *name)
 	socketfile_read_name(&numbers, name);
 	if (numbers.has_folder)
 		return numbers.rank;
-	if (length == 0 || strncmp(name, seat->prefix, length) != 0 ||
+	if (length == 0 || strncmp(name, state->prefix, length) != 0 ||
 	    sscanf(name + length, ".%6d%n", &rank, &end) != 1)
 		return -1;
 	name += length + end;
@@ -247,65 +250,65 @@ static int rank_of_package(const struct seat *seat, const char *name)
  * Its files say so before its frames do. False: it is our package's, and the
  * rank waits for nobody now.
  */
-static bool learn_package(struct seat *seat, const char *name)
+static bool learn_package(struct pdb_scan_state *state, const char *name)
 {
-	int rank = rank_of_package(seat, name);
+	int rank = rank_of_package(state, name);
 
-	if (!is_kept(seat, NOTICE_LIFE, rank))
+	if (!is_kept(state, NOTICE_LIFE, rank))
 		return true;
-	seat->server = server_named("probetui");
-	return is_kept(seat, NOTICE_WAITS, rank);
+	state->server = server_named("probetui");
+	return is_kept(state, NOTICE_WAITS, rank);
 }
 
-static void describe_path(const struct offer *offer, struct seat *seat, struct procfs *procfs,
-			  struct debugger *debugger)
+static void describe_path(const struct pdb_listener *found, struct pdb_scan_state *state,
+			  struct procfs *procfs, struct debugger *debugger)
 {
-	const char *name = offer->listener->path;
+	const char *name = found->listener->path;
 	char path[PATH_MAX];
 	char *shown;
 	char *why;
 
-	if (!learn_package(seat, name))
+	if (!learn_package(state, name))
 		return;
 	if (name[0] == '@')
 		snprintf(path, sizeof(path), "%s", name);
 	else
-		find_path(seat, procfs, name, path, sizeof(path));
+		find_path(state, procfs, name, path, sizeof(path));
 	shown = show(path);
 	debugger->target = xasprintf("pdb:unix:%s", path);
-	why = find_fault(offer, seat, procfs, path, shown);
+	why = find_fault(found, state, procfs, path, shown);
 	if (!why)
-		debugger->exception = notice_read(path, name, seat->uid);
+		debugger->exception = notice_read(path, name, state->uid);
 	/* Only our own package leaves a notice. */
-	if (debugger->exception && !seat->server)
-		seat->server = server_named("probetui");
+	if (debugger->exception && !state->server)
+		state->server = server_named("probetui");
 	if (!why)
-		why = explain_taken(offer->listener, seat, procfs, shown, debugger);
+		why = explain_taken(found->listener, state, procfs, shown, debugger);
 	if (why) {
 		debugger->state = DEBUGGER_REFUSED;
 		debugger->why = why;
 	} else {
-		say_waiting(offer, seat, debugger);
+		say_waiting(found, state, debugger);
 	}
 	free(shown);
 }
 
-void offer_describe(const struct offer *offer, struct seat *seat, struct procfs *procfs,
-		    struct debugger *debugger)
+void pdb_listener_describe(const struct pdb_listener *found, struct pdb_scan_state *state,
+			   struct procfs *procfs, struct debugger *debugger)
 {
-	if (offer->listener->path)
-		describe_path(offer, seat, procfs, debugger);
+	if (found->listener->path)
+		describe_path(found, state, procfs, debugger);
 	else
-		describe_port(offer, seat, debugger);
+		describe_port(found, state, debugger);
 	if (debugger->state != DEBUGGER_NONE)
 		debugger->backend = xstrdup("pdb");
 }
 
-bool offer_describe_file(const char *path, bool is_served, struct seat *seat, struct procfs *procfs,
-			 struct debugger *debugger)
+bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_scan_state *state,
+				struct procfs *procfs, struct debugger *debugger)
 {
 	char *shown = show(path);
-	char *why = distrust(path, shown, seat, procfs);
+	char *why = distrust(path, shown, state, procfs);
 
 	/* Another process of the same user: this is not the rank's. */
 	if (why || !is_served) {

@@ -1,14 +1,14 @@
 /*
- * crowd: breakpoints that find no room beside the watches of a step.
+ * slot-multiplex: more breakpoints than hardware watches beside a step.
  *
- * A line of a `finally` begins at a unit for each way into it, and a step
- * leaves two watches. So a function that has several units to watch is watched
- * where it begins instead (PLAN_ENTRY). While a frame of it is on the stack
- * above the one that the command is about, that one does not run: the watches
- * follow the called frame (AIM_CALLED) to its breakpoints and its end.
+ * A line of a `finally` begins at one unit for each way into the `finally`, and
+ * a step leaves two watches. So a function with several units to watch is
+ * watched at its first unit instead (PLAN_ENTRY). While a frame of that function
+ * is above the frame that the command is about, the latter frame does not run:
+ * the watches follow the called frame (AIM_CALLED) to its breakpoints and its
+ * end.
  *
- * Not a generator, which begins at each value; and a function with one unit
- * would gain nothing.
+ * Excluded: generators, which begin at each value, and functions with one unit.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 #include "backends/ptrace/cpython.h"
 #include "base/alloc.h"
 
-#define FRAMES_MAXIMUM 100000 /* of a stack that is looked through */
+#define FRAMES_MAXIMUM 100000 /* of a stack that is searched */
 
 /* Watches that are left beside those of the aim. */
 static size_t room_of(enum aim aim)
@@ -63,13 +63,14 @@ static const struct bytecode *code_of(const struct stepper *stepper,
 	return code && entry_of(stepper, code) >= 0 ? code : NULL;
 }
 
-struct planned crowd_stand_in(const struct stepper *stepper, const struct plan_wishes *wishes,
-			      const struct planned *wish)
+struct planned slot_multiplex_stand_in(const struct stepper *stepper,
+				       const struct plan_wishes *wishes, const struct planned *wish)
 {
 	const struct bytecode *code;
 	struct planned planned = *wish;
 
-	if (!stepper->is_crowded || wish->kind != PLAN_BREAKPOINT || wish->code == stepper->bare)
+	if (!stepper->is_multiplexed || wish->kind != PLAN_BREAKPOINT ||
+	    wish->code == stepper->bare)
 		return planned;
 	code = code_of(stepper, wishes, wish->code);
 	if (!code)
@@ -79,13 +80,14 @@ struct planned crowd_stand_in(const struct stepper *stepper, const struct plan_w
 	return planned;
 }
 
-size_t crowd_count(const struct stepper *stepper, const struct plan_wishes *wishes)
+size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	struct watch watches[WATCH_SLOTS];
 	size_t count = 0;
 
 	for (size_t i = 0; i < wishes->count && count < WATCH_SLOTS; i++) {
-		struct planned planned = crowd_stand_in(stepper, wishes, &wishes->items[i]);
+		struct planned planned =
+			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
 		size_t k = 0;
 
 		while (k < count && !watch_is_same(&watches[k], &planned.watch))
@@ -96,12 +98,12 @@ size_t crowd_count(const struct stepper *stepper, const struct plan_wishes *wish
 	return count;
 }
 
-bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishes)
+bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	const struct bytecode *code = stepper->here.code;
 	bool *units = NULL;
 
-	if (!stepper->is_crowded || !code_of(stepper, wishes, code->address))
+	if (!stepper->is_multiplexed || !code_of(stepper, wishes, code->address))
 		return NULL;
 	for (size_t i = 0; i < wishes->count; i++) {
 		const struct planned *wish = &wishes->items[i];
@@ -116,8 +118,8 @@ bool *crowd_units(const struct stepper *stepper, const struct plan_wishes *wishe
 	return units;
 }
 
-/* A thread's first watches are for what persons want. */
-static bool is_crowded(const struct stepper *stepper, const struct plan_wishes *wishes)
+/* The breakpoints and data breakpoints do not fit beside the watches of the aim. */
+static bool is_multiplexed(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	size_t count = 0;
 
@@ -140,14 +142,15 @@ static void enter(struct stepper *stepper, const struct pyframe_now *frame)
 	stepper->here = follow;
 	stepper->called = frame->address;
 	stepper->aim = AIM_CALLED;
-	stepper->is_leaving = false;
+	if (stepper->course == COURSE_RAISING)
+		stepper->course = COURSE_PLAIN;
 	stepper->walked = stepper->walk_limit;
 }
 
 /*
- * The newest frame of such a function, if it is above the one that is
- * followed: a generator that is followed may be on no stack. `return` sees no
- * more of its own frame than of those.
+ * Enters the newest frame of such a function above the followed frame; a
+ * followed generator may be on no stack. AIM_RETURN watches the followed frame
+ * no closer than the frames above, so there the followed frame itself counts.
  */
 static void seek_called(struct stepper *stepper, const struct plan_wishes *wishes)
 {
@@ -175,10 +178,10 @@ static void seek_called(struct stepper *stepper, const struct plan_wishes *wishe
 		enter(stepper, &found);
 }
 
-void crowd_look(struct stepper *stepper, const struct plan_wishes *wishes)
+void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	stepper->bare = 0;
-	stepper->is_crowded = is_crowded(stepper, wishes);
-	if (stepper->is_crowded && stepper->is_standing)
+	stepper->is_multiplexed = is_multiplexed(stepper, wishes);
+	if (stepper->is_multiplexed && stepper_is_aimed(stepper))
 		seek_called(stepper, wishes);
 }

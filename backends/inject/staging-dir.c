@@ -1,4 +1,4 @@
-#include "backends/inject/parcel.h"
+#include "backends/inject/staging-dir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
 /* All that is ever in the folder; the process writes the last two. */
 static const char *const files[] = { START, PACKAGE, "answer", "answer.new" };
 
-struct parcel {
+struct staging_dir {
 	pid_t pid;
 	double seconds;
 	int place;  /* the folder it is in */
@@ -62,16 +62,16 @@ struct rights {
  * setfsuid(2) and setfsgid(2) are of this thread alone; so is setgroups(2),
  * but not glibc's, which has all threads do it.
  */
-static void take_rights(const struct parcel *parcel, struct rights *rights)
+static void take_rights(const struct staging_dir *dir, struct rights *rights)
 {
 	rights->other_count = -1;
-	if (geteuid() != 0 || (parcel->user == 0 && parcel->group == 0))
+	if (geteuid() != 0 || (dir->user == 0 && dir->group == 0))
 		return;
 	rights->other_count = getgroups(NGROUPS_MAX, rights->others);
 	rights->group = getegid();
 	syscall(SYS_setgroups, 0, NULL);
-	setfsgid(parcel->group);
-	setfsuid(parcel->user);
+	setfsgid(dir->group);
+	setfsuid(dir->user);
 }
 
 static void give_back_rights(const struct rights *rights)
@@ -102,23 +102,23 @@ static int open_in(int folder, const char *name, int flags, mode_t mode)
  * Away with it
  */
 
-void parcel_free(struct parcel *parcel)
+void staging_dir_free(struct staging_dir *dir)
 {
 	struct rights rights;
 
-	if (!parcel)
+	if (!dir)
 		return;
-	take_rights(parcel, &rights);
-	if (parcel->folder >= 0) {
+	take_rights(dir, &rights);
+	if (dir->folder >= 0) {
 		for (size_t i = 0; i < ARRAY_LENGTH(files); i++)
-			unlinkat(parcel->folder, files[i], 0);
-		unlinkat(parcel->place, parcel->name, AT_REMOVEDIR);
-		close(parcel->folder);
+			unlinkat(dir->folder, files[i], 0);
+		unlinkat(dir->place, dir->name, AT_REMOVEDIR);
+		close(dir->folder);
 	}
 	give_back_rights(&rights);
-	if (parcel->place >= 0)
-		close(parcel->place);
-	free(parcel);
+	if (dir->place >= 0)
+		close(dir->place);
+	free(dir);
 }
 
 /*
@@ -207,7 +207,7 @@ static void append_literal(struct buffer *out, const struct buffer *text)
 	buffer_append_string(out, "'");
 }
 
-static int make_start(const struct parcel *parcel, const char *package, struct buffer *out,
+static int make_start(const struct staging_dir *dir, const char *package, struct buffer *out,
 		      struct error *error)
 {
 	struct buffer script = BUFFER_INIT;
@@ -221,7 +221,7 @@ static int make_start(const struct parcel *parcel, const char *package, struct b
 	buffer_printf(out,
 		      ", '%s', 'exec'), {'__name__': '__probetui__', '__file__': '%s', 'PROCESS': "
 		      "%d, 'SECONDS': %.3f})\n",
-		      parcel->start, parcel->start, (int)task_inner(parcel->pid), parcel->seconds);
+		      dir->start, dir->start, (int)task_inner(dir->pid), dir->seconds);
 	buffer_clear(&script);
 	free(path);
 	return result;
@@ -231,15 +231,14 @@ static int make_start(const struct parcel *parcel, const char *package, struct b
  * Making it
  */
 
-static void make_name(struct parcel *parcel, const char *place)
+static void make_name(struct staging_dir *dir, const char *place)
 {
 	uint64_t number = 0;
 
 	if (getrandom(&number, sizeof(number), 0) < 0)
 		number = (uint64_t)getpid();
-	snprintf(parcel->name, sizeof(parcel->name), "probetui-%016llx",
-		 (unsigned long long)number);
-	snprintf(parcel->start, sizeof(parcel->start), "%s/%s/" START, place, parcel->name);
+	snprintf(dir->name, sizeof(dir->name), "probetui-%016llx", (unsigned long long)number);
+	snprintf(dir->start, sizeof(dir->start), "%s/%s/" START, place, dir->name);
 }
 
 static int make_folder(int parent, const char *name)
@@ -254,36 +253,36 @@ static int make_folder(int parent, const char *name)
 	return folder;
 }
 
-static int make_in(struct parcel *parcel, const char *place)
+static int make_in(struct staging_dir *dir, const char *place)
 {
 	struct rights rights;
-	int found = rootfile_find(parcel->pid, "root", place);
+	int found = rootfile_find(dir->pid, "root", place);
 
 	if (found < 0)
 		return -1;
-	make_name(parcel, place);
-	take_rights(parcel, &rights);
-	parcel->folder = make_folder(found, parcel->name);
+	make_name(dir, place);
+	take_rights(dir, &rights);
+	dir->folder = make_folder(found, dir->name);
 	give_back_rights(&rights);
-	if (parcel->folder < 0) {
+	if (dir->folder < 0) {
 		int number = errno;
 		close(found);
 		errno = number;
 		return -1;
 	}
-	parcel->place = found;
+	dir->place = found;
 	return 0;
 }
 
-static int write_file(const struct parcel *parcel, const char *name, const struct buffer *content,
+static int write_file(const struct staging_dir *dir, const char *name, const struct buffer *content,
 		      struct error *error)
 {
 	struct rights rights;
 	int result = -1;
 	int fd;
 
-	take_rights(parcel, &rights);
-	fd = open_in(parcel->folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	take_rights(dir, &rights);
+	fd = open_in(dir->folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	give_back_rights(&rights);
 	if (fd >= 0) {
 		result = file_write(fd, content->data, content->length);
@@ -294,18 +293,18 @@ static int write_file(const struct parcel *parcel, const char *name, const struc
 	return error_set_errno(error, errno, "%s cannot be put where the process finds it", name);
 }
 
-int parcel_write_script(struct parcel *parcel, const char *package, struct error *error)
+int staging_dir_write_script(struct staging_dir *dir, const char *package, struct error *error)
 {
 	struct buffer start = BUFFER_INIT;
-	int result = make_start(parcel, package, &start, error);
+	int result = make_start(dir, package, &start, error);
 
 	if (result == 0)
-		result = write_file(parcel, START, &start, error);
+		result = write_file(dir, START, &start, error);
 	buffer_clear(&start);
 	return result;
 }
 
-static int fill(struct parcel *parcel, const char *package, struct error *error)
+static int fill(struct staging_dir *dir, const char *package, struct error *error)
 {
 	struct buffer content = BUFFER_INIT;
 	int result;
@@ -313,9 +312,9 @@ static int fill(struct parcel *parcel, const char *package, struct error *error)
 	content.maximum = PACKAGE_MAXIMUM;
 	result = append_modules(&content, package, "", DEPTH_MAXIMUM, error);
 	if (result == 0)
-		result = write_file(parcel, PACKAGE, &content, error);
+		result = write_file(dir, PACKAGE, &content, error);
 	if (result == 0)
-		result = parcel_write_script(parcel, package, error);
+		result = staging_dir_write_script(dir, package, error);
 	buffer_clear(&content);
 	return result;
 }
@@ -329,7 +328,7 @@ static bool find_id(const char *status, const char *key, unsigned *id)
 }
 
 /* Not the owner of /proc/PID, which is root where it may not be dumped. */
-static int find_user(struct parcel *parcel, struct error *error)
+static int find_user(struct staging_dir *dir, struct error *error)
 {
 	struct buffer status = BUFFER_INIT;
 	char path[32];
@@ -337,59 +336,59 @@ static int find_user(struct parcel *parcel, struct error *error)
 	unsigned group;
 	int result;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)parcel->pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)dir->pid);
 	result = file_read(path, "the process's user", &status, error);
 	if (result == 0 &&
 	    (!find_id(status.data, "Uid", &user) || !find_id(status.data, "Gid", &group)))
-		result = error_set(error, "pid %d: its user is not known", (int)parcel->pid);
+		result = error_set(error, "pid %d: its user is not known", (int)dir->pid);
 	if (result == 0) {
-		parcel->user = user;
-		parcel->group = group;
+		dir->user = user;
+		dir->group = group;
 	}
 	buffer_clear(&status);
 	return result;
 }
 
-static void refuse(const struct parcel *parcel, struct error *error)
+static void refuse(const struct staging_dir *dir, struct error *error)
 {
-	if (geteuid() != 0 && parcel->user != geteuid())
+	if (geteuid() != 0 && dir->user != geteuid())
 		error_set(error,
 			  "Process %d belongs to user %u; probetui runs as user %u. That user, or "
 			  "root, can do that: sudo probetui inject %d.",
-			  (int)parcel->pid, (unsigned)parcel->user, (unsigned)geteuid(),
-			  (int)parcel->pid);
+			  (int)dir->pid, (unsigned)dir->user, (unsigned)geteuid(), (int)dir->pid);
 	else
 		error_set_errno(error, errno,
 				"pid %d sees no folder that its user may put the package into",
-				(int)parcel->pid);
+				(int)dir->pid);
 }
 
-struct parcel *parcel_new(pid_t pid, const char *package, double seconds, struct error *error)
+struct staging_dir *staging_dir_new(pid_t pid, const char *package, double seconds,
+				    struct error *error)
 {
-	struct parcel *parcel = xcalloc(1, sizeof(*parcel));
+	struct staging_dir *dir = xcalloc(1, sizeof(*dir));
 	int result;
 
-	parcel->pid = pid;
-	parcel->seconds = seconds;
-	parcel->place = -1;
-	parcel->folder = -1;
-	result = find_user(parcel, error);
-	for (size_t i = 0; result == 0 && parcel->folder < 0 && i < ARRAY_LENGTH(places); i++)
-		make_in(parcel, places[i]);
-	if (result == 0 && parcel->folder < 0)
-		refuse(parcel, error);
-	else if (result == 0 && fill(parcel, package, error) == 0)
-		return parcel;
-	parcel_free(parcel);
+	dir->pid = pid;
+	dir->seconds = seconds;
+	dir->place = -1;
+	dir->folder = -1;
+	result = find_user(dir, error);
+	for (size_t i = 0; result == 0 && dir->folder < 0 && i < ARRAY_LENGTH(places); i++)
+		make_in(dir, places[i]);
+	if (result == 0 && dir->folder < 0)
+		refuse(dir, error);
+	else if (result == 0 && fill(dir, package, error) == 0)
+		return dir;
+	staging_dir_free(dir);
 	return NULL;
 }
 
-const char *parcel_script(const struct parcel *parcel)
+const char *staging_dir_script(const struct staging_dir *dir)
 {
-	return parcel->start;
+	return dir->start;
 }
 
-int parcel_read(const struct parcel *parcel, const char *name, struct buffer *out)
+int staging_dir_read(const struct staging_dir *dir, const char *name, struct buffer *out)
 {
 	char bytes[ANSWER_MAXIMUM];
 	struct rights rights;
@@ -397,8 +396,8 @@ int parcel_read(const struct parcel *parcel, const char *name, struct buffer *ou
 	ssize_t got = -1;
 	int fd;
 
-	take_rights(parcel, &rights);
-	fd = open_in(parcel->folder, name, O_RDONLY | O_NONBLOCK, 0);
+	take_rights(dir, &rights);
+	fd = open_in(dir->folder, name, O_RDONLY | O_NONBLOCK, 0);
 	give_back_rights(&rights);
 	if (fd < 0)
 		return -1;
@@ -411,11 +410,11 @@ int parcel_read(const struct parcel *parcel, const char *name, struct buffer *ou
 	return 0;
 }
 
-void parcel_remove(const struct parcel *parcel, const char *name)
+void staging_dir_remove(const struct staging_dir *dir, const char *name)
 {
 	struct rights rights;
 
-	take_rights(parcel, &rights);
-	unlinkat(parcel->folder, name, 0);
+	take_rights(dir, &rights);
+	unlinkat(dir->folder, name, 0);
 	give_back_rights(&rights);
 }

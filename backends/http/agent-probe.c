@@ -1,4 +1,4 @@
-#include "backends/http/glance.h"
+#include "backends/http/agent-probe.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -95,7 +95,8 @@ static json_t *parse(const struct buffer *answer, struct error *error)
 	return told;
 }
 
-json_t *glance(const struct process *process, const char *path, double seconds, struct error *error)
+json_t *agent_probe(const struct process *process, const char *path, double seconds,
+		    struct error *error)
 {
 	struct buffer answer = BUFFER_INIT;
 	double until = loop_now() + seconds;

@@ -1,0 +1,515 @@
+/*
+ * agent-requests: requests to the agent (agent.h), from sending to the answer.
+ */
+#include "backends/http/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/farewell.h"
+#include "backends/http/http-client.h"
+#include "backends/http/reply.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+
+/* An agent that serves as many as it can is asked again so soon, so long. */
+#define BUSY_SECONDS 3.0
+#define AGAIN_SECONDS 0.05
+/* The end of a session is waited for so long; then it ends by itself. */
+#define LEAVE_SECONDS FAREWELL_SECONDS
+
+struct agent_request *agent_request_new(struct agent *agent, const struct message *request,
+					void (*done)(struct agent_request *query, json_t *body,
+						     const struct error *error))
+{
+	struct agent_request *query = xcalloc(1, sizeof(*query));
+
+	query->agent = agent;
+	query->done = done;
+	query->next = agent->requests;
+	agent->requests = query;
+	if (!request)
+		return query;
+	message_make_request(&query->request, request->name, json_incref(request->body));
+	query->request.seq = request->seq;
+	return query;
+}
+
+struct agent_request *agent_request_follow(struct agent_request *query,
+					   void (*done)(struct agent_request *query, json_t *body,
+							const struct error *error))
+{
+	struct agent_request *next = agent_request_new(query->agent, NULL, done);
+
+	next->request = query->request;
+	query->request = (struct message){ .name = NULL };
+	next->value = query->value;
+	next->context = json_incref(query->context);
+	next->round = query->round;
+	return next;
+}
+
+static void agent_request_free(struct agent_request *query)
+{
+	if (query->transfer)
+		http_client_cancel(node_http_client(query->agent->base.node), query->transfer);
+	message_clear(&query->request);
+	json_decref(query->context);
+	if (query->again)
+		loop_timer_stop(query->again);
+	json_decref(query->arguments);
+	json_decref(query->sent_arguments);
+	free(query->command);
+	free(query->sent_command);
+	free(query);
+}
+
+void agent_request_respond(struct agent_request *query, json_t *owned_body,
+			   const struct error *error)
+{
+	if (!query->request.name) {
+		json_decref(owned_body);
+		return;
+	}
+	node_respond(query->agent->base.node, &query->request, owned_body,
+		     error ? error->message : NULL);
+	message_clear(&query->request);
+	query->request = (struct message){ .name = NULL };
+}
+
+void agent_request_answer(struct agent_request *query, json_t *body, const struct error *error)
+{
+	(void)body;
+	agent_request_respond(query, NULL, error);
+}
+
+/* It is in no list any more. */
+static void complete(struct agent_request *query, json_t *body, const struct error *error)
+{
+	query->done(query, body, error);
+	/* Each request of the screen gets an answer. */
+	agent_request_respond(query, NULL, error);
+	agent_request_free(query);
+}
+
+static void finish(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent_request **link = &query->agent->requests;
+
+	while (*link != query)
+		link = &(*link)->next;
+	*link = query->next;
+	complete(query, body, error);
+}
+
+static const struct {
+	bool is_vital; /* without the answer there is no connection */
+	bool is_dap;
+	bool needs_session;
+} kinds[] = {
+	[AGENT_REQUEST_DAP] = { .is_dap = true, .needs_session = true },
+	[AGENT_REQUEST_PLAIN] = { .needs_session = true },
+	[AGENT_REQUEST_IDENTITY] = { .is_vital = true },
+	[AGENT_REQUEST_SESSION] = { .is_vital = true, .is_dap = true },
+	[AGENT_REQUEST_EVENTS] = { .is_vital = true, .needs_session = true },
+};
+
+static bool is_vital(const struct agent_request *query)
+{
+	return kinds[query->kind].is_vital;
+}
+
+static void fail_all(struct agent *agent, const struct error *error)
+{
+	struct agent_request *all = agent->requests;
+
+	agent->requests = NULL;
+	while (all) {
+		struct agent_request *query = all;
+
+		all = query->next;
+		query->failure = AGENT_REQUEST_LOST;
+		if (is_vital(query))
+			agent_request_free(query);
+		else
+			complete(query, NULL, error);
+	}
+}
+
+void agent_requests_fail(struct agent *agent, const char *why)
+{
+	struct error error = ERROR_INIT;
+
+	error_set(&error, "%s", why);
+	fail_all(agent, &error);
+	/* What failed may have asked for more; that waits for a session. */
+	while (agent->state == AGENT_OVER && agent->requests)
+		fail_all(agent, &error);
+}
+
+/*
+ * Answers
+ */
+
+static const char *const outcome_words[] = {
+	[HTTP_ANSWERED] = "",
+	[HTTP_UNREACHABLE] = "Its agent cannot be reached: ",
+	[HTTP_LATE] = "Its agent did not answer in time: ",
+	[HTTP_DISTRUSTED] = "TLS with its agent fails: ",
+	[HTTP_UNENCRYPTED] =
+		"No TLS is spoken there: http://HOST:PORT, and not https, would be its address; ",
+	[HTTP_UNREADABLE] = "What its agent answers cannot be taken: ",
+};
+
+static const enum agent_request_failure failures[] = {
+	[HTTP_ANSWERED] = AGENT_REQUEST_ANSWERED,
+	[HTTP_UNREACHABLE] = AGENT_REQUEST_LOST,
+	[HTTP_LATE] = AGENT_REQUEST_LATE,
+	[HTTP_DISTRUSTED] = AGENT_REQUEST_ANSWERED,
+	[HTTP_UNENCRYPTED] = AGENT_REQUEST_ANSWERED,
+	[HTTP_UNREADABLE] = AGENT_REQUEST_REFUSED,
+};
+
+/* The system's are none of a job's own. */
+static const char *hint(const struct agent *agent, const struct http_answer *answer)
+{
+	if (answer->outcome != HTTP_DISTRUSTED)
+		return "";
+	return agent->way.ca_file ? "; what is trusted is what PROBETUI_CA_FILE has"
+				  : "; PROBETUI_CA_FILE=FILE has certificates to trust, as that of "
+				    "the agent's signer or its own";
+}
+
+static void explain(const struct agent *agent, const struct http_answer *answer,
+		    struct error *error)
+{
+	size_t length = strlen(answer->why);
+
+	/* libcurl ends some of its sentences itself. */
+	if (length > 0 && answer->why[length - 1] == '.')
+		length--;
+	if (answer->outcome == HTTP_UNREACHABLE && error_is_set(&agent->way.refused))
+		*error = agent->way.refused;
+	else
+		error_set(error, "%s%.*s%s.", outcome_words[answer->outcome], (int)length,
+			  answer->why, hint(agent, answer));
+}
+
+/* The failure ends the connection. */
+static bool is_lost(const struct agent_request *query, const struct http_answer *answer)
+{
+	return answer->outcome == HTTP_UNREACHABLE ||
+	       (answer->outcome == HTTP_LATE && is_vital(query));
+}
+
+static void fail(struct agent_request *query, const struct http_answer *answer)
+{
+	struct agent *agent = query->agent;
+	bool was_vital = is_vital(query);
+	bool lost = is_lost(query, answer);
+	struct error error = ERROR_INIT;
+
+	explain(agent, answer, &error);
+	query->failure = failures[answer->outcome];
+	finish(query, NULL, &error);
+	if (answer->outcome == HTTP_DISTRUSTED || answer->outcome == HTTP_UNENCRYPTED ||
+	    (answer->outcome == HTTP_UNREADABLE && was_vital))
+		agent_end(agent, error.message);
+	else if (lost)
+		agent_lose(agent, error.message);
+	else if (answer->outcome == HTTP_LATE)
+		agent_note_silence(agent, true);
+}
+
+/* Its events and their last number are one object for `done`. */
+static void read_answer(struct agent_request *query, struct reply *reply,
+			const struct http_answer *answer, struct error *error)
+{
+	json_t *events;
+	int64_t next;
+
+	if (query->kind != AGENT_REQUEST_EVENTS) {
+		(kinds[query->kind].is_dap ? reply_read : reply_read_plain)(
+			reply, answer->status, answer->bytes, answer->length, error);
+		return;
+	}
+	reply_read_events(reply, answer->status, answer->bytes, answer->length, &events, &next,
+			  error);
+	if (!events)
+		return;
+	json_object_set_new(reply->body, "events", events);
+	json_object_set_new(reply->body, "next", json_integer(next));
+}
+
+static void settle(struct agent_request *query, const struct http_answer *answer)
+{
+	struct agent *agent = query->agent;
+	bool was_vital = is_vital(query);
+	bool was_plain = query->kind == AGENT_REQUEST_PLAIN;
+	struct error error = ERROR_INIT;
+	struct reply reply;
+
+	agent_note_silence(agent, false);
+	read_answer(query, &reply, answer, &error);
+	if (reply.kind == REPLY_BUSY || reply.kind == REPLY_SENSELESS)
+		query->failure = AGENT_REQUEST_REFUSED;
+	finish(query, reply.body, reply.kind == REPLY_DONE ? NULL : &error);
+	if (was_vital && (reply.kind == REPLY_REFUSED || reply.kind == REPLY_SENSELESS))
+		agent_end(agent, error.message);
+	else if (was_vital && reply.kind != REPLY_DONE)
+		agent_lose(agent, error.message);
+	/* To a plain request 404 says nothing of the session. */
+	else if (reply.kind == REPLY_OVER && !was_plain)
+		agent_lose(agent, error.message);
+	reply_clear(&reply);
+}
+
+static void begin(struct agent_request *query);
+
+static void on_again(void *data)
+{
+	struct agent_request *query = data;
+
+	loop_timer_stop(query->again);
+	query->again = NULL;
+	begin(query);
+}
+
+/*
+ * Others keep the agent busy (503): nothing of this was begun, and it will be
+ * taken once there is room. Where the session ends meanwhile it waits for the
+ * next one, as any other.
+ */
+static bool tries_again(struct agent_request *query, const struct http_answer *answer)
+{
+	struct agent *agent = query->agent;
+
+	if (answer->outcome != HTTP_ANSWERED || answer->status != 503 || !query->sent_command ||
+	    loop_now() >= query->patience)
+		return false;
+	query->command = query->sent_command;
+	query->arguments = query->sent_arguments;
+	query->sent_command = NULL;
+	query->sent_arguments = NULL;
+	query->again = loop_timer(node_loop(agent->base.node), AGAIN_SECONDS, 0, on_again, query);
+	return true;
+}
+
+static void on_answer(const struct http_answer *answer, void *data)
+{
+	struct agent_request *query = data;
+	struct node *node = query->agent->base.node;
+
+	query->transfer = NULL;
+	if (tries_again(query, answer))
+		return;
+	if (answer->outcome == HTTP_ANSWERED)
+		settle(query, answer);
+	else
+		fail(query, answer);
+	node_flush(node);
+}
+
+static int check_peer(int fd, void *data)
+{
+	struct agent_request *query = data;
+
+	return way_check_peer(&query->agent->way, fd);
+}
+
+/*
+ * Requests
+ */
+
+static void post(struct agent_request *query, const char *path, const json_t *object)
+{
+	struct agent *agent = query->agent;
+	char *url = xasprintf("%s%s", agent->way.base, path);
+	struct buffer body = BUFFER_INIT;
+	struct http_request request = {
+		.url = url,
+		.path = agent->way.path,
+		.check = check_peer,
+		.token = agent->way.token,
+		.ca_file = agent->way.ca_file,
+		.seconds = query->seconds,
+		.is_repeatable = query->is_once,
+		.maximum = REPLY_MAXIMUM,
+		.done = on_answer,
+		.data = query,
+	};
+	struct error error = ERROR_INIT;
+	bool was_vital;
+
+	if (object) {
+		json_append(&body, object);
+		request.body = body.data;
+		request.length = body.length;
+	}
+	query->transfer = http_client_send(node_http_client(agent->base.node), &request, &error);
+	free(url);
+	buffer_clear(&body);
+	if (query->transfer)
+		return;
+	was_vital = is_vital(query);
+	finish(query, NULL, &error);
+	if (was_vital)
+		agent_end(agent, error.message);
+}
+
+/* A session takes each number once, so that it can be sent again. */
+static char *dap_path(const struct agent_request *query)
+{
+	const struct agent *agent = query->agent;
+
+	if (!agent->session)
+		return xstrdup("/dap");
+	if (!query->is_once)
+		return xasprintf("/dap?session=%s", agent->session);
+	return xasprintf("/dap?session=%s&once=%lld", agent->session, (long long)query->number);
+}
+
+static void post_dap(struct agent_request *query, const char *command, json_t *arguments)
+{
+	struct agent *agent = query->agent;
+	json_t *request = json_object();
+	char *path;
+
+	query->number = ++agent->number;
+	query->is_once = agent->session && agent->takes_once;
+	path = dap_path(query);
+	json_object_set_new(request, "seq", json_integer(query->number));
+	json_set_text(request, "type", "request");
+	json_set_text(request, "command", command);
+	if (arguments)
+		json_object_set(request, "arguments", arguments);
+	post(query, path, request);
+	json_decref(request);
+	free(path);
+}
+
+static void begin(struct agent_request *query)
+{
+	char *command = query->command;
+	json_t *arguments = query->arguments;
+
+	query->command = NULL;
+	query->arguments = NULL;
+	query->sent_command = command;
+	query->sent_arguments = arguments;
+	if (query->patience == 0)
+		query->patience = loop_now() + BUSY_SECONDS;
+	/* It may be answered, and gone, before these return. */
+	if (kinds[query->kind].is_dap)
+		post_dap(query, command, arguments);
+	else
+		post(query, command, arguments);
+}
+
+static void begin_or_wait(struct agent_request *query, const char *command, json_t *owned_arguments,
+			  double seconds)
+{
+	query->command = xstrdup(command);
+	query->arguments = owned_arguments;
+	query->seconds = seconds;
+	if (!kinds[query->kind].needs_session || agent_is_open(query->agent))
+		begin(query);
+}
+
+bool agent_request_is_idle(const struct agent_request *query)
+{
+	return !query->command && !query->sent_command;
+}
+
+void agent_request_send(struct agent_request *owned_query, const char *command,
+			json_t *owned_arguments, double seconds)
+{
+	begin_or_wait(owned_query, command, owned_arguments, seconds);
+}
+
+void agent_request_send_plain(struct agent_request *owned_query, const char *path,
+			      json_t *owned_body, double seconds)
+{
+	if (owned_query->kind == AGENT_REQUEST_DAP)
+		owned_query->kind = AGENT_REQUEST_PLAIN;
+	begin_or_wait(owned_query, path, owned_body, seconds);
+}
+
+static struct agent_request *find_waiting(const struct agent *agent)
+{
+	struct agent_request *found = NULL;
+
+	/* The newest are first. */
+	for (struct agent_request *one = agent->requests; one; one = one->next)
+		if (one->command && !one->again)
+			found = one;
+	return found;
+}
+
+void agent_requests_begin(struct agent *agent)
+{
+	struct agent_request *query;
+
+	while (agent_is_open(agent) && (query = find_waiting(agent)))
+		begin(query);
+}
+
+/*
+ * Leaving
+ */
+
+/* What is left of an agent until its session has ended. */
+struct leaving {
+	struct http_client *client;
+	struct way way;
+};
+
+static void on_left(const struct http_answer *answer, void *data)
+{
+	struct leaving *leaving = data;
+
+	(void)answer;
+	http_client_note_leaving(leaving->client, -1);
+	way_clear(&leaving->way);
+	free(leaving);
+}
+
+static int check_left(int fd, void *data)
+{
+	struct leaving *leaving = data;
+
+	return way_check_peer(&leaving->way, fd);
+}
+
+void agent_request_leave(struct agent *agent)
+{
+	static const char body[] = "{\"seq\":1,\"type\":\"request\",\"command\":\"disconnect\"}";
+	struct leaving *leaving = xcalloc(1, sizeof(*leaving));
+	char *url = xasprintf("%s/dap?session=%s", agent->way.base, agent->session);
+	struct http_request request = {
+		.url = url,
+		.path = agent->way.path,
+		.check = check_left,
+		.token = agent->way.token,
+		.ca_file = agent->way.ca_file,
+		.body = body,
+		.length = sizeof(body) - 1,
+		.seconds = LEAVE_SECONDS,
+		.maximum = REPLY_MAXIMUM,
+		.done = on_left,
+		.data = leaving,
+	};
+
+	leaving->client = node_http_client(agent->base.node);
+	leaving->way = agent->way;
+	agent->way = (struct way){ .base = NULL };
+	http_client_note_leaving(leaving->client, 1);
+	if (!http_client_send(leaving->client, &request, NULL))
+		on_left(NULL, leaving);
+	free(url);
+}

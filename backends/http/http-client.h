@@ -1,0 +1,96 @@
+/*
+ * http-client: HTTP requests, many at a time, on the node's loop. The module
+ * probetui-http.so does the work and alone links libcurl: a node without agents
+ * does not load it.
+ *
+ * The client knows bytes, neither agents nor JSON. No redirection, no proxy, no
+ * cookie, no .netrc, nothing of the environment; connections are kept.
+ */
+#ifndef BACKENDS_HTTP_HTTP_CLIENT_H
+#define BACKENDS_HTTP_HTTP_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_multi;
+struct http_transfer;
+struct error;
+struct loop;
+struct loop_timer;
+struct loop_watch;
+
+enum http_outcome {
+	HTTP_ANSWERED,	  /* status and bytes are of the answer */
+	HTTP_UNREACHABLE, /* no listener, or the connection ended */
+	HTTP_LATE,	  /* time-out */
+	HTTP_DISTRUSTED,  /* TLS: the certificate is not trusted */
+	HTTP_UNENCRYPTED, /* https, and the peer speaks no TLS */
+	HTTP_UNREADABLE,  /* the answer is no HTTP, or too long */
+};
+
+struct http_answer {
+	enum http_outcome outcome;
+	int status;
+	const char *bytes; /* lent, with a NUL behind; never NULL */
+	size_t length;
+	const char *why; /* libcurl's message; "" of HTTP_ANSWERED */
+};
+
+struct http_request {
+	const char *url;
+	const char *path; /* of a Unix socket; NULL: TCP */
+	/*
+	 * Of that: whether who is at the other end of a new connection is to
+	 * be sent anything. Called before the first byte; -1: it is closed.
+	 */
+	int (*check)(int fd, void *data);
+	const char *token;   /* NULL: none */
+	const char *ca_file; /* of https; NULL: the system's */
+	const char *body;    /* NULL: GET; it is copied */
+	size_t length;
+	/*
+	 * Where a kept connection ends before a byte of the answer, a GET is
+	 * sent again, and a POST that is not done twice by that.
+	 */
+	bool is_repeatable;
+	double seconds; /* from now on to the last byte */
+	size_t maximum; /* bytes of an answer */
+	/* Called once, from the loop, unless it is cancelled before. */
+	void (*done)(const struct http_answer *answer, void *data);
+	void *data;
+};
+
+/* The functions of loop.h that the module uses. */
+struct http_loop {
+	struct loop *loop;
+	struct loop_watch *(*watch)(struct loop *loop, int fd, int events,
+				    void (*ready)(int fd, int events, void *data), void *data);
+	void (*watch_stop)(struct loop_watch *watch);
+	struct loop_timer *(*timer)(struct loop *loop, double delay, double period,
+				    void (*due)(void *data), void *data);
+	void (*timer_stop)(struct loop_timer *timer);
+};
+
+struct http_module {
+	/* NULL: libcurl cannot be set up. */
+	struct http_multi *(*open)(const struct http_loop *loop);
+	/* Cancels all transfers. Not from within done. */
+	void (*close)(struct http_multi *multi);
+	struct http_transfer *(*send)(struct http_multi *multi, const struct http_request *request);
+	void (*cancel)(struct http_transfer *transfer);
+};
+
+/* The only symbol of the module. */
+#define HTTP_MODULE_NAME "probetui_http_module"
+
+/* The module is loaded by the first http_client_send(). */
+struct http_client *http_client_new(struct loop *loop);
+void http_client_free(struct http_client *client);
+struct http_transfer *http_client_send(struct http_client *client,
+				       const struct http_request *request, struct error *error);
+void http_client_cancel(struct http_client *client, struct http_transfer *transfer);
+/* Counts transfers that end a session: the node waits shortly for their answers. */
+void http_client_note_leaving(struct http_client *client, int change);
+bool http_client_has_left(const struct http_client *client);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * inject-attach: stops the main thread of a process, and makes it map the page
+ * of the trampoline and call one function with that page (inject.h).
+ *
+ * The function is Py_AddPendingCall() wherever the thread is, except in the
+ * dynamic linker: Py_AddPendingCall() takes one lock and allocates nothing. The
+ * function is PyThread_start_new_thread(), which allocates, where the thread
+ * waits in a system call that no allocator waits in.
+ */
+#ifndef BACKENDS_INJECT_INJECT_ATTACH_H
+#define BACKENDS_INJECT_INJECT_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "backends/inject/remote-call.h"
+#include "backends/inject/inject.h"
+#include "backends/inject/callees.h"
+#include "backends/ptrace/hold.h"
+#include "backends/ptrace/maps.h"
+
+struct cpython;
+struct error;
+struct holds;
+struct memory;
+
+enum inject_attach_result {
+	INJECT_ATTACH_DONE,
+	INJECT_ATTACH_LATER, /* not possible at this instruction or system call */
+	INJECT_ATTACH_FAILED,
+};
+
+struct inject_attach {
+	struct memory *memory; /* borrowed, and so is */
+	const struct cpython *python;
+	const char *text; /* Python, to be run */
+	bool is_for_main; /* in no new thread, however long the main thread waits */
+	struct callees callees;
+	struct remote_call_places places;
+	struct remote_call remote;
+	struct remote_call_watch watch;
+	int file; /* /proc/PID/mem; -1: not opened */
+	struct maps maps;
+	uint64_t interpreter;
+	uint64_t state; /* PyThreadState of the main thread; 0: none */
+	struct hold hold;
+	uint64_t page; /* of the trampoline; 0: none */
+	struct inject_cost cost;
+};
+
+/* inject_attach_clear() is due also after -1. */
+int inject_attach_init(struct inject_attach *attach, struct memory *memory,
+		       const struct cpython *python, const char *text, struct error *error);
+/* A thread that has not stopped yet becomes the property of holds. */
+void inject_attach_clear(struct inject_attach *attach, struct holds *holds);
+/*
+ * Stops the thread once, normally for less than a millisecond. After
+ * INJECT_ATTACH_FAILED nothing is left in the process.
+ */
+enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct error *error);
+/* False: the script has run, and the page is unmapped. */
+bool inject_attach_is_pending(const struct inject_attach *attach);
+/* Makes a script that has not begun do nothing. False: it has run. */
+bool inject_attach_withdraw(struct inject_attach *attach);
+
+#endif

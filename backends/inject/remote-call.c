@@ -1,0 +1,260 @@
+#include "backends/inject/remote-call.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "banned.h"
+
+#include "backends/control/attachable.h"
+#include "backends/control/remote.h"
+#include "backends/control/ptrace-ops.h"
+#include "backends/ptrace/task.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+#define CALL_NS 500000000u
+#define FETCH_NS 1000000000u
+#define ERRNO_LEAST 4096
+#define BIT(number) (UINT64_C(1) << ((number) - 1))
+/* The C library's own two, for all threads, and a new one's. */
+#define MOST (~(UINT64_C(3) << (32 - 1)))
+
+/* Ignored, if the program has no handler for it. */
+static const int idle[] = { SIGURG, SIGWINCH, SIGCHLD };
+
+enum stop {
+	STOP_LEFT,    /* the kernel, or is about to enter it */
+	STOP_SENT,    /* the signal to itself */
+	STOP_BETWEEN, /* it is to be resumed */
+	STOP_WRONG,
+	STOP_ENDED,
+};
+
+void remote_call_pass(const struct remote_call_watch *watch, const char *point)
+{
+	if (watch && watch->passing)
+		watch->passing(point, watch->data);
+}
+
+/*
+ * Before
+ */
+
+/*
+ * One that has no handler, and that nobody keeps for sigwait(2). Each of them
+ * may come at any time: even another does no harm.
+ */
+static int choose_signal(pid_t pid)
+{
+	int64_t caught = 0;
+	int64_t blocked = 0;
+
+	attachable_status(pid, "SigCgt", 16, &caught);
+	attachable_status(pid, "SigBlk", 16, &blocked);
+	for (size_t i = 0; i < ARRAY_LENGTH(idle); i++)
+		if (!((uint64_t)(caught | blocked) & BIT(idle[i])))
+			return idle[i];
+	return idle[0];
+}
+
+int remote_call_find(struct remote_call_places *places, pid_t pid, uint64_t send,
+		     struct error *error)
+{
+	*places = (struct remote_call_places){
+		.send = send,
+		.signal = choose_signal(pid),
+		.inner = task_inner(pid),
+	};
+	if (remote_find(pid, &places->code, error) < 0)
+		return -1;
+	if (places->code.come_back && places->code.take && places->inner)
+		return 0;
+	return error_set(error, "A thread of pid %d could not come back from a call.", (int)pid);
+}
+
+int remote_call_init(struct remote_call *remote, pid_t tid, const struct remote_call_places *places,
+		     struct error *error)
+{
+	remote->places = places;
+	remote->tid = tid;
+	remote->is_begun = false;
+	remote->is_lost = false;
+	remote->turns = 0;
+	remote->took_ns = 0;
+	if (ptrace_mark_syscalls(tid) < 0 || ptrace_get_registers(tid, &remote->registers) < 0)
+		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
+				       (int)tid);
+	if (arch_is_known(&remote->registers))
+		return 0;
+	return error_set(error, "thread %d runs a program of another kind of processor", (int)tid);
+}
+
+int remote_call_prepare(struct remote_call *remote, struct error *error)
+{
+	const struct arch_action none = { .handler = 0 };
+	struct arch_frame *frame = &remote->frame;
+
+	if (ptrace_get_mask(remote->tid, &remote->mask) < 0 ||
+	    ptrace_get_floats(remote->tid, &remote->floats) < 0)
+		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
+				       (int)remote->tid);
+	arch_make_frame(frame, &remote->registers, &remote->floats, remote->mask,
+			&remote->places->code, &none);
+	if (!frame->comes_back)
+		return error_set(error, "thread %d could not come back from a call",
+				 (int)remote->tid);
+	if (ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length) == 0)
+		return 0;
+	return error_set_errno(error, errno, "thread %d: below its stack there is no room",
+			       (int)remote->tid);
+}
+
+/*
+ * On the way
+ */
+
+/*
+ * From the moment when the registers are set the thread would come back by
+ * itself, to the mask it has now.
+ */
+static int set(struct remote_call *remote, const struct arch_dump *registers, struct error *error)
+{
+	uint64_t mask = MOST & ~BIT(remote->places->signal);
+
+	if (ptrace_set_registers(remote->tid, registers) < 0)
+		return error_set_errno(error, errno, "thread %d: its registers cannot be set",
+				       (int)remote->tid);
+	if (remote->is_begun)
+		return 0;
+	remote->is_begun = true;
+	remote->began_ns = loop_now_ns();
+	ptrace_set_mask(remote->tid, mask);
+	return 0;
+}
+
+static bool is_wrong(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
+	       number == SIGABRT || number == SIGTRAP || number == SIGSYS;
+}
+
+static enum stop look(const struct remote_call *remote, int status)
+{
+	int number = WSTOPSIG(status);
+
+	if (!WIFSTOPPED(status))
+		return STOP_ENDED;
+	if (status >> 16)
+		return STOP_BETWEEN;
+	if (number == SYSCALL_STOP)
+		return STOP_LEFT;
+	if (number == remote->places->signal &&
+	    ptrace_signal_sender(remote->tid) == remote->places->inner)
+		return STOP_SENT;
+	return is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
+}
+
+/* It did not come back in time: it is stopped where it is. */
+static int fetch(struct remote_call *remote)
+{
+	int status;
+
+	ptrace_interrupt(remote->tid);
+	remote->is_lost = !ptrace_wait(remote->tid, FETCH_NS, &status) || !WIFSTOPPED(status);
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+/*
+ * Signals, of the few that are not blocked, are handed on. So is SIGSTOP: the
+ * thread takes part in the stop of its process as soon as it is back.
+ */
+static int turn(struct remote_call *remote, enum stop wanted)
+{
+	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT ? ptrace_syscall : ptrace_cont;
+	uint64_t until = loop_now_ns() + CALL_NS;
+	int number = 0;
+	int status;
+
+	for (;;) {
+		uint64_t now = loop_now_ns();
+		go(remote->tid, number);
+		remote->turns++;
+		if (now > until || !ptrace_wait(remote->tid, until - now, &status))
+			return fetch(remote);
+		enum stop stop = look(remote, status);
+		if (stop == wanted)
+			return 0;
+		if (stop == STOP_ENDED || stop == STOP_WRONG) {
+			remote->is_lost = stop == STOP_ENDED;
+			errno = stop == STOP_ENDED ? ESRCH : EFAULT;
+			return -1;
+		}
+		number = status >> 16 ? 0 : WSTOPSIG(status);
+	}
+}
+
+static int fail(const struct remote_call *remote, struct error *error)
+{
+	return error_set_errno(error, errno, "thread %d could not be made to call",
+			       (int)remote->tid);
+}
+
+int remote_call_syscall(struct remote_call *remote, const struct arch_call *call, int64_t *result,
+			struct error *error)
+{
+	struct arch_dump registers = remote->registers;
+
+	arch_set_syscall(&registers, &remote->frame, &remote->places->code, call);
+	if (set(remote, &registers, error) < 0)
+		return -1;
+	remote_call_pass(remote->watch, "asking");
+	if (turn(remote, STOP_LEFT) < 0 || turn(remote, STOP_LEFT) < 0 ||
+	    ptrace_get_registers(remote->tid, &registers) < 0)
+		return fail(remote, error);
+	*result = arch_result(&registers);
+	remote_call_pass(remote->watch, "answered");
+	if (*result >= 0 || *result <= -ERRNO_LEAST)
+		return 0;
+	errno = (int)-*result;
+	return fail(remote, error);
+}
+
+int remote_call_function(struct remote_call *remote, const struct arch_call *call,
+			 struct error *error)
+{
+	struct arch_dump registers = remote->registers;
+	struct arch_return where;
+
+	arch_make_return(&where, &remote->frame, &remote->places->code, remote->places->send,
+			 (uint64_t)remote->places->signal);
+	if (ptrace_write_memory(remote->tid, where.address, where.words, sizeof(where.words)) < 0)
+		return fail(remote, error);
+	arch_set_function(&registers, &remote->frame, &where, call);
+	if (set(remote, &registers, error) < 0)
+		return -1;
+	remote_call_pass(remote->watch, "calling");
+	if (turn(remote, STOP_SENT) < 0)
+		return fail(remote, error);
+	remote_call_pass(remote->watch, "called");
+	return 0;
+}
+
+/*
+ * The registers last: until then it puts all of that back itself. Wherever it
+ * stands, a system call that it was in is begun again as soon as it is
+ * detached from: the kernel looks for signals then.
+ */
+void remote_call_end(struct remote_call *remote)
+{
+	if (!remote->is_begun || remote->is_lost)
+		return;
+	ptrace_set_floats(remote->tid, &remote->floats);
+	ptrace_set_mask(remote->tid, remote->mask);
+	ptrace_set_registers(remote->tid, &remote->registers);
+	remote->took_ns = loop_now_ns() - remote->began_ns;
+	remote->is_begun = false;
+	remote_call_pass(remote->watch, "restored");
+}

@@ -1,0 +1,32 @@
+/*
+ * staging-dir: a folder in the root file system of a process, with the Python
+ * package in one file. Only the user of the process may enter the folder; the
+ * node works there with the rights of that user, and crosses no mount.
+ */
+#ifndef BACKENDS_INJECT_STAGING_DIR_H
+#define BACKENDS_INJECT_STAGING_DIR_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct buffer;
+struct error;
+struct staging_dir;
+
+/*
+ * Copies the files of the package; the process is to give up after so many
+ * seconds. NULL and a sentence.
+ */
+struct staging_dir *staging_dir_new(pid_t pid, const char *package, double seconds,
+				    struct error *error);
+/* Writes the script again, where the process has removed it and is to run it again. */
+int staging_dir_write_script(struct staging_dir *dir, const char *package, struct error *error);
+/* Removes the folder and all files in it. NULL frees nothing. */
+void staging_dir_free(struct staging_dir *dir);
+/* Lends the path of the script, as the process sees it. */
+const char *staging_dir_script(const struct staging_dir *dir);
+/* A file that the process has written there. -1: no such file yet. */
+int staging_dir_read(const struct staging_dir *dir, const char *name, struct buffer *out);
+void staging_dir_remove(const struct staging_dir *dir, const char *name);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * trampoline: a page of instructions that the process runs once and then
+ * unmaps. Only arch-PROCESSOR.c knows the instructions of a processor.
+ */
+#ifndef BACKENDS_INJECT_TRAMPOLINE_H
+#define BACKENDS_INJECT_TRAMPOLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct callees;
+
+#define TRAMPOLINE_BYTES 4096 /* a page */
+#define TRAMPOLINE_TEXT 256   /* offset of the script's text */
+
+/*
+ * Fills the page that is to lie at address: a function of one argument that
+ * runs the text and returns 0. with_gil: the function runs in a new thread,
+ * waits a millisecond, and takes the GIL; during that millisecond the thread
+ * that has started the new one, and that is still ptrace-stopped, is detached
+ * from. -1: the text is too long, or the processor is unknown.
+ */
+int trampoline_make(uint8_t page[TRAMPOLINE_BYTES], uint64_t address, const struct callees *callees,
+		    const char *text, bool with_gil);
+
+#endif

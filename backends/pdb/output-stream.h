@@ -1,0 +1,27 @@
+/*
+ * output-stream: text of a process, sent to the screen as `output` events of one
+ * category: collected for a moment, and in a quarter of a second no more than
+ * the screen can use. Of longer text the oldest part is dropped.
+ */
+#ifndef BACKENDS_PDB_OUTPUT_STREAM_H
+#define BACKENDS_PDB_OUTPUT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct node;
+struct output_stream;
+
+/* category: borrowed; maximum: bytes in a quarter of a second. */
+struct output_stream *output_stream_new(struct node *node, pid_t pid, const char *category,
+					size_t maximum);
+/* Sends the collected text. */
+void output_stream_free(struct output_stream *stream);
+void output_stream_add(struct output_stream *stream, const char *bytes, size_t length);
+/* Sends the collected text, within maximum, before another event is sent. */
+void output_stream_flush(struct output_stream *stream);
+/* Drops text that was not sent; the next event says that it is the first. */
+void output_stream_restart(struct output_stream *stream);
+
+#endif

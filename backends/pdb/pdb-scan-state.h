@@ -1,0 +1,54 @@
+/*
+ * pdb-scan-state: of one process, the facts about pdb sockets that finder keeps
+ * between scans: network, temporary folders, server program, reported socket.
+ * Facts that cost a read of /proc are read once, and not in the first scan, as
+ * requests wait for the first scan.
+ */
+#ifndef BACKENDS_PDB_SCAN_STATE_H
+#define BACKENDS_PDB_SCAN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct files;
+struct process;
+struct procfs;
+struct server;
+
+struct pdb_scan_state {
+	pid_t pid;
+	uint64_t start_time;
+	uid_t uid;
+	int rank; /* -1: a child, or no rank */
+	unsigned looks;
+	bool is_learnt;
+	uint64_t network; /* namespace; 0: the node's, or not learnt */
+	bool is_rooted;	  /* another mount namespace or root: reach files by /proc/PID/root */
+	dev_t device;	  /* of /tmp in the process; 0 not learnt */
+	ino_t inode;
+	char *folder;		     /* TMPDIR of the process; NULL: none */
+	char *prefix;		     /* IPDB_SOCK_PATH; NULL: none */
+	const struct server *server; /* NULL: none that is known */
+	size_t file_count;	     /* of the process's files, when server was searched */
+	unsigned idle_looks;	     /* scans in a row in which the server took no client */
+	uint64_t reported;	     /* inode of the last reported socket */
+	uint64_t taken;		     /* inode of the socket that was connected to; 0 none */
+	char *told;		     /* last event, as text; NULL: none */
+	bool is_waiting;	     /* the last event was: waits for a client */
+};
+
+/* *state is uninitialised before. */
+void pdb_scan_state_init(struct pdb_scan_state *state, const struct process *process);
+void pdb_scan_state_clear(struct pdb_scan_state *state);
+/* Reads rank and server anew. */
+void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *process,
+			   const struct files *files);
+/* Reads network and temporary folders, once. */
+void pdb_scan_state_learn(struct pdb_scan_state *state, struct procfs *procfs);
+/* Path of the node to `path` of the process. False: longer than size. */
+bool pdb_scan_state_reach(const struct pdb_scan_state *state, const char *path, char *out,
+			  size_t size);
+
+#endif
