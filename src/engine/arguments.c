@@ -72,7 +72,11 @@ int arguments_parse(const struct arguments *arguments, int argc, char **argv, st
 
 	for (int i = 1; i < argc; i++) {
 		if (strncmp(argv[i], "--", 2) != 0) {
-			argv[++count] = argv[i];
+			char *word = argv[i];
+
+			/* Each word is freed once, by the caller. */
+			argv[i] = argv[++count];
+			argv[count] = word;
 			continue;
 		}
 		if (take_option(arguments, argc, argv, &i, error) < 0)

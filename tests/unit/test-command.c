@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/nearest.h"
@@ -42,6 +43,25 @@ static int refuse(struct command_context *context, int argc, char **argv, struct
 	return error_set(error, "no");
 }
 
+/* Takes one option and any words, as many commands do. */
+static int parse(struct command_context *context, int argc, char **argv, struct error *error)
+{
+	bool is_long = false;
+	const struct argument option = { "--long", NULL, &is_long };
+	const struct arguments arguments = {
+		.options = &option,
+		.option_count = 1,
+		.maximum = 4,
+		.usage = "",
+	};
+	int count = arguments_parse(&arguments, argc, argv, error);
+
+	(void)context;
+	snprintf(said, sizeof(said), "%d %s %s %s", is_long, count > 0 ? argv[1] : "",
+		 count > 1 ? argv[2] : "", count > 2 ? argv[3] : "");
+	return count < 0 ? -1 : 0;
+}
+
 static const struct command first_rows[] = {
 	{ "stacks", NULL, "", "a", COMMAND_SHELL | COMMAND_RANKS, say },
 	{ "step", "s", "[N]", "b", COMMAND_SHELL, say },
@@ -50,6 +70,7 @@ static const struct command first_rows[] = {
 static const struct command second_rows[] = {
 	{ "zoom", NULL, "", "d", COMMAND_SCREEN, say },
 	{ "refuse", NULL, "", "e", COMMAND_SHELL, refuse },
+	{ "parse", NULL, "[--long] A B C", "f", COMMAND_SHELL, parse },
 	{ "step", NULL, "", "hidden by the first table's", COMMAND_SHELL, refuse },
 };
 static const struct command_table tables[] = {
@@ -180,6 +201,30 @@ static void a_failure_keeps_its_status(void **state)
 	engine_clear(&engine);
 }
 
+/* The words of a line are freed once each, in whatever order they were parsed. */
+static void options_stand_anywhere(void **state)
+{
+	static const char *const lines[] = {
+		"parse --long a b c",
+		"parse a --long b c",
+		"parse a b c --long",
+	};
+	struct settings settings;
+	struct engine engine;
+	struct command_context context = { .engine = &engine };
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	settings_init(&settings);
+	engine_init(&engine, &settings);
+	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
+		assert_int_equal(
+			command_run_line(&context, tables, 2, lines[i], COMMAND_SHELL, &error), 0);
+		assert_string_equal(said, "1 a b c");
+	}
+	engine_clear(&engine);
+}
+
 static void near_names_are_offered(void **state)
 {
 	static const struct {
@@ -263,6 +308,7 @@ int main(void)
 		cmocka_unit_test(an_open_quote_is_said),
 		cmocka_unit_test(ranks_come_last_or_are_the_focus),
 		cmocka_unit_test(a_failure_keeps_its_status),
+		cmocka_unit_test(options_stand_anywhere),
 		cmocka_unit_test(near_names_are_offered),
 		cmocka_unit_test(the_engines_table_is_whole),
 	};
