@@ -233,7 +233,7 @@ static bool is_alone(const struct settings *settings, const struct command_table
 
 	if (settings->script || settings->command_count == 0)
 		return false;
-	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
+	command = command_lookup(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
 	return command && (command->flags & COMMAND_ALONE);
 }
 
@@ -288,7 +288,7 @@ static bool may_fork(const struct settings *settings, const struct command_table
 		return false;
 	if (settings->command_count == 0)
 		return true;
-	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
+	command = command_lookup(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
 	return command && (command->flags & COMMAND_LIVE);
 }
 
@@ -392,7 +392,8 @@ static void take_recordings(struct settings *settings, const struct command_tabl
 	if (settings->replay_count == 0)
 		return;
 	while (count < settings->command_count &&
-	       !command_find(tables, table_count, settings->command[count], COMMAND_SHELL, NULL) &&
+	       !command_lookup(tables, table_count, settings->command[count], COMMAND_SHELL,
+			       NULL) &&
 	       access(settings->command[count], F_OK) == 0)
 		settings_add_replay(settings, settings->command[count++]);
 	settings->command_count -= count;
@@ -410,7 +411,7 @@ static void take_pid(struct settings *settings, const struct command_table *tabl
 	    settings->connect_count > 0 || settings->replay_count > 0 || settings->ranks ||
 	    settings->job || !settings_is_pid(settings->command[1]))
 		return;
-	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
+	command = command_lookup(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
 	if (command && (command->flags & COMMAND_PID))
 		settings_add_pid(settings, (pid_t)strtol(settings->command[1], NULL, 10));
 }
@@ -436,7 +437,7 @@ static int check_command(struct settings *settings, const struct command_table *
 	    check_keys(settings, tables, table_count, error) < 0)
 		return -1;
 	if (settings->command_count > 0 &&
-	    !command_find(tables, table_count, settings->command[0], COMMAND_SHELL, error))
+	    !command_lookup(tables, table_count, settings->command[0], COMMAND_SHELL, error))
 		return -1;
 	return 0;
 }

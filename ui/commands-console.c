@@ -14,7 +14,7 @@
 #include "ui/layout.h"
 #include "ui/pane.h"
 
-int ui_console(struct command_context *context, int argc, char **argv, struct error *error)
+static int console_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct rank *rank = session_selected(session);
@@ -28,6 +28,14 @@ int ui_console(struct command_context *context, int argc, char **argv, struct er
 	view_open(&command_app(context)->view, VIEW_CONSOLE);
 	return 0;
 }
+
+const struct command command_console = {
+	.name = "console",
+	.synopsis = "",
+	.help = "the debugger's own session; ^] leaves it",
+	.flags = COMMAND_SCREEN,
+	.run = console_run,
+};
 
 static void type(struct app *app, const char *text)
 {

@@ -52,7 +52,8 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 	return 0;
 }
 
-int ui_difference(struct command_context *context, int argc, char **argv, struct error *error)
+static int difference_run(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -64,6 +65,14 @@ int ui_difference(struct command_context *context, int argc, char **argv, struct
 		return error_set(error, "difference belongs to the comparison; = opens one.");
 	return begin(app, app->view.difference_rank, app->view.difference_against, error);
 }
+
+const struct command command_difference = {
+	.name = "difference",
+	.synopsis = "",
+	.help = "how the row's tensor differs, element by element; there: again",
+	.flags = COMMAND_SCREEN,
+	.run = difference_run,
+};
 
 bool stop_difference(struct app *app)
 {
@@ -93,7 +102,7 @@ void apply_tolerance(struct app *app)
 }
 
 /* At each stop, among the locals; or, of a tensor, when it has a NaN. */
-int ui_follow(struct command_context *context, int argc, char **argv, struct error *error)
+static int follow_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct answers *answers = &app->engine->session.answers;
@@ -114,3 +123,11 @@ int ui_follow(struct command_context *context, int argc, char **argv, struct err
 	free(line);
 	return 0;
 }
+
+const struct command command_follow = {
+	.name = "follow",
+	.synopsis = "",
+	.help = "watch what is compared: at each stop; a tensor for NaN",
+	.flags = COMMAND_SCREEN,
+	.run = follow_run,
+};

@@ -199,7 +199,7 @@ void commands_search(struct app *app, enum prompt_result result)
 		preview(app);
 }
 
-int ui_search(struct command_context *context, int argc, char **argv, struct error *error)
+static int search_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -211,7 +211,15 @@ int ui_search(struct command_context *context, int argc, char **argv, struct err
 	return find(app, 1, error);
 }
 
-int ui_find(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_search = {
+	.name = "search",
+	.synopsis = "[TEXT]",
+	.help = "find text in the pane; alone: again",
+	.flags = COMMAND_SCREEN,
+	.run = search_run,
+};
+
+static int find_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -221,3 +229,11 @@ int ui_find(struct command_context *context, int argc, char **argv, struct error
 		return find(app, -1, error);
 	return command_usage(error, "find", "next or previous");
 }
+
+const struct command command_find = {
+	.name = "find",
+	.synopsis = "next | previous",
+	.help = "another hit, or difference",
+	.flags = COMMAND_SCREEN,
+	.run = find_run,
+};

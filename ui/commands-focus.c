@@ -109,7 +109,7 @@ static int toggle_parameter(struct app *app, struct error *error)
 	return 0;
 }
 
-int ui_toggle(struct command_context *context, int argc, char **argv, struct error *error)
+static int toggle_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
@@ -151,3 +151,11 @@ int ui_toggle(struct command_context *context, int argc, char **argv, struct err
 	}
 	return error_set(error, "no rank is under the cursor here; Esc leads back.");
 }
+
+const struct command command_toggle = {
+	.name = "toggle",
+	.synopsis = "",
+	.help = "focus on what is under the cursor, too; or no more",
+	.flags = COMMAND_SCREEN,
+	.run = toggle_run,
+};

@@ -68,7 +68,8 @@ const struct rank *command_find_rank(const struct session *session, const char *
 	return rank;
 }
 
-int ui_rank(struct command_context *context, int argc, char **argv, struct error *error)
+static int rank_on_screen(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
@@ -95,7 +96,9 @@ int ui_rank(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_outlier(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_rank = { .command = &command_rank, .run = rank_on_screen };
+
+static int outlier_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	int direction = command_direction(argc, argv);
@@ -108,6 +111,14 @@ int ui_outlier(struct command_context *context, int argc, char **argv, struct er
 						: "no rank is an outlier.");
 	return 0;
 }
+
+const struct command command_outlier = {
+	.name = "outlier",
+	.synopsis = "next | previous",
+	.help = "look at another outlier",
+	.flags = COMMAND_SCREEN,
+	.run = outlier_run,
+};
 
 static void sort_by_next(struct app *app)
 {
@@ -124,7 +135,7 @@ static void sort_by_next(struct app *app)
 }
 
 /* "next", "reverse" or a column's name. */
-int ui_sort(struct command_context *context, int argc, char **argv, struct error *error)
+static int sort_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct rank_order *order = &command_app(context)->view.order;
 	enum column column;
@@ -147,7 +158,15 @@ int ui_sort(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_group(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_sort = {
+	.name = "sort",
+	.synopsis = "[next | reverse | COLUMN]",
+	.help = "by what ranks are sorted: rank, host, age, cpu, \u2026",
+	.flags = COMMAND_SCREEN,
+	.run = sort_run,
+};
+
+static int group_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[GROUPING_COUNT] = {
 		[GROUPING_NONE] = "none",
@@ -177,6 +196,14 @@ int ui_group(struct command_context *context, int argc, char **argv, struct erro
 	return 0;
 }
 
+const struct command command_group = {
+	.name = "group",
+	.synopsis = "[class | host | none]",
+	.help = "how ranks are grouped",
+	.flags = COMMAND_SCREEN,
+	.run = group_run,
+};
+
 /* A cursor that the filter hides goes to the first rank that it shows. */
 static void follow_filter(struct app *app)
 {
@@ -188,7 +215,7 @@ static void follow_filter(struct app *app)
 	ranklist_clear(&list);
 }
 
-int ui_filter(struct command_context *context, int argc, char **argv, struct error *error)
+static int filter_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	char *text = command_join(argc, argv, 1);
@@ -203,3 +230,11 @@ int ui_filter(struct command_context *context, int argc, char **argv, struct err
 	follow_filter(app);
 	return 0;
 }
+
+const struct command command_filter = {
+	.name = "filter",
+	.synopsis = "[TEXT]",
+	.help = "show the ranks with TEXT in their row",
+	.flags = COMMAND_SCREEN,
+	.run = filter_run,
+};

@@ -34,7 +34,7 @@ void started_terminal_size(int row_count, int column_count, int *rows, int *colu
 		*columns = COLUMNS_LEAST;
 }
 
-int ui_terminal(struct command_context *context, int argc, char **argv, struct error *error)
+static int terminal_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -42,6 +42,14 @@ int ui_terminal(struct command_context *context, int argc, char **argv, struct e
 	view_open(&command_app(context)->view, VIEW_TERMINAL);
 	return 0;
 }
+
+const struct command command_terminal = {
+	.name = "terminal",
+	.synopsis = "",
+	.help = "the terminal of the job that was started; ^] leaves it",
+	.flags = COMMAND_SCREEN,
+	.run = terminal_run,
+};
 
 static void send_typed(struct app *app, const char *text)
 {

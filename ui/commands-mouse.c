@@ -62,7 +62,7 @@ static void choose_column(struct app *app, const struct hit *hit)
 
 	snprintf(name, sizeof(name), "%s", column_name((enum column)hit->value));
 	words[1] = name;
-	ui_sort(&(struct command_context){ .screen = app }, 2, words, NULL);
+	command_sort.run(&(struct command_context){ .screen = app }, 2, words, NULL);
 }
 
 static void choose_frame(struct app *app, const struct hit *hit)
@@ -171,7 +171,7 @@ static int parse_place(const char *text)
 	return (int)number - 1;
 }
 
-int ui_click(struct command_context *context, int argc, char **argv, struct error *error)
+static int click_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	bool opens = argc == 4 && strcmp(argv[3], "open") == 0;
@@ -192,11 +192,19 @@ int ui_click(struct command_context *context, int argc, char **argv, struct erro
 	form->choose(app, &hit);
 	if (!opens || !form->can_open)
 		return 0;
-	return ui_open(context, 1, argv, error);
+	return command_open.run(context, 1, argv, error);
 }
 
+const struct command command_click = {
+	.name = "click",
+	.synopsis = "ROW COLUMN [open]",
+	.help = "what a click there does: select, or open",
+	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
+	.run = click_run,
+};
+
 /* Moves without focus: it is where the eyes are, not where the keys go. */
-int ui_wheel(struct command_context *context, int argc, char **argv, struct error *error)
+static int wheel_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	char *cursor[] = { "cursor", NULL, NULL };
@@ -217,8 +225,16 @@ int ui_wheel(struct command_context *context, int argc, char **argv, struct erro
 	}
 	cursor[1] = argv[3];
 	for (int i = 0; i < count; i++)
-		if (ui_cursor(context, 2, cursor, error) < 0)
+		if (command_cursor.run(context, 2, cursor, error) < 0)
 			break;
 	app->view.pane = pane;
 	return 0;
 }
+
+const struct command command_wheel = {
+	.name = "wheel",
+	.synopsis = "ROW COLUMN up | down",
+	.help = "what the wheel does there: move in the pane",
+	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
+	.run = wheel_run,
+};

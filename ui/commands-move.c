@@ -106,17 +106,22 @@ static int step_frame(struct command_context *context, int argc, char **argv, in
 	return 0;
 }
 
-int ui_up(struct command_context *context, int argc, char **argv, struct error *error)
+static int up_on_screen(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step_frame(context, argc, argv, 1, error);
 }
 
-int ui_down(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_up = { .command = &command_up, .run = up_on_screen };
+
+static int down_on_screen(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	return step_frame(context, argc, argv, -1, error);
 }
 
-int ui_pane(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_down = { .command = &command_down, .run = down_on_screen };
+
+static int pane_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
@@ -148,6 +153,14 @@ int ui_pane(struct command_context *context, int argc, char **argv, struct error
 		view->is_zoomed = view->pane != PANE_GRID;
 	return 0;
 }
+
+const struct command command_pane = {
+	.name = "pane",
+	.synopsis = "next | previous",
+	.help = "go to another pane",
+	.flags = COMMAND_SCREEN,
+	.run = pane_run,
+};
 
 static int at_least_one(int number)
 {
@@ -383,7 +396,7 @@ static void move_repl(struct app *app, int page, enum move move)
 		hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, at_least_one(page - 1), move);
 }
 
-int ui_cursor(struct command_context *context, int argc, char **argv, struct error *error)
+static int cursor_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct layout layout;
@@ -453,3 +466,11 @@ int ui_cursor(struct command_context *context, int argc, char **argv, struct err
 	}
 	return 0;
 }
+
+const struct command command_cursor = {
+	.name = "cursor",
+	.synopsis = "up | down | left | right | page-up | page-down | first | last",
+	.help = "move in the pane",
+	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
+	.run = cursor_run,
+};

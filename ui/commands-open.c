@@ -151,7 +151,7 @@ static void expand_grid(struct app *app)
 		app->view.is_unfolded = !app->view.is_unfolded;
 }
 
-int ui_expand(struct command_context *context, int argc, char **argv, struct error *error)
+static int expand_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -169,6 +169,15 @@ int ui_expand(struct command_context *context, int argc, char **argv, struct err
 		app->view.is_unfolded = !app->view.is_unfolded;
 	return 0;
 }
+
+const struct command command_expand = {
+	.name = "expand",
+	.alias = "fold",
+	.synopsis = "",
+	.help = "open what is folded, fold what is open",
+	.flags = COMMAND_SCREEN,
+	.run = expand_run,
+};
 
 void open_branch(struct app *app)
 {
@@ -226,7 +235,8 @@ static void choose_job(struct app *app, size_t index)
 		engine_sample_once(app->engine);
 }
 
-int ui_jobs(struct command_context *context, int argc, char **argv, struct error *error)
+static int jobs_on_screen(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
@@ -243,7 +253,9 @@ int ui_jobs(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_job(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_jobs = { .command = &command_jobs, .run = jobs_on_screen };
+
+static int job_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	int index;
@@ -258,6 +270,14 @@ int ui_job(struct command_context *context, int argc, char **argv, struct error 
 	choose_job(app, (size_t)index);
 	return 0;
 }
+
+const struct command command_job = {
+	.name = "job",
+	.synopsis = "PORT | PID",
+	.help = "look at another job: its port or its launcher",
+	.flags = COMMAND_SCREEN,
+	.run = job_run,
+};
 
 /* Where the grid leaves no room for it, it takes the grid's. */
 static void open_source(struct app *app)
@@ -295,7 +315,7 @@ static bool connect_selected(struct app *app)
 	return true;
 }
 
-int ui_open(struct command_context *context, int argc, char **argv, struct error *error)
+static int open_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
@@ -345,3 +365,11 @@ int ui_open(struct command_context *context, int argc, char **argv, struct error
 	}
 	return 0;
 }
+
+const struct command command_open = {
+	.name = "open",
+	.synopsis = "",
+	.help = "open what is under the cursor",
+	.flags = COMMAND_SCREEN,
+	.run = open_run,
+};

@@ -138,7 +138,7 @@ static int edit_recorded(struct app *app, const struct spot *spot, const struct 
 	return result;
 }
 
-int ui_edit(struct command_context *context, int argc, char **argv, struct error *error)
+static int edit_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
@@ -154,6 +154,14 @@ int ui_edit(struct command_context *context, int argc, char **argv, struct error
 		return edit_recorded(app, &spot, source, error);
 	return edit_file(app, &spot, source, error);
 }
+
+const struct command command_edit = {
+	.name = "edit",
+	.synopsis = "",
+	.help = "the line looked at, in $VISUAL or $EDITOR",
+	.flags = COMMAND_SCREEN,
+	.run = edit_run,
+};
 
 static void append_breakpoints(struct buffer *out, const struct session *session)
 {
@@ -250,7 +258,7 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	return "This text";
 }
 
-int ui_copy(struct command_context *context, int argc, char **argv, struct error *error)
+static int copy_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct buffer text = BUFFER_INIT;
@@ -279,7 +287,15 @@ int ui_copy(struct command_context *context, int argc, char **argv, struct error
 	return result;
 }
 
-int ui_suspend(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_copy = {
+	.name = "copy",
+	.synopsis = "",
+	.help = "copy the verdict, or what the view shows",
+	.flags = COMMAND_SCREEN,
+	.run = copy_run,
+};
+
+static int suspend_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -292,3 +308,11 @@ int ui_suspend(struct command_context *context, int argc, char **argv, struct er
 	screen_size(app->screen, &app->view.row_count, &app->view.column_count);
 	return 0;
 }
+
+const struct command command_suspend = {
+	.name = "suspend",
+	.synopsis = "",
+	.help = "back to the shell; fg returns",
+	.flags = COMMAND_SCREEN,
+	.run = suspend_run,
+};

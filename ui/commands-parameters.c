@@ -27,19 +27,29 @@ static int ask_again(struct command_context *context, struct error *error)
 	return result;
 }
 
-int ui_diff_params(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_params_on_screen(struct command_context *context, int argc, char **argv,
+				 struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	struct app *app = command_app(context);
 
-	if ((argc == 1 && session->paramdiff.expression != NULL
-		     ? ask_again(context, error)
-		     : command_diff_params(context, argc, argv, error)) < 0)
-		return -1;
-	app->view.parameters_cursor = 0;
-	view_open(&app->view, VIEW_PARAMETERS);
-	return 0;
+	return argc == 1 && session->paramdiff.expression != NULL
+		       ? ask_again(context, error)
+		       : command_diff_params.run(context, argc, argv, error);
 }
+
+static void show(struct command_context *context)
+{
+	struct view *view = &command_app(context)->view;
+
+	view->parameters_cursor = 0;
+	view_open(view, VIEW_PARAMETERS);
+}
+
+const struct command_hook screen_diff_params = {
+	.command = &command_diff_params,
+	.run = diff_params_on_screen,
+	.after = show,
+};
 
 int open_parameter(struct app *app, struct error *error)
 {

@@ -1,6 +1,5 @@
 /*
- * commands-private: what the files of the screen's commands share. Each
- * function here is a row of the table in commands.c.
+ * commands-private: what the files of the screen's commands share.
  */
 #ifndef UI_COMMANDS_PRIVATE_H
 #define UI_COMMANDS_PRIVATE_H
@@ -18,6 +17,32 @@ struct rank;
 struct selection;
 struct session;
 
+/*
+ * The commands in the order of the screen's help, with those of the engine that
+ * the screen has hooks for; and these.
+ */
+/* clang-format off */
+#define SCREEN_COMMANDS(X) \
+	X(job) X(jobs) X(rank) X(outlier) X(up) X(down) X(pane) X(cursor) X(click) X(wheel) \
+	X(open) X(expand) X(zoom) X(grid) X(toggle) X(sort) X(group) X(filter) X(merged) \
+	X(native) X(granularity) X(diff) X(against) X(search) X(find) X(here) X(breakpoints) \
+	X(remove) X(stay) X(hold) X(refresh) X(time) X(record) X(theme) X(set) X(bind) \
+	X(prompt) X(keys) X(help) X(log) X(compare) X(visit) X(tensor) X(tensor_view) \
+	X(tensor_index) X(tensor_find) X(tensor_digits) X(tensor_export) X(tensor_scale) \
+	X(difference) X(diff_params) X(follow) X(broadcast) X(eval) X(assign) X(execute) \
+	X(repl) X(console) X(terminal) X(edit) X(copy) X(redraw) X(suspend) X(interrupt) \
+	X(back) X(quit)
+
+#define SCREEN_HOOKS(X) \
+	X(jobs) X(rank) X(up) X(down) X(diff) X(set) X(help) X(compare) X(tensor) \
+	X(diff_params) X(broadcast) X(eval) X(assign) X(execute) X(quit)
+/* clang-format on */
+
+#define DECLARE_ROW(name) extern const struct command command_##name;
+#define DECLARE_HOOK(name) extern const struct command_hook screen_##name;
+SCREEN_COMMANDS(DECLARE_ROW)
+SCREEN_HOOKS(DECLARE_HOOK)
+
 /* The screen that runs the command. */
 struct app *command_app(const struct command_context *context);
 /* An error that names the words a command takes. */
@@ -29,9 +54,6 @@ int command_direction(int argc, char **argv);
 /* Lends the rank whose number text is; NULL and a sentence: there is none. */
 const struct rank *command_find_rank(const struct session *session, const char *text,
 				     struct error *error);
-
-typedef int command_function(struct command_context *context, int argc, char **argv,
-			     struct error *error);
 
 /* A text to search for will be typed. */
 void search_begin(struct app *app);
@@ -82,20 +104,5 @@ void want_tensor(struct app *app);
 bool started_asks(struct app *app);
 /* Has it end, and leaves once it has. */
 void started_end(struct app *app);
-
-command_function ui_rank, ui_outlier, ui_up, ui_down, ui_pane, ui_cursor;
-command_function ui_toggle, ui_jobs;
-command_function ui_open, ui_expand, ui_search, ui_find;
-command_function ui_zoom, ui_grid, ui_merged, ui_granularity, ui_diff, ui_native;
-command_function ui_against, ui_hold, ui_refresh, ui_time, ui_record, ui_theme, ui_bind;
-command_function ui_prompt, ui_help, ui_log, ui_back, ui_quit, ui_redraw;
-command_function ui_suspend, ui_set, ui_job, ui_click, ui_wheel;
-command_function ui_edit, ui_copy, ui_console, ui_terminal;
-command_function ui_here, ui_breakpoints, ui_remove, ui_interrupt, ui_stay;
-command_function ui_visit, ui_difference, ui_follow, ui_diff_params;
-command_function ui_compare, ui_broadcast, ui_eval, ui_execute, ui_repl, ui_assign;
-command_function ui_tensor, ui_tensor_view, ui_tensor_index, ui_tensor_find, ui_tensor_digits,
-	ui_tensor_scale, ui_tensor_export;
-command_function ui_sort, ui_group, ui_filter;
 
 #endif

@@ -156,7 +156,7 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 	return 0;
 }
 
-int ui_here(struct command_context *context, int argc, char **argv, struct error *error)
+static int here_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct frame *frame = selected_frame(&app->engine->session);
@@ -172,7 +172,16 @@ int ui_here(struct command_context *context, int argc, char **argv, struct error
 	return is_break ? break_here(app, frame, error) : run_here(app, frame, error);
 }
 
-int ui_breakpoints(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_here = {
+	.name = "here",
+	.synopsis = "break | until",
+	.help = "break at the line under the source's cursor, or no more; run to it",
+	.flags = COMMAND_SCREEN,
+	.run = here_run,
+};
+
+static int breakpoints_run(struct command_context *context, int argc, char **argv,
+			   struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
@@ -182,6 +191,14 @@ int ui_breakpoints(struct command_context *context, int argc, char **argv, struc
 	view_open(view, view->kind == VIEW_BREAKPOINTS ? VIEW_HOME : VIEW_BREAKPOINTS);
 	return 0;
 }
+
+const struct command command_breakpoints = {
+	.name = "breakpoints",
+	.synopsis = "",
+	.help = "where ranks are to stop",
+	.flags = COMMAND_SCREEN,
+	.run = breakpoints_run,
+};
 
 bool is_on_breakpoints(const struct app *app)
 {
@@ -270,7 +287,7 @@ int open_breakpoint(struct app *app, struct error *error)
 	return with_cursor(app, show, error);
 }
 
-int ui_remove(struct command_context *context, int argc, char **argv, struct error *error)
+static int remove_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -281,8 +298,16 @@ int ui_remove(struct command_context *context, int argc, char **argv, struct err
 	return with_cursor(app, clear, error);
 }
 
+const struct command command_remove = {
+	.name = "remove",
+	.synopsis = "",
+	.help = "clear the breakpoint under the cursor",
+	.flags = COMMAND_SCREEN,
+	.run = remove_run,
+};
+
 /* What the node would resume it leaves stopped, this time. */
-int ui_stay(struct command_context *context, int argc, char **argv, struct error *error)
+static int stay_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
@@ -307,6 +332,14 @@ int ui_stay(struct command_context *context, int argc, char **argv, struct error
 	buffer_clear(&text);
 	return 0;
 }
+
+const struct command command_stay = {
+	.name = "stay",
+	.synopsis = "",
+	.help = "the stopped ranks stay so, though a collective may time out",
+	.flags = COMMAND_SCREEN,
+	.run = stay_run,
+};
 
 /* A debugger of ours has been told to let it run. */
 static bool is_any_told(const struct session *session, const struct rankset *ranks)
@@ -338,7 +371,8 @@ static int confirm_pause(const struct control *control, struct command_context *
 }
 
 /* Pauses ranks that were resumed; without any it closes the view, or asks. */
-int ui_interrupt(struct command_context *context, int argc, char **argv, struct error *error)
+static int interrupt_run(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	struct app *app = command_app(context);
 	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
@@ -353,7 +387,15 @@ int ui_interrupt(struct command_context *context, int argc, char **argv, struct 
 	if (can_pause)
 		result = confirm_pause(&control, context, error);
 	if (result > 0)
-		result = command_pause(context, argc, argv, error);
+		result = command_pause.run(context, argc, argv, error);
 	control_clear(&control);
 	return result;
 }
+
+const struct command command_interrupt = {
+	.name = "interrupt",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "close what is open; at home: pause the ranks of the focus",
+	.flags = COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = interrupt_run,
+};

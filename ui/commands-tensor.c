@@ -117,7 +117,8 @@ void prompt_tensor(struct app *app)
 	free(expression);
 }
 
-int ui_tensor(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_on_screen(struct command_context *context, int argc, char **argv,
+			    struct error *error)
 {
 	struct app *app = command_app(context);
 	char *expression = command_tail(context, argc, argv, 1);
@@ -136,11 +137,14 @@ int ui_tensor(struct command_context *context, int argc, char **argv, struct err
 	return result;
 }
 
+const struct command_hook screen_tensor = { .command = &command_tensor, .run = tensor_on_screen };
+
 /*
  * How it is shown
  */
 
-int ui_tensor_view(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_view_run(struct command_context *context, int argc, char **argv,
+			   struct error *error)
 {
 	static const char *const names[] = { "numbers", "heat", "histogram" };
 	struct app *app = command_app(context);
@@ -154,6 +158,14 @@ int ui_tensor_view(struct command_context *context, int argc, char **argv, struc
 	return 0;
 }
 
+const struct command command_tensor_view = {
+	.name = "tensor-view",
+	.synopsis = "[numbers | heat | histogram]",
+	.help = "how its elements are shown; alone: the next way",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_view_run,
+};
+
 static int set_notation(struct tensor_format *format, const char *word, struct error *error)
 {
 	int notation = find_word(tensor_notation_names, TENSOR_NOTATION_COUNT, word);
@@ -165,7 +177,8 @@ static int set_notation(struct tensor_format *format, const char *word, struct e
 	return 0;
 }
 
-int ui_tensor_digits(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_digits_run(struct command_context *context, int argc, char **argv,
+			     struct error *error)
 {
 	struct app *app = command_app(context);
 	struct tensor_format *format = &app->view.tensor.format;
@@ -187,7 +200,16 @@ int ui_tensor_digits(struct command_context *context, int argc, char **argv, str
 	return 0;
 }
 
-int ui_tensor_scale(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_tensor_digits = {
+	.name = "tensor-digits",
+	.synopsis = "[automatic | fixed | scientific | hex | more | fewer]",
+	.help = "how its numbers are written; alone: the next way",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_digits_run,
+};
+
+static int tensor_scale_run(struct command_context *context, int argc, char **argv,
+			    struct error *error)
 {
 	static const char *const names[] = { "linear", "log" };
 	struct app *app = command_app(context);
@@ -200,6 +222,14 @@ int ui_tensor_scale(struct command_context *context, int argc, char **argv, stru
 	app->view.tensor.is_logarithmic = is_logarithmic;
 	return 0;
 }
+
+const struct command command_tensor_scale = {
+	.name = "tensor-scale",
+	.synopsis = "[linear | log]",
+	.help = "the bars of its histogram; alone: the other way",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_scale_run,
+};
 
 /*
  * Where in it
@@ -223,7 +253,8 @@ static int step_plane(struct app *app, int by, struct error *error)
 	return error_set(error, "this is all of it: it has no other dimensions.");
 }
 
-int ui_tensor_index(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_index_run(struct command_context *context, int argc, char **argv,
+			    struct error *error)
 {
 	struct app *app = command_app(context);
 	struct tensor_choice *choice = &app->view.tensor;
@@ -248,7 +279,16 @@ int ui_tensor_index(struct command_context *context, int argc, char **argv, stru
 	return result;
 }
 
-int ui_tensor_find(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_tensor_index = {
+	.name = "tensor-index",
+	.synopsis = "[SLICE | next | previous]",
+	.help = "which two dimensions of it run, and where the others stand: [2, :, :]",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_index_run,
+};
+
+static int tensor_find_run(struct command_context *context, int argc, char **argv,
+			   struct error *error)
 {
 	static const char *const names[] = { "min", "max", "nan" };
 	struct app *app = command_app(context);
@@ -271,6 +311,14 @@ int ui_tensor_find(struct command_context *context, int argc, char **argv, struc
 	tensor_find(app->engine, argv[1], after);
 	return 0;
 }
+
+const struct command command_tensor_find = {
+	.name = "tensor-find",
+	.synopsis = "min | max | nan",
+	.help = "go to its least or greatest element, to the next NaN or infinity",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_find_run,
+};
 
 /* Of no NaN there is no next one; of nothing else no least or greatest. */
 static const char *why_not_found(const struct tensor *tensor)
@@ -325,7 +373,8 @@ static void prompt_export(struct app *app)
 	buffer_clear(&text);
 }
 
-int ui_tensor_export(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_export_run(struct command_context *context, int argc, char **argv,
+			     struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -338,3 +387,11 @@ int ui_tensor_export(struct command_context *context, int argc, char **argv, str
 	prompt_export(app);
 	return 0;
 }
+
+const struct command command_tensor_export = {
+	.name = "tensor-export",
+	.synopsis = "[FILE]",
+	.help = "write all its elements to a new file of numpy; alone: asks for a name",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_export_run,
+};

@@ -159,7 +159,7 @@ static int go_to_change(struct app *app, int argc, char **argv, struct error *er
 	return 0;
 }
 
-int ui_time(struct command_context *context, int argc, char **argv, struct error *error)
+static int time_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	double time;
@@ -181,7 +181,17 @@ int ui_time(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_hold(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_time = {
+	.name = "time",
+	.alias = "seek",
+	.synopsis =
+		"next [N] | previous [N] | first | last | +SECONDS | -SECONDS | SECONDS | HH:MM:SS",
+	.help = "go to a time of the recording, or to where something changed",
+	.flags = COMMAND_SCREEN,
+	.run = time_run,
+};
+
+static int hold_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	bool is_held = !app->view.is_held;
@@ -197,7 +207,15 @@ int ui_hold(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_record(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_hold = {
+	.name = "hold",
+	.synopsis = "",
+	.help = "freeze the display, or the recording, or resume it",
+	.flags = COMMAND_SCREEN,
+	.run = hold_run,
+};
+
+static int record_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	const char *path = engine_record_path(app->engine);
@@ -219,3 +237,11 @@ int ui_record(struct command_context *context, int argc, char **argv, struct err
 	buffer_clear(&text);
 	return 0;
 }
+
+const struct command command_record = {
+	.name = "record",
+	.synopsis = "[FILE]",
+	.help = "write what is seen to a new file; without one: end it",
+	.flags = COMMAND_SCREEN,
+	.run = record_run,
+};

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/control.h"
 #include "engine/engine.h"
@@ -36,7 +37,7 @@ static int find_word(const char *const *names, size_t count, const char *word)
 	return -1;
 }
 
-int ui_zoom(struct command_context *context, int argc, char **argv, struct error *error)
+static int zoom_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
@@ -47,7 +48,15 @@ int ui_zoom(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_grid(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_zoom = {
+	.name = "zoom",
+	.synopsis = "",
+	.help = "the pane alone, and back",
+	.flags = COMMAND_SCREEN,
+	.run = zoom_run,
+};
+
+static int grid_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "automatic", "cards", "table", "cells" };
 	struct app *app = command_app(context);
@@ -69,6 +78,14 @@ int ui_grid(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
+const struct command command_grid = {
+	.name = "grid",
+	.synopsis = "[cards | table | cells]",
+	.help = "how ranks are shown",
+	.flags = COMMAND_SCREEN,
+	.run = grid_run,
+};
+
 static int toggle_view(struct command_context *context, enum view_kind kind)
 {
 	struct view *view = &command_app(context)->view;
@@ -77,7 +94,7 @@ static int toggle_view(struct command_context *context, enum view_kind kind)
 	return 0;
 }
 
-int ui_merged(struct command_context *context, int argc, char **argv, struct error *error)
+static int merged_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -86,7 +103,15 @@ int ui_merged(struct command_context *context, int argc, char **argv, struct err
 	return toggle_view(context, VIEW_MERGED);
 }
 
-int ui_native(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_merged = {
+	.name = "merged",
+	.synopsis = "",
+	.help = "the stacks of all ranks, merged",
+	.flags = COMMAND_SCREEN,
+	.run = merged_run,
+};
+
+static int native_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const char *const names[] = { "off", "on" };
 	struct app *app = command_app(context);
@@ -102,7 +127,16 @@ int ui_native(struct command_context *context, int argc, char **argv, struct err
 	return 0;
 }
 
-int ui_granularity(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_native = {
+	.name = "native",
+	.synopsis = "[on | off]",
+	.help = "native frames in stacks, or not",
+	.flags = COMMAND_SCREEN,
+	.run = native_run,
+};
+
+static int granularity_run(struct command_context *context, int argc, char **argv,
+			   struct error *error)
 {
 	static const char *const names[] = { "line", "function", "file" };
 	struct view *view = &command_app(context)->view;
@@ -120,6 +154,14 @@ int ui_granularity(struct command_context *context, int argc, char **argv, struc
 	view->merged_cursor = -1;
 	return 0;
 }
+
+const struct command command_granularity = {
+	.name = "granularity",
+	.synopsis = "[line | function | file]",
+	.help = "by what stacks are merged",
+	.flags = COMMAND_SCREEN,
+	.run = granularity_run,
+};
 
 /* "10s" */
 static bool is_seconds(const char *text, double *seconds)
@@ -156,7 +198,8 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	return 0;
 }
 
-int ui_diff(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_on_screen(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -166,11 +209,13 @@ int ui_diff(struct command_context *context, int argc, char **argv, struct error
 	if (argc > 3)
 		return command_usage(error, "diff", "one or two ranks");
 	if (set_against(app, argv[argc - 1], error) < 0 ||
-	    (argc == 3 && ui_rank(context, 2, argv, error) < 0))
+	    (argc == 3 && screen_rank.run(context, 2, argv, error) < 0))
 		return -1;
 	view_open(&app->view, VIEW_DIFF);
 	return 0;
 }
+
+const struct command_hook screen_diff = { .command = &command_diff, .run = diff_on_screen };
 
 /* The rank behind the selected one in the grid, around the end; -1: none. */
 static int neighbour(const struct app *app)
@@ -188,7 +233,7 @@ static int neighbour(const struct app *app)
 	return number;
 }
 
-int ui_against(struct command_context *context, int argc, char **argv, struct error *error)
+static int against_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
@@ -204,7 +249,15 @@ int ui_against(struct command_context *context, int argc, char **argv, struct er
 	return 0;
 }
 
-int ui_refresh(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_against = {
+	.name = "against",
+	.synopsis = "",
+	.help = "the next thing to compare with",
+	.flags = COMMAND_SCREEN,
+	.run = against_run,
+};
+
+static int refresh_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct engine *engine = command_app(context)->engine;
 
@@ -219,6 +272,14 @@ int ui_refresh(struct command_context *context, int argc, char **argv, struct er
 	tensor_again(engine);
 	return 0;
 }
+
+const struct command command_refresh = {
+	.name = "refresh",
+	.synopsis = "",
+	.help = "read all ranks now",
+	.flags = COMMAND_SCREEN,
+	.run = refresh_run,
+};
 
 static void list_themes(const struct app *app, struct buffer *out)
 {
@@ -235,7 +296,7 @@ static void list_themes(const struct app *app, struct buffer *out)
 	theme_names_free(names, count);
 }
 
-int ui_theme(struct command_context *context, int argc, char **argv, struct error *error)
+static int theme_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -247,14 +308,23 @@ int ui_theme(struct command_context *context, int argc, char **argv, struct erro
 	return 0;
 }
 
-int ui_set(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_theme = {
+	.name = "theme",
+	.synopsis = "[THEME]",
+	.help = "other colours; alone: which there are",
+	.flags = COMMAND_SCREEN,
+	.run = theme_run,
+};
+
+static int set_on_screen(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	struct app *app = command_app(context);
 
 	/* A theme that cannot be read is not set. */
 	if (argc == 3 && strcmp(argv[1], "theme") == 0)
 		return app_set_theme(app, argv[2], error);
-	if (command_set(context, argc, argv, error) < 0)
+	if (command_set.run(context, argc, argv, error) < 0)
 		return -1;
 	app_apply_settings(app);
 	if (argc == 3 && strcmp(argv[1], "tolerance") == 0)
@@ -262,14 +332,24 @@ int ui_set(struct command_context *context, int argc, char **argv, struct error 
 	return 0;
 }
 
-int ui_bind(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_set = { .command = &command_set, .run = set_on_screen };
+
+static int bind_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
 		return command_usage(error, "bind", "KEY and a command line");
 	return keymap_bind_words(&command_app(context)->keymap, argc, argv, error);
 }
 
-int ui_prompt(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_bind = {
+	.name = "bind",
+	.synopsis = "KEY [COMMAND LINE]",
+	.help = "what a key does",
+	.flags = COMMAND_SCREEN,
+	.run = bind_run,
+};
+
+static int prompt_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct prompt *prompt = &command_app(context)->view.prompt;
 
@@ -298,7 +378,16 @@ int ui_prompt(struct command_context *context, int argc, char **argv, struct err
 	return 0;
 }
 
-int ui_help(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_prompt = {
+	.name = "prompt",
+	.synopsis = "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
+	.help = "a line to type in",
+	.flags = COMMAND_SCREEN,
+	.run = prompt_run,
+};
+
+static int help_on_screen(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -307,7 +396,37 @@ int ui_help(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_log(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_help = { .command = &command_help, .run = help_on_screen };
+
+static int keys_run(struct command_context *context, int argc, char **argv, struct error *error)
+{
+	static const struct arguments none = { .usage = "" };
+	struct keymap keymap;
+	int result;
+
+	if (context->screen != NULL)
+		return help_on_screen(context, argc, argv, error);
+	if (arguments_parse(&none, argc, argv, error) < 0)
+		return -1;
+	keymap_init(&keymap);
+	keymap_add_default(&keymap);
+	result = keymap_add_config(&keymap, &context->engine->settings, context->tables,
+				   context->table_count, error);
+	if (result == 0)
+		keymap_describe(&keymap, context->out);
+	keymap_clear(&keymap);
+	return result;
+}
+
+const struct command command_keys = {
+	.name = "keys",
+	.synopsis = "",
+	.help = "the keys of the screen",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.run = keys_run,
+};
+
+static int log_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	(void)argc;
 	(void)argv;
@@ -315,6 +434,14 @@ int ui_log(struct command_context *context, int argc, char **argv, struct error 
 	view_open(&command_app(context)->view, VIEW_LOG);
 	return 0;
 }
+
+const struct command command_log = {
+	.name = "log",
+	.synopsis = "",
+	.help = "what the rank prints, and our log",
+	.flags = COMMAND_SCREEN,
+	.run = log_run,
+};
 
 /* One step back; false when there is none: home, nothing zoomed or hidden. */
 static bool go_back(struct view *view)
@@ -403,7 +530,7 @@ static bool withdraw_pauses(struct app *app)
 	return is_any;
 }
 
-int ui_back(struct command_context *context, int argc, char **argv, struct error *error)
+static int back_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -418,6 +545,14 @@ int ui_back(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
+const struct command command_back = {
+	.name = "back",
+	.synopsis = "",
+	.help = "back; never leaves",
+	.flags = COMMAND_SCREEN,
+	.run = back_run,
+};
+
 static int leave(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
@@ -431,7 +566,8 @@ static int leave(struct command_context *context, struct error *error)
 	return 0;
 }
 
-int ui_quit(struct command_context *context, int argc, char **argv, struct error *error)
+static int quit_on_screen(struct command_context *context, int argc, char **argv,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -454,7 +590,9 @@ int ui_quit(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_redraw(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_quit = { .command = &command_quit, .run = quit_on_screen };
+
+static int redraw_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct app *app = command_app(context);
 
@@ -465,3 +603,11 @@ int ui_redraw(struct command_context *context, int argc, char **argv, struct err
 		screen_redraw(app->screen);
 	return 0;
 }
+
+const struct command command_redraw = {
+	.name = "redraw",
+	.synopsis = "",
+	.help = "draw the screen anew",
+	.flags = COMMAND_SCREEN,
+	.run = redraw_run,
+};

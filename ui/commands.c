@@ -8,134 +8,21 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
 
-#define SCREEN COMMAND_SCREEN
-#define INTERNAL (SCREEN | COMMAND_INTERNAL)
-
-static int ui_keys(struct command_context *context, int argc, char **argv, struct error *error);
-
-static const struct command rows[] = {
-	{ "job", NULL, "PORT | PID", "look at another job: its port or its launcher", SCREEN,
-	  ui_job },
-	{ "jobs", NULL, "", "the jobs that run here, and how they are", SCREEN, ui_jobs },
-	{ "rank", NULL, "next | previous | N", "look at another rank", SCREEN, ui_rank },
-	{ "outlier", NULL, "next | previous", "look at another outlier", SCREEN, ui_outlier },
-	{ "up", "u", "[COUNT]", "look at the caller's frame", SCREEN, ui_up },
-	{ "down", "d", "[COUNT]", "look at the called frame", SCREEN, ui_down },
-	{ "pane", NULL, "next | previous", "go to another pane", SCREEN, ui_pane },
-	{ "cursor", NULL, "up | down | left | right | page-up | page-down | first | last",
-	  "move in the pane", INTERNAL, ui_cursor },
-	{ "click", NULL, "ROW COLUMN [open]", "what a click there does: select, or open", INTERNAL,
-	  ui_click },
-	{ "wheel", NULL, "ROW COLUMN up | down", "what the wheel does there: move in the pane",
-	  INTERNAL, ui_wheel },
-	{ "open", NULL, "", "open what is under the cursor", SCREEN, ui_open },
-	{ "expand", "fold", "", "open what is folded, fold what is open", SCREEN, ui_expand },
-	{ "zoom", NULL, "", "the pane alone, and back", SCREEN, ui_zoom },
-	{ "grid", NULL, "[cards | table | cells]", "how ranks are shown", SCREEN, ui_grid },
-	{ "toggle", NULL, "", "focus on what is under the cursor, too; or no more", SCREEN,
-	  ui_toggle },
-	{ "sort", NULL, "[next | reverse | COLUMN]",
-	  "by what ranks are sorted: rank, host, age, cpu, \u2026", SCREEN, ui_sort },
-	{ "group", NULL, "[class | host | none]", "how ranks are grouped", SCREEN, ui_group },
-	{ "filter", NULL, "[TEXT]", "show the ranks with TEXT in their row", SCREEN, ui_filter },
-	{ "merged", NULL, "", "the stacks of all ranks, merged", SCREEN, ui_merged },
-	{ "native", NULL, "[on | off]", "native frames in stacks, or not", SCREEN, ui_native },
-	{ "granularity", NULL, "[line | function | file]", "by what stacks are merged", SCREEN,
-	  ui_granularity },
-	{ "diff", NULL, "[majority | RANK [RANK] | Ts]",
-	  "how the rank's stack differs: from the majority, a rank, T s ago", SCREEN, ui_diff },
-	{ "against", NULL, "", "the next thing to compare with", SCREEN, ui_against },
-	{ "search", NULL, "[TEXT]", "find text in the pane; alone: again", SCREEN, ui_search },
-	{ "find", NULL, "next | previous", "another hit, or difference", SCREEN, ui_find },
-	{ "here", NULL, "break | until",
-	  "break at the line under the source's cursor, or no more; run to it", SCREEN, ui_here },
-	{ "breakpoints", NULL, "", "where ranks are to stop", SCREEN, ui_breakpoints },
-	{ "remove", NULL, "", "clear the breakpoint under the cursor", SCREEN, ui_remove },
-	{ "stay", NULL, "", "the stopped ranks stay so, though a collective may time out", SCREEN,
-	  ui_stay },
-	{ "hold", NULL, "", "freeze the display, or the recording, or resume it", SCREEN, ui_hold },
-	{ "refresh", NULL, "", "read all ranks now", SCREEN, ui_refresh },
-	{ "time", "seek",
-	  "next [N] | previous [N] | first | last | +SECONDS | -SECONDS | SECONDS | HH:MM:SS",
-	  "go to a time of the recording, or to where something changed", SCREEN, ui_time },
-	{ "record", NULL, "[FILE]", "write what is seen to a new file; without one: end it", SCREEN,
-	  ui_record },
-	{ "theme", NULL, "[THEME]", "other colours; alone: which there are", SCREEN, ui_theme },
-	{ "set", NULL, "[SETTING [VALUE]]", "what can be set, and its values; or set it", SCREEN,
-	  ui_set },
-	{ "bind", NULL, "KEY [COMMAND LINE]", "what a key does", SCREEN, ui_bind },
-	{ "prompt", NULL,
-	  "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
-	  "a line to type in", SCREEN, ui_prompt },
-	{ "keys", NULL, "", "the keys of the screen",
-	  COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE, ui_keys },
-	{ "help", NULL, "", "keys and commands", SCREEN, ui_help },
-	{ "log", NULL, "", "what the rank prints, and our log", SCREEN, ui_log },
-	{ "compare", NULL, "[EXPR [ranks SET]]",
-	  "EXPR in each stopped rank, equal values together; alone: again", SCREEN | COMMAND_RANKS,
-	  ui_compare },
-	{ "visit", NULL, "[tensor]",
-	  "home, or its tensor: of the first rank of the comparison's row", SCREEN, ui_visit },
-	{ "tensor", NULL, "[EXPR]", "a tensor of the rank looked at; alone: the last one", SCREEN,
-	  ui_tensor },
-	{ "tensor-view", NULL, "[numbers | heat | histogram]",
-	  "how its elements are shown; alone: the next way", SCREEN, ui_tensor_view },
-	{ "tensor-index", NULL, "[SLICE | next | previous]",
-	  "which two dimensions of it run, and where the others stand: [2, :, :]", SCREEN,
-	  ui_tensor_index },
-	{ "tensor-find", NULL, "min | max | nan",
-	  "go to its least or greatest element, to the next NaN or infinity", SCREEN,
-	  ui_tensor_find },
-	{ "tensor-digits", NULL, "[automatic | fixed | scientific | hex | more | fewer]",
-	  "how its numbers are written; alone: the next way", SCREEN, ui_tensor_digits },
-	{ "tensor-export", NULL, "[FILE]",
-	  "write all its elements to a new file of numpy; alone: asks for a name", SCREEN,
-	  ui_tensor_export },
-	{ "tensor-scale", NULL, "[linear | log]", "the bars of its histogram; alone: the other way",
-	  SCREEN, ui_tensor_scale },
-	{ "difference", NULL, "", "how the row's tensor differs, element by element; there: again",
-	  SCREEN, ui_difference },
-	{ "diff-params", NULL, "[[--gradients] EXPR [ranks SET]]",
-	  "all parameters of EXPR (model) over ranks, which differ; alone: again",
-	  SCREEN | COMMAND_RANKS, ui_diff_params },
-	{ "follow", NULL, "", "watch what is compared: at each stop; a tensor for NaN", SCREEN,
-	  ui_follow },
-	{ "broadcast", NULL, "[--yes] LINE [ranks SET]",
-	  "LINE to the prompt of each stopped rank, equal answers together",
-	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_broadcast },
-	{ "eval", NULL, "CODE [ranks SET]",
-	  "run CODE in each rank, stopped or not, equal answers together", SCREEN | COMMAND_RANKS,
-	  ui_eval },
-	{ "assign", NULL, "[NAME = VALUE [ranks SET]]",
-	  "set a variable of the frame looked at; alone: that under the cursor",
-	  SCREEN | COMMAND_RANKS, ui_assign },
-	{ "execute", NULL, "[PID] FILE | CODE [ranks SET]",
-	  "run a file, or CODE, beside the program of each rank",
-	  SCREEN | COMMAND_RANKS | COMMAND_PID, ui_execute },
-	{ "repl", NULL, "", "type code for the ranks of the focus; C-d leaves",
-	  COMMAND_SHELL | SCREEN, ui_repl },
-	{ "console", NULL, "", "the debugger's own session; ^] leaves it", SCREEN, ui_console },
-	{ "terminal", NULL, "", "the terminal of the job that was started; ^] leaves it", SCREEN,
-	  ui_terminal },
-	{ "edit", NULL, "", "the line looked at, in $VISUAL or $EDITOR", SCREEN, ui_edit },
-	{ "copy", NULL, "", "copy the verdict, or what the view shows", SCREEN, ui_copy },
-	{ "redraw", NULL, "", "draw the screen anew", SCREEN, ui_redraw },
-	{ "suspend", NULL, "", "back to the shell; fg returns", SCREEN, ui_suspend },
-	{ "interrupt", NULL, "[--yes] [ranks SET]",
-	  "close what is open; at home: pause the ranks of the focus",
-	  SCREEN | COMMAND_RANKS | COMMAND_ASKS, ui_interrupt },
-	{ "back", NULL, "", "back; never leaves", SCREEN, ui_back },
-	{ "quit", "q", "[detach | end]",
-	  "close the view; at home: leave. A job that was started keeps running, or is ended",
-	  SCREEN, ui_quit },
+#define ROW(name) &command_##name,
+#define HOOK(name) &screen_##name,
+static const struct command *const rows[] = { SCREEN_COMMANDS(ROW) };
+static const struct command_hook *const hooks[] = { SCREEN_HOOKS(HOOK) };
+const struct command_table ui_commands = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.hooks = hooks,
+	.hook_count = ARRAY_LENGTH(hooks),
 };
-const struct command_table ui_commands = { rows, ARRAY_LENGTH(rows) };
 
 struct app *command_app(const struct command_context *context)
 {
@@ -145,26 +32,6 @@ struct app *command_app(const struct command_context *context)
 int command_usage(struct error *error, const char *name, const char *arguments)
 {
 	return error_set(error, "%s takes %s.", name, arguments);
-}
-
-static int ui_keys(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	static const struct arguments none = { .usage = "" };
-	struct keymap keymap;
-	int result;
-
-	if (context->screen != NULL)
-		return ui_help(context, argc, argv, error);
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
-	keymap_init(&keymap);
-	keymap_add_default(&keymap);
-	result = keymap_add_config(&keymap, &context->engine->settings, context->tables,
-				   context->table_count, error);
-	if (result == 0)
-		keymap_describe(&keymap, context->out);
-	keymap_clear(&keymap);
-	return result;
 }
 
 static bool is_same_selection(const struct selection *a, const struct selection *b)
@@ -187,7 +54,7 @@ static bool is_live(const struct command_table *tables, size_t table_count, cons
 	const struct command *command = NULL;
 
 	if (words != NULL && count > 0)
-		command = command_find(tables, table_count, words[0], COMMAND_SCREEN, NULL);
+		command = command_lookup(tables, table_count, words[0], COMMAND_SCREEN, NULL);
 	if (words != NULL)
 		command_free_words(words, count);
 	return command != NULL && (command->flags & COMMAND_LIVE);
@@ -250,8 +117,9 @@ static bool is_for_shell(const struct command_table *tables, size_t table_count,
 
 	if (words == NULL)
 		return false;
-	if (count > 0 && command_find(tables, table_count, words[0], COMMAND_SCREEN, NULL) == NULL)
-		command = command_find(tables, table_count, words[0], COMMAND_SHELL, NULL);
+	if (count > 0 &&
+	    command_lookup(tables, table_count, words[0], COMMAND_SCREEN, NULL) == NULL)
+		command = command_lookup(tables, table_count, words[0], COMMAND_SHELL, NULL);
 	if (command != NULL)
 		error_set(error, "%s works in a shell: probetui %s", command->name, command->name);
 	command_free_words(words, count);

@@ -73,13 +73,17 @@ static void offer_number(const struct typing *typing, const char *prefix, int nu
 
 static void offer_commands(const struct typing *typing)
 {
-	const struct command_table *const tables[] = { &ui_commands, &engine_commands };
+	const struct command_table tables[] = { ui_commands, engine_commands };
+	struct command_cursor cursor = {
+		.tables = tables,
+		.table_count = ARRAY_LENGTH(tables),
+		.flags = COMMAND_SCREEN,
+	};
+	const struct command *command;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++)
-		for (size_t j = 0; j < tables[i]->count; j++)
-			if ((tables[i]->rows[j].flags & (COMMAND_SCREEN | COMMAND_INTERNAL)) ==
-			    COMMAND_SCREEN)
-				offer(typing, tables[i]->rows[j].name);
+	while ((command = command_cursor_next(&cursor)) != NULL)
+		if (!(command->flags & COMMAND_INTERNAL))
+			offer(typing, command->name);
 }
 
 static void offer_themes(const struct typing *typing)
@@ -329,7 +333,7 @@ static void offer_part(const struct typing *typing, const struct synopsis_part *
 static void offer_arguments(const struct typing *typing)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
-	size_t count = synopsis_split(typing->command->arguments, parts);
+	size_t count = synopsis_split(command_synopsis(typing->command, COMMAND_SCREEN), parts);
 	const char *previous = NULL;
 
 	if (typing->word_count > 1)
@@ -368,8 +372,8 @@ void complete_line(struct candidates *candidates, const char *line, const struct
 	if (typing.words != NULL && typing.word_count == 0)
 		offer_commands(&typing);
 	else if (typing.words != NULL)
-		typing.command = command_find(tables, ARRAY_LENGTH(tables), typing.words[0],
-					      COMMAND_SCREEN, NULL);
+		typing.command = command_lookup(tables, ARRAY_LENGTH(tables), typing.words[0],
+						COMMAND_SCREEN, NULL);
 	if (typing.command != NULL)
 		offer_arguments(&typing);
 	if (typing.words != NULL)

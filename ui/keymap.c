@@ -321,7 +321,8 @@ static int add_line(struct keymap *keymap, const char *line, const struct comman
 
 	if (words == NULL)
 		return -1;
-	if (count > 2 && command_find(tables, table_count, words[2], COMMAND_SCREEN, error) != NULL)
+	if (count > 2 &&
+	    command_lookup(tables, table_count, words[2], COMMAND_SCREEN, error) != NULL)
 		result = keymap_bind_words(keymap, count, words, error);
 	command_free_words(words, count);
 	return result;

@@ -179,7 +179,7 @@ static void follow(struct command_context *context)
 	}
 }
 
-int command_catch(struct command_context *context, int argc, char **argv, struct error *error)
+static int catch_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct asking asking = {
 		.command = "catch",
@@ -203,6 +203,15 @@ int command_catch(struct command_context *context, int argc, char **argv, struct
 	return result;
 }
 
+const struct command command_catch = {
+	.name = "catch",
+	.synopsis = "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off "
+		    "[ranks SET]",
+	.help = "hold ranks where an exception is not caught; or stop them where one is raised",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = catch_run,
+};
+
 /* A file that is here is run as one, by the path that the ranks see. */
 static char *find_file(int argc, char **argv)
 {
@@ -223,7 +232,7 @@ static bool is_path(const char *word)
 	return strchr(word, '/') || (length > 3 && strcmp(word + length - 3, ".py") == 0);
 }
 
-int command_execute(struct command_context *context, int argc, char **argv, struct error *error)
+static int execute_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *path = find_file(argc, argv);
 	char *code = command_tail(context, argc, argv, 1);
@@ -243,3 +252,11 @@ int command_execute(struct command_context *context, int argc, char **argv, stru
 	survey_wait(context->engine);
 	return command_append_evaluated(context, error);
 }
+
+const struct command command_execute = {
+	.name = "execute",
+	.synopsis = "[PID] FILE | CODE [ranks SET]",
+	.help = "run a file, or CODE, beside the program of each rank",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = execute_run,
+};

@@ -201,20 +201,37 @@ static int set_breakpoint(struct command_context *context, int argc, char **argv
 	return -1;
 }
 
-int command_break(struct command_context *context, int argc, char **argv, struct error *error)
+static int break_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
 		return list(context, false);
 	return set_breakpoint(context, argc, argv, false, error);
 }
 
-int command_tbreak(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_break = {
+	.name = "break",
+	.alias = "b",
+	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
+	.help = "stop there, or only say TEXT with its {EXPR}; alone: the breakpoints",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = break_run,
+};
+
+static int tbreak_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	if (argc < 2)
 		return error_set(error,
 				 "tbreak needs a place: tbreak FILE:LINE or tbreak FUNCTION");
 	return set_breakpoint(context, argc, argv, true, error);
 }
+
+const struct command command_tbreak = {
+	.name = "tbreak",
+	.synopsis = "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
+	.help = "stop there once",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = tbreak_run,
+};
 
 /* The frame looked at, in all ranks that have it at the same depth. */
 static void choose_frame(struct session_breakpoint *added, struct control *control,
@@ -251,7 +268,7 @@ static int watch(struct command_context *context, struct control *control, char 
 	return tell_of(context, added->breakpoint.id, added->breakpoint.id, error);
 }
 
-int command_watch(struct command_context *context, int argc, char **argv, struct error *error)
+static int watch_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct control control = { .command = "watch", .need = CONTROL_STOPPED };
 	int result;
@@ -264,6 +281,15 @@ int command_watch(struct command_context *context, int argc, char **argv, struct
 	control_clear(&control);
 	return result;
 }
+
+const struct command command_watch = {
+	.name = "watch",
+	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
+	.help = "stop where its value changes, in the frame looked at of ranks that are stopped; "
+		"alone: the watches",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = watch_run,
+};
 
 /* Lends the breakpoint that argv[1] names; NULL and a sentence. */
 static struct session_breakpoint *named(struct command_context *context, int argc, char **argv,
@@ -317,7 +343,7 @@ static int clear_all(struct command_context *context, struct error *error)
 	return tell(context, 0, error);
 }
 
-int command_clear(struct command_context *context, int argc, char **argv, struct error *error)
+static int clear_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
@@ -338,6 +364,15 @@ int command_clear(struct command_context *context, int argc, char **argv, struct
 	return tell(context, 0, error);
 }
 
+const struct command command_clear = {
+	.name = "clear",
+	.alias = "cl delete",
+	.synopsis = "[ID | all]",
+	.help = "take a breakpoint away; alone: all of them",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = clear_run,
+};
+
 static int set_disabled(struct command_context *context, int argc, char **argv, bool is_disabled,
 			struct error *error)
 {
@@ -357,17 +392,33 @@ static int set_disabled(struct command_context *context, int argc, char **argv, 
 	return tell(context, found->breakpoint.id, error);
 }
 
-int command_enable(struct command_context *context, int argc, char **argv, struct error *error)
+static int enable_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return set_disabled(context, argc, argv, false, error);
 }
 
-int command_disable(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_enable = {
+	.name = "enable",
+	.synopsis = "ID",
+	.help = "the breakpoint stops again",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = enable_run,
+};
+
+static int disable_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return set_disabled(context, argc, argv, true, error);
 }
 
-int command_ignore(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_disable = {
+	.name = "disable",
+	.synopsis = "ID",
+	.help = "the breakpoint stays, and does not stop",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = disable_run,
+};
+
+static int ignore_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 2,
@@ -385,7 +436,16 @@ int command_ignore(struct command_context *context, int argc, char **argv, struc
 	return tell(context, found->breakpoint.id, error);
 }
 
-int command_condition(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_ignore = {
+	.name = "ignore",
+	.synopsis = "ID N",
+	.help = "the next N times it does not stop",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = ignore_run,
+};
+
+static int condition_run(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	struct session_breakpoint *found = named(context, argc, argv, error);
 
@@ -395,3 +455,11 @@ int command_condition(struct command_context *context, int argc, char **argv, st
 	found->breakpoint.condition = argc > 2 ? command_tail(context, argc, argv, 2) : NULL;
 	return tell(context, found->breakpoint.id, error);
 }
+
+const struct command command_condition = {
+	.name = "condition",
+	.synopsis = "ID [EXPR]",
+	.help = "it stops only where EXPR is true; alone: always",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = condition_run,
+};

@@ -169,7 +169,7 @@ static void compare_elements(struct engine *engine, const struct options *option
 	differing_wait(engine);
 }
 
-int command_compare(struct command_context *context, int argc, char **argv, struct error *error)
+static int compare_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct options options = { .tolerance = engine->settings.tolerance };
@@ -199,7 +199,19 @@ int command_compare(struct command_context *context, int argc, char **argv, stru
 	return 0;
 }
 
-int command_broadcast(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_compare = {
+	.name = "compare",
+	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
+	.help = "EXPR in each rank, stopped or not, equal values and tensors together; 1: they "
+		"differ",
+	.screen_synopsis = "[EXPR [ranks SET]]",
+	.screen_help = "EXPR in each stopped rank, equal values together; alone: again",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = compare_run,
+};
+
+static int broadcast_run(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	char *line = command_tail(context, argc, argv, 1);
 	int result;
@@ -220,3 +232,11 @@ int command_broadcast(struct command_context *context, int argc, char **argv, st
 	append_answers(context);
 	return 0;
 }
+
+const struct command command_broadcast = {
+	.name = "broadcast",
+	.synopsis = "[--yes] LINE [ranks SET]",
+	.help = "LINE to the prompt of each stopped rank, equal answers together",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = broadcast_run,
+};

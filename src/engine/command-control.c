@@ -184,7 +184,7 @@ static int move_without_line(struct command_context *context, int argc, char **a
 	return move(context, name, motion, error);
 }
 
-int command_next(struct command_context *context, int argc, char **argv, struct error *error)
+static int next_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "next",
@@ -194,7 +194,16 @@ int command_next(struct command_context *context, int argc, char **argv, struct 
 	return move_without_line(context, argc, argv, "next", &motion, error);
 }
 
-int command_step(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_next = {
+	.name = "next",
+	.alias = "n",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run to the next line of the frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = next_run,
+};
+
+static int step_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepIn",
@@ -204,7 +213,16 @@ int command_step(struct command_context *context, int argc, char **argv, struct 
 	return move_without_line(context, argc, argv, "step", &motion, error);
 }
 
-int command_continue(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_step = {
+	.name = "step",
+	.alias = "s",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run to the next line, into calls",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = step_run,
+};
+
+static int continue_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "continue",
@@ -216,7 +234,16 @@ int command_continue(struct command_context *context, int argc, char **argv, str
 	return move_without_line(context, argc, argv, "continue", &motion, error);
 }
 
-int command_finish(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_continue = {
+	.name = "continue",
+	.alias = "c",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run on, to the next breakpoint",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = continue_run,
+};
+
+static int finish_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepOut",
@@ -227,7 +254,16 @@ int command_finish(struct command_context *context, int argc, char **argv, struc
 	return move_without_line(context, argc, argv, "finish", &motion, error);
 }
 
-int command_until(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_finish = {
+	.name = "finish",
+	.alias = "f return r",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run until the frame returns",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = finish_run,
+};
+
+static int until_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
@@ -246,7 +282,15 @@ int command_until(struct command_context *context, int argc, char **argv, struct
 	return move(context, "until", &motion, error);
 }
 
-int command_jump(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_until = {
+	.name = "until",
+	.synopsis = "[--yes] [LINE] [ranks SET]",
+	.help = "run to a greater line, or to LINE or beyond",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = until_run,
+};
+
+static int jump_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 1,
@@ -260,6 +304,15 @@ int command_jump(struct command_context *context, int argc, char **argv, struct 
 		return -1;
 	return move(context, "jump", &motion, error);
 }
+
+const struct command command_jump = {
+	.name = "jump",
+	.alias = "j",
+	.synopsis = "LINE [ranks SET]",
+	.help = "continue at LINE, without running the lines between",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = jump_run,
+};
 
 /* One request with the pid alone to each of the ranks. */
 static int ask_each(struct control *control, struct command_context *context, const char *request,
@@ -285,7 +338,7 @@ static int ask_each(struct control *control, struct command_context *context, co
 	return control_finish(control, context, pending, error);
 }
 
-int command_pause(struct command_context *context, int argc, char **argv, struct error *error)
+static int pause_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
 	int result = arguments_parse(&no_arguments, argc, argv, error);
@@ -300,6 +353,14 @@ int command_pause(struct command_context *context, int argc, char **argv, struct
 	return result;
 }
 
+const struct command command_pause = {
+	.name = "pause",
+	.synopsis = "[PID | ranks SET]",
+	.help = "stop ranks that run, where they are",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = pause_run,
+};
+
 /* On its way to where it stops next. */
 static bool is_any_on_its_way(const struct session *session)
 {
@@ -313,7 +374,7 @@ static bool is_any_on_its_way(const struct session *session)
 }
 
 /* Running ranks may wait for stopped ones, in the focus or not. */
-int command_release(struct command_context *context, int argc, char **argv, struct error *error)
+static int release_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const struct motion motion = { .request = "continue" };
 
@@ -327,7 +388,16 @@ int command_release(struct command_context *context, int argc, char **argv, stru
 	return move(context, "release", &motion, error);
 }
 
-int command_terminate(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_release = {
+	.name = "release",
+	.synopsis = "[ranks SET]",
+	.help = "resume stopped ranks that a step may wait for",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = release_run,
+};
+
+static int terminate_run(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	struct control control = { .command = "terminate", .need = CONTROL_STOPPED };
 	int result = arguments_parse(&no_arguments, argc, argv, error);
@@ -342,7 +412,15 @@ int command_terminate(struct command_context *context, int argc, char **argv, st
 	return result;
 }
 
-int command_detach(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_terminate = {
+	.name = "terminate",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "quit their debuggers, which raises in the program",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = terminate_run,
+};
+
+static int detach_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct control control = { .command = "detach", .need = CONTROL_OURS };
 	int result = arguments_parse(&no_arguments, argc, argv, error);
@@ -359,6 +437,14 @@ int command_detach(struct command_context *context, int argc, char **argv, struc
 	control_clear(&control);
 	return result;
 }
+
+const struct command command_detach = {
+	.name = "detach",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "leave their debuggers; ranks that would wait for probetui continue",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = detach_run,
+};
 
 static int connect_target(struct command_context *context, const char *target, struct error *error)
 {
@@ -419,7 +505,7 @@ static int await(struct command_context *context, struct error *error)
 	return result;
 }
 
-int command_connect(struct command_context *context, int argc, char **argv, struct error *error)
+static int connect_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 1,
@@ -440,3 +526,12 @@ int command_connect(struct command_context *context, int argc, char **argv, stru
 		count > 0 ? connect_target(context, argv[1], error) : connect_ranks(context, error);
 	return result == 0 && !context->screen ? await(context, error) : result;
 }
+
+const struct command command_connect = {
+	.name = "connect",
+	.synopsis = "TARGET | [--yes] [ranks SET]",
+	.help = "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
+		"or of debuggers that wait",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = connect_run,
+};

@@ -132,7 +132,7 @@ static void append_diff(struct command_context *context, const struct side *a, c
 	stackdiff_clear(&diff);
 }
 
-int command_diff(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.minimum = 2,
@@ -154,3 +154,13 @@ int command_diff(struct command_context *context, int argc, char **argv, struct 
 	rankset_clear(&b.ranks);
 	return result;
 }
+
+const struct command command_diff = {
+	.name = "diff",
+	.synopsis = "A B",
+	.help = "two stacks; A, B: a rank, a set or majority",
+	.screen_synopsis = "[majority | RANK [RANK] | Ts]",
+	.screen_help = "how the rank's stack differs: from the majority, a rank, T s ago",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = diff_run,
+};

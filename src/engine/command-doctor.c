@@ -229,7 +229,7 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	return context->out->length > 0 ? 0 : -1;
 }
 
-int command_doctor(struct command_context *context, int argc, char **argv, struct error *error)
+static int doctor_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	bool is_finding = false;
@@ -263,3 +263,11 @@ int command_doctor(struct command_context *context, int argc, char **argv, struc
 	json_decref(document);
 	return 0;
 }
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.synopsis = "",
+	.help = "the ways into each rank, and what is in the way",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
+	.run = doctor_run,
+};

@@ -74,7 +74,7 @@ int command_append_evaluated(struct command_context *context, struct error *erro
 	return result;
 }
 
-int command_eval(struct command_context *context, int argc, char **argv, struct error *error)
+static int eval_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *code = command_tail(context, argc, argv, 1);
 	int result;
@@ -90,3 +90,11 @@ int command_eval(struct command_context *context, int argc, char **argv, struct 
 	survey_wait(context->engine);
 	return command_append_evaluated(context, error);
 }
+
+const struct command command_eval = {
+	.name = "eval",
+	.synopsis = "CODE [ranks SET]",
+	.help = "run CODE in each rank, stopped or not, equal answers together",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = eval_run,
+};

@@ -46,7 +46,7 @@ static int check_flags(int argc, char **argv, struct error *error)
 	return 0;
 }
 
-int command_inject(struct command_context *context, int argc, char **argv, struct error *error)
+static int inject_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "[PID]" };
 	struct asking asking = {
@@ -67,12 +67,21 @@ int command_inject(struct command_context *context, int argc, char **argv, struc
 	return result;
 }
 
+const struct command command_inject = {
+	.name = "inject",
+	.alias = "listen",
+	.synopsis = "[PID | ranks SET]",
+	.help = "put the agent into ranks that run; it says where it listens",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = inject_run,
+};
+
 static void add_result(json_t *json, const json_t *body)
 {
 	json_set_text(json, "result", json_get_string(body, "result", "?"));
 }
 
-int command_eject(struct command_context *context, int argc, char **argv, struct error *error)
+static int eject_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "[PID]" };
 	const struct asking asking = {
@@ -86,3 +95,11 @@ int command_eject(struct command_context *context, int argc, char **argv, struct
 		return -1;
 	return asking_run(&asking, context, error);
 }
+
+const struct command command_eject = {
+	.name = "eject",
+	.synopsis = "[PID | ranks SET]",
+	.help = "take the agent out of ranks again; nothing of it is left",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = eject_run,
+};

@@ -19,7 +19,7 @@
 /* As of a verdict: two samples tell what moves. */
 #define SAMPLE_SECONDS 0.2
 
-int command_jobs(struct command_context *context, int argc, char **argv, struct error *error)
+static int jobs_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *text = NULL;
 	const struct argument options[] = { { "--for", &text, NULL } };
@@ -45,3 +45,12 @@ int command_jobs(struct command_context *context, int argc, char **argv, struct 
 		format_text_jobs(context->out, session);
 	return result;
 }
+
+const struct command command_jobs = {
+	.name = "jobs",
+	.synopsis = "[--for SECONDS]",
+	.help = "the jobs that run here, and how they are",
+	.screen_synopsis = "",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = jobs_run,
+};

@@ -139,7 +139,7 @@ static int refuse_word(const char *word, struct error *error)
 	return error_set(error, "'%.40s' is one word too many: locals " USAGE, word);
 }
 
-int command_locals(struct command_context *context, int argc, char **argv, struct error *error)
+static int locals_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *rank = NULL;
 	const char *thread = NULL;
@@ -172,3 +172,11 @@ int command_locals(struct command_context *context, int argc, char **argv, struc
 		return -1;
 	return answer(context, &spot, error);
 }
+
+const struct command command_locals = {
+	.name = "locals",
+	.synopsis = "--rank R [--thread TID] [--frame DEPTH] [--secrets]",
+	.help = "the variables of a frame (0 is the innermost)",
+	.flags = COMMAND_SHELL,
+	.run = locals_run,
+};

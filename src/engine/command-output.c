@@ -155,7 +155,7 @@ static void append_rank(struct command_context *context, json_t *document, const
 	buffer_append_char(context->out, '\n');
 }
 
-int command_output(struct command_context *context, int argc, char **argv, struct error *error)
+static int output_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *text = NULL;
 	const struct argument options[] = { { "--lines", &text, NULL } };
@@ -184,3 +184,11 @@ int command_output(struct command_context *context, int argc, char **argv, struc
 		json_decref(document);
 	return 0;
 }
+
+const struct command command_output = {
+	.name = "output",
+	.synopsis = "[--lines N] [ranks SET]",
+	.help = "what ranks printed last, where it goes to files",
+	.flags = COMMAND_SHELL | COMMAND_RANKS,
+	.run = output_run,
+};

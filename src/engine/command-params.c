@@ -67,7 +67,8 @@ static bool takes_gradients(int argc, char **argv)
 	return argc > 1 && strcmp(argv[1], "--gradients") == 0;
 }
 
-int command_diff_params(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_params_run(struct command_context *context, int argc, char **argv,
+			   struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 	bool is_of_gradients = takes_gradients(argc, argv);
@@ -87,3 +88,14 @@ int command_diff_params(struct command_context *context, int argc, char **argv, 
 		append_text(context->out, diff);
 	return 0;
 }
+
+const struct command command_diff_params = {
+	.name = "diff-params",
+	.synopsis = "[--gradients] [EXPR] [ranks SET]",
+	.help = "all parameters and buffers of EXPR (model), in each rank: the first that differs, "
+		"and how; 1: one does",
+	.screen_synopsis = "[[--gradients] EXPR [ranks SET]]",
+	.screen_help = "all parameters of EXPR (model) over ranks, which differ; alone: again",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = diff_params_run,
+};

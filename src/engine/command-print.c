@@ -168,7 +168,7 @@ static int evaluate(struct command_context *context, struct evaluation *evaluati
 	return result;
 }
 
-int command_print(struct command_context *context, int argc, char **argv, struct error *error)
+static int print_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *expression = command_tail(context, argc, argv, 1);
 	struct evaluation evaluation = {
@@ -186,6 +186,15 @@ int command_print(struct command_context *context, int argc, char **argv, struct
 	free(expression);
 	return result;
 }
+
+const struct command command_print = {
+	.name = "print",
+	.alias = "p",
+	.synopsis = "EXPR [ranks SET]",
+	.help = "evaluate EXPR in the frame looked at, in each stopped rank",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = print_run,
+};
 
 /* Where NAME = VALUE is parted: the first = that is in no bracket or string. */
 static size_t find_equals(const char *text)
@@ -235,7 +244,7 @@ static void mean_looked_at(struct command_context *context)
 	context->ranks_text = context->named;
 }
 
-int command_assign(struct command_context *context, int argc, char **argv, struct error *error)
+static int assign_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	char *text = command_tail(context, argc, argv, 1);
 	size_t at = find_equals(text);
@@ -260,6 +269,16 @@ int command_assign(struct command_context *context, int argc, char **argv, struc
 	free(text);
 	return result;
 }
+
+const struct command command_assign = {
+	.name = "assign",
+	.synopsis = "NAME = VALUE [ranks SET]",
+	.help = "set a variable of the frame looked at, in the rank looked at",
+	.screen_synopsis = "[NAME = VALUE [ranks SET]]",
+	.screen_help = "set a variable of the frame looked at; alone: that under the cursor",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = assign_run,
+};
 
 static void append_display(struct buffer *out, const struct display *display)
 {
@@ -330,7 +349,7 @@ void command_display_stop(struct command_context *context)
 	list(context);
 }
 
-int command_display(struct command_context *context, int argc, char **argv, struct error *error)
+static int display_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	char *expression = command_tail(context, argc, argv, 1);
@@ -359,6 +378,14 @@ int command_display(struct command_context *context, int argc, char **argv, stru
 	return 0;
 }
 
+const struct command command_display = {
+	.name = "display",
+	.synopsis = "[EXPR]",
+	.help = "evaluate EXPR at each stop of the rank looked at; alone: what is",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = display_run,
+};
+
 /* An answer to come is dropped then. */
 static void forget_answer(struct engine *engine, int id)
 {
@@ -372,7 +399,8 @@ static void forget_answer(struct engine *engine, int id)
 	}
 }
 
-int command_undisplay(struct command_context *context, int argc, char **argv, struct error *error)
+static int undisplay_run(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	static const struct arguments one = {
 		.minimum = 1,
@@ -391,3 +419,11 @@ int command_undisplay(struct command_context *context, int argc, char **argv, st
 	session->revision++;
 	return 0;
 }
+
+const struct command command_undisplay = {
+	.name = "undisplay",
+	.synopsis = "ID",
+	.help = "evaluate it no more",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = undisplay_run,
+};

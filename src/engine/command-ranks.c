@@ -33,7 +33,7 @@ static void append_ranks_json(struct command_context *context)
 	format_document(context->out, ranks);
 }
 
-int command_ranks(struct command_context *context, int argc, char **argv, struct error *error)
+static int ranks_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	const struct session *session = &context->engine->session;
@@ -53,7 +53,15 @@ int command_ranks(struct command_context *context, int argc, char **argv, struct
 	return result;
 }
 
-int command_verdict(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_ranks = {
+	.name = "ranks",
+	.synopsis = "[ranks SET]",
+	.help = "each rank: state, class, place",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
+	.run = ranks_run,
+};
+
+static int verdict_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *span = NULL;
 	const struct argument options[] = { { "--for", &span, NULL } };
@@ -81,6 +89,14 @@ int command_verdict(struct command_context *context, int argc, char **argv, stru
 		gather_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
+
+const struct command command_verdict = {
+	.name = "verdict",
+	.synopsis = "[--for SECONDS]",
+	.help = "which rank is the odd one out, and where",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
+	.run = verdict_run,
+};
 
 static void append_thread(struct command_context *context, const struct rank *rank,
 			  const struct thread *thread, const struct frame_locals *locals)
@@ -196,7 +212,7 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	return result;
 }
 
-int command_stacks(struct command_context *context, int argc, char **argv, struct error *error)
+static int stacks_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct look look = { .is_merged = false };
 	const struct argument options[] = {
@@ -229,3 +245,12 @@ int command_stacks(struct command_context *context, int argc, char **argv, struc
 		engine_use_native(engine, was_native);
 	return result;
 }
+
+const struct command command_stacks = {
+	.name = "stacks",
+	.alias = "dump backtrace",
+	.synopsis = "[--merge] [--native] [--locals [--secrets]] [PID | ranks SET]",
+	.help = "the stacks of all threads, or the merged tree",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS | COMMAND_PID,
+	.run = stacks_run,
+};

@@ -73,7 +73,7 @@ static int put_out(struct command_context *context, const char *path, struct err
 	return result;
 }
 
-int command_report(struct command_context *context, int argc, char **argv, struct error *error)
+static int report_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *path = NULL;
 	const struct argument options[] = { { "--out", &path, NULL } };
@@ -101,3 +101,11 @@ int command_report(struct command_context *context, int argc, char **argv, struc
 	gather_finding(context, verdict_is_finding(verdict));
 	return 0;
 }
+
+const struct command command_report = {
+	.name = "report",
+	.synopsis = "[--out FILE] [ranks SET]",
+	.help = "one page for a ticket: what is known of the job",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
+	.run = report_run,
+};

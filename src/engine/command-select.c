@@ -103,7 +103,7 @@ static int one_integer(int argc, char **argv, const char *usage, long minimum, i
 	return arguments_integer(argv[1], argv[0], minimum, INT_MAX, number, error);
 }
 
-int command_rank(struct command_context *context, int argc, char **argv, struct error *error)
+static int rank_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	int number;
@@ -116,7 +116,17 @@ int command_rank(struct command_context *context, int argc, char **argv, struct 
 	return show(context);
 }
 
-int command_thread(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_rank = {
+	.name = "rank",
+	.synopsis = "N",
+	.help = "look at rank N",
+	.screen_synopsis = "next | previous | N",
+	.screen_help = "look at another rank",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = rank_run,
+};
+
+static int thread_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct rank *rank;
@@ -135,6 +145,14 @@ int command_thread(struct command_context *context, int argc, char **argv, struc
 	return show(context);
 }
 
+const struct command command_thread = {
+	.name = "thread",
+	.synopsis = "TID",
+	.help = "look at another thread of the rank",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = thread_run,
+};
+
 static int select_depth(struct command_context *context, int depth, struct error *error)
 {
 	struct session *session = &context->engine->session;
@@ -150,7 +168,7 @@ static int select_depth(struct command_context *context, int depth, struct error
 	return show(context);
 }
 
-int command_frame(struct command_context *context, int argc, char **argv, struct error *error)
+static int frame_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const struct stack *stack;
 	int depth;
@@ -165,6 +183,14 @@ int command_frame(struct command_context *context, int argc, char **argv, struct
 				 stack->frame_count - 1);
 	return select_depth(context, depth, error);
 }
+
+const struct command command_frame = {
+	.name = "frame",
+	.synopsis = "N",
+	.help = "look at frame N; 0 is the innermost",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = frame_run,
+};
 
 static int step(struct command_context *context, int argc, char **argv, int direction,
 		struct error *error)
@@ -185,15 +211,33 @@ static int step(struct command_context *context, int argc, char **argv, int dire
 	return select_depth(context, depth, error);
 }
 
-int command_up(struct command_context *context, int argc, char **argv, struct error *error)
+static int up_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step(context, argc, argv, 1, error);
 }
 
-int command_down(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_up = {
+	.name = "up",
+	.alias = "u",
+	.synopsis = "[COUNT]",
+	.help = "look at the caller's frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = up_run,
+};
+
+static int down_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	return step(context, argc, argv, -1, error);
 }
+
+const struct command command_down = {
+	.name = "down",
+	.alias = "d",
+	.synopsis = "[COUNT]",
+	.help = "look at the called frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = down_run,
+};
 
 static void append_focus(struct command_context *context)
 {
@@ -219,7 +263,7 @@ static char *join_words(int count, char **words)
 	return buffer_take(&text);
 }
 
-int command_focus(struct command_context *context, int argc, char **argv, struct error *error)
+static int focus_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	struct rankset focus = RANKSET_INIT;
@@ -246,6 +290,14 @@ int command_focus(struct command_context *context, int argc, char **argv, struct
 	return result;
 }
 
+const struct command command_focus = {
+	.name = "focus",
+	.synopsis = "SET",
+	.help = "the ranks that commands act on; all: every one",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = focus_run,
+};
+
 static void append_names(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -268,7 +320,7 @@ static void append_names(struct command_context *context)
 		buffer_append_string(context->out, "no set has a name; name NAME SET gives one\n");
 }
 
-int command_name(struct command_context *context, int argc, char **argv, struct error *error)
+static int name_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct session *session = &context->engine->session;
 	struct rankset named = RANKSET_INIT;
@@ -297,6 +349,14 @@ int command_name(struct command_context *context, int argc, char **argv, struct 
 	return result;
 }
 
+const struct command command_name = {
+	.name = "name",
+	.synopsis = "[NAME SET]",
+	.help = "call a set of ranks @NAME; alone: list the names",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = name_run,
+};
+
 static void append_where_json(struct command_context *context, const struct rank *rank,
 			      const struct thread *thread, int depth)
 {
@@ -309,7 +369,7 @@ static void append_where_json(struct command_context *context, const struct rank
 	format_document(context->out, json);
 }
 
-int command_where(struct command_context *context, int argc, char **argv, struct error *error)
+static int where_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments none = { .usage = "" };
 	const struct session *session = &context->engine->session;
@@ -334,3 +394,12 @@ int command_where(struct command_context *context, int argc, char **argv, struct
 	}
 	return 0;
 }
+
+const struct command command_where = {
+	.name = "where",
+	.alias = "w",
+	.synopsis = "",
+	.help = "the stack of the rank and thread looked at",
+	.flags = COMMAND_SHELL,
+	.run = where_run,
+};

@@ -16,7 +16,7 @@
 #include "engine/gather.h"
 #include "engine/setting.h"
 
-int command_set(struct command_context *context, int argc, char **argv, struct error *error)
+static int set_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	static const struct arguments arguments = {
 		.maximum = 2,
@@ -56,3 +56,11 @@ int command_set(struct command_context *context, int argc, char **argv, struct e
 	gather_undone(context, "the setting is reset", ":set", "it");
 	return 0;
 }
+
+const struct command command_set = {
+	.name = "set",
+	.synopsis = "[SETTING [VALUE]]",
+	.help = "what can be set, and its values; or set it",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.run = set_run,
+};

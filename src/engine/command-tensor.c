@@ -364,7 +364,7 @@ static int answer(struct looking *looking, struct error *error)
 	return 0;
 }
 
-int command_tensor(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	const char *rank = NULL;
 	struct looking looking = { .context = context };
@@ -396,3 +396,14 @@ int command_tensor(struct command_context *context, int argc, char **argv, struc
 	free(looking.expression);
 	return result;
 }
+
+const struct command command_tensor = {
+	.name = "tensor",
+	.synopsis = "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
+	.help = "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of it, or all of it "
+		"as a file of numpy",
+	.screen_synopsis = "[EXPR]",
+	.screen_help = "a tensor of the rank looked at; alone: the last one",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = tensor_run,
+};

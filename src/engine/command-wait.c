@@ -406,7 +406,7 @@ static int run_watch(struct command_context *context, int argc, char **argv, str
 	return watch_run(context, &options, error);
 }
 
-int command_wait(struct command_context *context, int argc, char **argv, struct error *error)
+static int wait_run(struct command_context *context, int argc, char **argv, struct error *error)
 {
 	struct wait wait = {
 		.context = context,
@@ -434,3 +434,13 @@ int command_wait(struct command_context *context, int argc, char **argv, struct 
 	rankset_clear(&wait.ranks);
 	return result;
 }
+
+const struct command command_wait = {
+	.name = "wait",
+	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
+		    "exited [ranks SET] [timeout S]",
+	.help = "watch the job; leave with 1 and a report when it is stuck or fails; or wait 30 s "
+		"until it is so",
+	.flags = COMMAND_SHELL,
+	.run = wait_run,
+};

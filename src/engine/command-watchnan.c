@@ -228,7 +228,8 @@ static int run(struct command_context *context, char *text, struct error *error)
 		error);
 }
 
-int command_watch_nan(struct command_context *context, int argc, char **argv, struct error *error)
+static int watch_nan_run(struct command_context *context, int argc, char **argv,
+			 struct error *error)
 {
 	char *text;
 	int result;
@@ -241,3 +242,12 @@ int command_watch_nan(struct command_context *context, int argc, char **argv, st
 	free(text);
 	return result;
 }
+
+const struct command command_watch_nan = {
+	.name = "watch-nan",
+	.synopsis = "[[--gradients] EXPR [stop] | off] [ranks SET]",
+	.help = "tell of the first NaN or infinity in its value; stop: and pause the ranks; a "
+		"shell waits for it",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = watch_nan_run,
+};

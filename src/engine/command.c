@@ -18,30 +18,42 @@
 #define LINE_MAXIMUM 65536
 #define YES "--yes"
 
-/* Rows of several tables, one after the other. */
-struct cursor {
-	const struct command_table *tables;
-	size_t table_count;
-	size_t table;
-	size_t row;
-	int flags;
-};
+/* True: an earlier table has it, too. */
+static bool was_before(const struct command_cursor *cursor, const struct command *command)
+{
+	for (size_t i = 0; i < cursor->table; i++)
+		for (size_t j = 0; j < cursor->tables[i].count; j++)
+			if (cursor->tables[i].rows[j] == command)
+				return true;
+	return false;
+}
 
-static const struct command *next_row(struct cursor *cursor)
+const struct command *command_cursor_next(struct command_cursor *cursor)
 {
 	while (cursor->table < cursor->table_count) {
 		const struct command_table *table = &cursor->tables[cursor->table];
 
 		while (cursor->row < table->count) {
-			const struct command *command = &table->rows[cursor->row++];
+			const struct command *command = table->rows[cursor->row++];
 
-			if (command->flags & cursor->flags)
+			if (command->flags & cursor->flags && !was_before(cursor, command))
 				return command;
 		}
 		cursor->table++;
 		cursor->row = 0;
 	}
 	return NULL;
+}
+
+static bool is_on_screen(int flags)
+{
+	return !(flags & COMMAND_SHELL);
+}
+
+const char *command_synopsis(const struct command *command, int flags)
+{
+	return is_on_screen(flags) && command->screen_synopsis ? command->screen_synopsis
+							       : command->synopsis;
 }
 
 static bool is_name(const struct command *command, const char *name)
@@ -61,13 +73,13 @@ static bool is_name(const struct command *command, const char *name)
 	return false;
 }
 
-static int not_found(struct cursor cursor, const char *name, struct error *error)
+static int not_found(struct command_cursor cursor, const char *name, struct error *error)
 {
 	const struct command *command;
 	struct nearest nearest;
 
 	nearest_init(&nearest, name);
-	while ((command = next_row(&cursor)))
+	while ((command = command_cursor_next(&cursor)))
 		nearest_offer(&nearest, command->name);
 	if (nearest.best)
 		return error_set(error,
@@ -76,12 +88,12 @@ static int not_found(struct cursor cursor, const char *name, struct error *error
 	return error_set(error, "there is no command '%.40s'; help lists them", name);
 }
 
-static int ambiguous(struct cursor cursor, const char *name, struct error *error)
+static int ambiguous(struct command_cursor cursor, const char *name, struct error *error)
 {
 	struct buffer names = BUFFER_INIT;
 	const struct command *command;
 
-	while ((command = next_row(&cursor))) {
+	while ((command = command_cursor_next(&cursor))) {
 		if (strncmp(command->name, name, strlen(name)) == 0)
 			buffer_printf(&names, "%s%s", names.length > 0 ? ", " : "", command->name);
 	}
@@ -90,20 +102,20 @@ static int ambiguous(struct cursor cursor, const char *name, struct error *error
 	return -1;
 }
 
-const struct command *command_find(const struct command_table *tables, size_t table_count,
-				   const char *name, int flags, struct error *error)
+const struct command *command_lookup(const struct command_table *tables, size_t table_count,
+				     const char *name, int flags, struct error *error)
 {
-	struct cursor start = {
+	struct command_cursor start = {
 		.tables = tables,
 		.table_count = table_count,
 		.flags = flags,
 	};
-	struct cursor cursor = start;
+	struct command_cursor cursor = start;
 	const struct command *found = NULL;
 	const struct command *command;
 	int fitting = 0;
 
-	while ((command = next_row(&cursor))) {
+	while ((command = command_cursor_next(&cursor))) {
 		if (is_name(command, name))
 			return command;
 		if (name[0] == '\0' || strncmp(command->name, name, strlen(name)) != 0)
@@ -308,6 +320,30 @@ char *command_tail(const struct command_context *context, int argc, char **argv,
 	return xasprintf("%.*s", (int)(end - start), start);
 }
 
+static const struct command_hook *find_hook(const struct command_context *context,
+					    const struct command *command)
+{
+	for (size_t i = 0; context->screen && i < context->table_count; i++) {
+		const struct command_table *table = &context->tables[i];
+
+		for (size_t j = 0; j < table->hook_count; j++)
+			if (table->hooks[j]->command == command)
+				return table->hooks[j];
+	}
+	return NULL;
+}
+
+static int run(struct command_context *context, const struct command *command, int argc,
+	       char **argv, struct error *error)
+{
+	const struct command_hook *hook = find_hook(context, command);
+	int result = (hook && hook->run ? hook->run : command->run)(context, argc, argv, error);
+
+	if (result == 0 && hook && hook->after && !context->question)
+		hook->after(context);
+	return result;
+}
+
 static int check_json(const struct command_context *context, const struct command *command,
 		      struct error *error)
 {
@@ -320,7 +356,7 @@ int command_run_words(struct command_context *context, const struct command_tabl
 		      size_t table_count, int word_count, char **words, int flags,
 		      struct error *error)
 {
-	const struct command *command = command_find(tables, table_count, words[0], flags, error);
+	const struct command *command = command_lookup(tables, table_count, words[0], flags, error);
 	int result = -1;
 
 	context->tables = tables;
@@ -332,7 +368,7 @@ int command_run_words(struct command_context *context, const struct command_tabl
 	if (command && check_json(context, command, error) == 0 &&
 	    take_ranks(context, command, &word_count, words, error) == 0 &&
 	    take_pid(context, command, &word_count, words, error) == 0)
-		result = command->run(context, word_count, words, error);
+		result = run(context, command, word_count, words, error);
 	rankset_clear(&context->ranks);
 	context->ranks_text = NULL;
 	context->cut_words = 0;
@@ -399,12 +435,15 @@ static void append_words(struct buffer *out, const char *text, int column, int i
 	buffer_append_char(out, '\n');
 }
 
-static void append_row(struct buffer *out, const struct command *command)
+static void append_row(struct buffer *out, const struct command *command, int flags)
 {
+	const char *synopsis = command_synopsis(command, flags);
+	const char *help = command->help;
 	struct buffer call = BUFFER_INIT;
 
-	buffer_printf(&call, "%s%s%s", command->name, command->arguments[0] != '\0' ? " " : "",
-		      command->arguments);
+	if (is_on_screen(flags) && command->screen_help)
+		help = command->screen_help;
+	buffer_printf(&call, "%s%s%s", command->name, synopsis[0] != '\0' ? " " : "", synopsis);
 	if (call.length > CALL_COLUMNS) {
 		buffer_append_string(out, "  ");
 		append_words(out, call.data, 2, CALL_INDENT);
@@ -412,22 +451,22 @@ static void append_row(struct buffer *out, const struct command *command)
 	} else {
 		buffer_printf(out, "  %-*s  ", CALL_COLUMNS, call.data);
 	}
-	append_words(out, command->help, HELP_INDENT, HELP_INDENT);
+	append_words(out, help, HELP_INDENT, HELP_INDENT);
 	buffer_clear(&call);
 }
 
 void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
 			 int flags)
 {
-	struct cursor cursor = {
+	struct command_cursor cursor = {
 		.tables = tables,
 		.table_count = table_count,
 		.flags = flags,
 	};
 	const struct command *command;
 
-	while ((command = next_row(&cursor))) {
+	while ((command = command_cursor_next(&cursor))) {
 		if (!(command->flags & COMMAND_INTERNAL))
-			append_row(out, command);
+			append_row(out, command, flags);
 	}
 }

@@ -74,20 +74,38 @@ struct command_context {
 	size_t table_count;
 };
 
+typedef int command_function(struct command_context *context, int argc, char **argv,
+			     struct error *error);
+
 struct command {
 	const char *name;
-	const char *alias;     /* "return r": other names; may be NULL */
-	const char *arguments; /* "A B", "[--for SECONDS]", "" */
-	const char *help;      /* one line */
+	const char *alias;    /* "return r": other names; NULL: none */
+	const char *synopsis; /* "A B", "[--for SECONDS]", "" */
+	const char *help;     /* one line */
+	/* The same of a screen, where they differ there; else NULL. */
+	const char *screen_synopsis;
+	const char *screen_help;
 	int flags;
-	/* 0, or -1 with a sentence. argv[0] is the name. */
-	int (*run)(struct command_context *context, int argc, char **argv, struct error *error);
+	command_function *run; /* 0, or -1 with a sentence. argv[0] is the name. */
 };
 
-/* A list of tables (arrays), as main.c joins them. */
+/* What a screen does with a command of the engine, beyond the row or otherwise. */
+struct command_hook {
+	const struct command *command;
+	command_function *run; /* in place of the row's; NULL: the row's */
+	/* Where it succeeded, and nothing is to be asked before; may be NULL. */
+	void (*after)(struct command_context *context);
+};
+
+/*
+ * A list of rows, in the order of help. A row that stands in several tables
+ * counts in the first.
+ */
 struct command_table {
-	const struct command *rows;
+	const struct command *const *rows;
 	size_t count;
+	const struct command_hook *const *hooks; /* of a screen */
+	size_t hook_count;
 };
 
 extern const struct command_table engine_commands;
@@ -96,8 +114,20 @@ extern const struct command_table engine_commands;
  * Finds name, an alias or an abbreviation that fits one command only; NULL
  * and a sentence (with the near ones) otherwise.
  */
-const struct command *command_find(const struct command_table *tables, size_t table_count,
-				   const char *name, int flags, struct error *error);
+const struct command *command_lookup(const struct command_table *tables, size_t table_count,
+				     const char *name, int flags, struct error *error);
+/* The rows of several tables that have one of flags, one after the other. */
+struct command_cursor {
+	const struct command_table *tables;
+	size_t table_count;
+	int flags;
+	size_t table; /* of the next one; 0 at first */
+	size_t row;
+};
+/* NULL: that was the last. */
+const struct command *command_cursor_next(struct command_cursor *cursor);
+/* The synopsis where one of flags is meant: a screen's may be another. */
+const char *command_synopsis(const struct command *command, int flags);
 /*
  * Runs words[0] with its arguments. -1 and a sentence when it failed;
  * context->status is then STATUS_USAGE, or STATUS_NOTHING where no rank can be

@@ -203,10 +203,15 @@ static void append_settings(const struct script *script)
 static void for_commands(const struct script *script,
 			 void (*append)(const struct script *script, const struct command *command))
 {
-	for (size_t i = 0; i < script->table_count; i++)
-		for (size_t j = 0; j < script->tables[i].count; j++)
-			if (script->tables[i].rows[j].flags & COMMAND_SHELL)
-				append(script, &script->tables[i].rows[j]);
+	struct command_cursor cursor = {
+		.tables = script->tables,
+		.table_count = script->table_count,
+		.flags = COMMAND_SHELL,
+	};
+	const struct command *command;
+
+	while ((command = command_cursor_next(&cursor)))
+		append(script, command);
 }
 
 static void append_command_name(const struct script *script, const struct command *command)
@@ -284,7 +289,7 @@ static void append_values(const struct script *script, const struct synopsis_par
 static void append_command(const struct script *script, const struct command *command)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
-	size_t count = synopsis_split(command->arguments, parts);
+	size_t count = synopsis_split(command->synopsis, parts);
 	bool has_values = false;
 
 	if (count == 0)

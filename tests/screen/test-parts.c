@@ -166,8 +166,8 @@ static void every_key_has_a_command_and_help(void **state)
 		char **words = command_split(line, &count, &error);
 
 		assert_true(count > 0);
-		if (command_find(tables, ARRAY_LENGTH(tables), words[0], COMMAND_SCREEN, &error) ==
-		    NULL)
+		if (command_lookup(tables, ARRAY_LENGTH(tables), words[0], COMMAND_SCREEN,
+				   &error) == NULL)
 			fail_msg("%s: %s", line, error.message);
 		/* What help does not know it shows as a command line. */
 		if (strchr(line, ' ') != NULL && strstr(help.data, line) != NULL)

@@ -62,25 +62,60 @@ static int parse(struct command_context *context, int argc, char **argv, struct 
 	return count < 0 ? -1 : 0;
 }
 
-static const struct command first_rows[] = {
-	{ "stacks", NULL, "", "a", COMMAND_SHELL | COMMAND_RANKS, say },
-	{ "step", "s", "[N]", "b", COMMAND_SHELL, say },
-	{ "verdict", NULL, "", "c", COMMAND_SHELL, say },
+static const struct command stacks = {
+	.name = "stacks",
+	.synopsis = "",
+	.help = "a",
+	.flags = COMMAND_SHELL | COMMAND_RANKS,
+	.run = say,
 };
-static const struct command second_rows[] = {
-	{ "zoom", NULL, "", "d", COMMAND_SCREEN, say },
-	{ "refuse", NULL, "", "e", COMMAND_SHELL, refuse },
-	{ "parse", NULL, "[--long] A B C", "f", COMMAND_SHELL, parse },
-	{ "step", NULL, "", "hidden by the first table's", COMMAND_SHELL, refuse },
+static const struct command step = {
+	.name = "step",
+	.alias = "s",
+	.synopsis = "[N]",
+	.help = "b",
+	.flags = COMMAND_SHELL,
+	.run = say,
 };
+static const struct command verdict = {
+	.name = "verdict",
+	.synopsis = "",
+	.help = "c",
+	.flags = COMMAND_SHELL,
+	.run = say,
+};
+static const struct command zoom = {
+	.name = "zoom",
+	.synopsis = "",
+	.help = "d",
+	.flags = COMMAND_SCREEN,
+	.run = say,
+};
+static const struct command refuses = {
+	.name = "refuse",
+	.synopsis = "",
+	.help = "e",
+	.flags = COMMAND_SHELL,
+	.run = refuse,
+};
+static const struct command parses = {
+	.name = "parse",
+	.synopsis = "[--long] A B C",
+	.help = "f",
+	.flags = COMMAND_SHELL,
+	.run = parse,
+};
+static const struct command *const first_rows[] = { &stacks, &step, &verdict };
+/* A row of the first table counts there. */
+static const struct command *const second_rows[] = { &zoom, &step, &refuses, &parses };
 static const struct command_table tables[] = {
-	{ first_rows, ARRAY_LENGTH(first_rows) },
-	{ second_rows, ARRAY_LENGTH(second_rows) },
+	{ .rows = first_rows, .count = ARRAY_LENGTH(first_rows) },
+	{ .rows = second_rows, .count = ARRAY_LENGTH(second_rows) },
 };
 
 static const struct command *find(const char *name, int flags, struct error *error)
 {
-	return command_find(tables, 2, name, flags, error);
+	return command_lookup(tables, 2, name, flags, error);
 }
 
 static void names_aliases_and_abbreviations(void **state)
@@ -88,11 +123,11 @@ static void names_aliases_and_abbreviations(void **state)
 	struct error error = ERROR_INIT;
 
 	(void)state;
-	assert_ptr_equal(find("stacks", COMMAND_SHELL, &error), &first_rows[0]);
-	assert_ptr_equal(find("s", COMMAND_SHELL, &error), &first_rows[1]);
-	assert_ptr_equal(find("v", COMMAND_SHELL, &error), &first_rows[2]);
-	assert_ptr_equal(find("sta", COMMAND_SHELL, &error), &first_rows[0]);
-	assert_ptr_equal(find("z", COMMAND_SCREEN, &error), &second_rows[0]);
+	assert_ptr_equal(find("stacks", COMMAND_SHELL, &error), &stacks);
+	assert_ptr_equal(find("s", COMMAND_SHELL, &error), &step);
+	assert_ptr_equal(find("v", COMMAND_SHELL, &error), &verdict);
+	assert_ptr_equal(find("sta", COMMAND_SHELL, &error), &stacks);
+	assert_ptr_equal(find("z", COMMAND_SCREEN, &error), &zoom);
 	assert_string_equal(error.message, "");
 }
 
@@ -255,19 +290,21 @@ static void near_names_are_offered(void **state)
 
 static void help_is_wrapped_and_never_cut(void **state)
 {
-	struct command row = {
-		"watch",
-		NULL,
-		"--one VALUE | --two [VALUE] | and a third way of saying this [ranks SET]",
-		"what it does is said in so many words that they need a second line",
-		COMMAND_SHELL,
-		NULL
+	static const struct command row = {
+		.name = "watch",
+		.synopsis = "--one VALUE | --two [VALUE] | and a third way of saying this "
+			    "[ranks SET]",
+		.help = "what it does is said in so many words that they need a second line",
+		.flags = COMMAND_SHELL,
 	};
-	const struct command hidden = {
-		"click", NULL, "", "of the mouse", COMMAND_SHELL | COMMAND_INTERNAL, NULL
+	static const struct command hidden = {
+		.name = "click",
+		.synopsis = "",
+		.help = "of the mouse",
+		.flags = COMMAND_SHELL | COMMAND_INTERNAL,
 	};
-	const struct command rows[] = { row, hidden };
-	const struct command_table table = { rows, 2 };
+	static const struct command *const rows[] = { &row, &hidden };
+	const struct command_table table = { .rows = rows, .count = 2 };
 	struct buffer out = BUFFER_INIT;
 
 	(void)state;
@@ -288,12 +325,12 @@ static void the_engines_table_is_whole(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < engine_commands.count; i++) {
-		const struct command *row = &engine_commands.rows[i];
+		const struct command *row = engine_commands.rows[i];
 
-		assert_ptr_equal(command_find(&engine_commands, 1, row->name, row->flags, &error),
+		assert_ptr_equal(command_lookup(&engine_commands, 1, row->name, row->flags, &error),
 				 row);
 		assert_true(strlen(row->help) > 0 && strlen(row->help) <= 110);
-		assert_non_null(row->arguments);
+		assert_non_null(row->synopsis);
 		assert_non_null(row->run);
 	}
 }
