@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/survey.h"
@@ -44,11 +45,11 @@ static int ask_again(struct command_context *context, struct error *error)
 }
 
 /* Alone it is the last one. */
-static int compare_on_screen(struct command_context *context, int argc, char **argv,
+static int compare_on_screen(struct command_context *context, const struct arguments *arguments,
 			     struct error *error)
 {
-	return argc == 1 ? ask_again(context, error)
-			 : command_compare.run(context, argc, argv, error);
+	return arguments->count == 0 ? ask_again(context, error)
+				     : command_compare.run(context, arguments, error);
 }
 
 const struct command_hook screen_compare = {
@@ -119,16 +120,15 @@ static void show_tensor(struct app *app)
 	free(line);
 }
 
-static int visit_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int visit_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
-	bool to_tensor = argc == 2 && strcmp(argv[1], "tensor") == 0;
+	bool to_tensor = arguments_is(arguments, "tensor");
 	struct answer_rows rows;
 	int cursor;
 
-	if (argc > 1 && !to_tensor)
-		return command_usage(error, "visit", "nothing, or tensor");
 	if (app->view.kind != VIEW_COMPARE)
 		return error_set(error, "visit goes to a rank of the comparison; open it first.");
 	answer_rows_make(&rows, session);
@@ -148,6 +148,7 @@ const struct command command_visit = {
 	.name = "visit",
 	.synopsis = "[tensor]",
 	.help = "home, or its tensor: of the first rank of the comparison's row",
+	.takes = "nothing, or tensor",
 	.flags = COMMAND_SCREEN,
 	.run = visit_run,
 };

@@ -52,13 +52,12 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 	return 0;
 }
 
-static int difference_run(struct command_context *context, int argc, char **argv,
+static int difference_run(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (app->view.kind == VIEW_COMPARE)
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
@@ -102,15 +101,15 @@ void apply_tolerance(struct app *app)
 }
 
 /* At each stop, among the locals; or, of a tensor, when it has a NaN. */
-static int follow_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int follow_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct answers *answers = &app->engine->session.answers;
 	struct answer_classes classes;
 	char *line;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
 		return error_set(
 			error,

@@ -9,6 +9,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
@@ -199,15 +200,16 @@ void commands_search(struct app *app, enum prompt_result result)
 		preview(app);
 }
 
-static int search_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int search_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
 	/* Without a text it is the last one again. */
-	if (argc < 2)
+	if (arguments->count == 0)
 		return find(app, 1, error);
 	free(app->view.search);
-	app->view.search = command_join(argc, argv, 1);
+	app->view.search = arguments_join(arguments, 0, arguments->count);
 	return find(app, 1, error);
 }
 
@@ -215,19 +217,14 @@ const struct command command_search = {
 	.name = "search",
 	.synopsis = "[TEXT]",
 	.help = "find text in the pane; alone: again",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = search_run,
 };
 
-static int find_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int find_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	struct app *app = command_app(context);
-
-	if (argc == 2 && strcmp(argv[1], "next") == 0)
-		return find(app, 1, error);
-	if (argc == 2 && strcmp(argv[1], "previous") == 0)
-		return find(app, -1, error);
-	return command_usage(error, "find", "next or previous");
+	return find(command_app(context), arguments_is(arguments, "next") ? 1 : -1, error);
 }
 
 const struct command command_find = {

@@ -109,14 +109,14 @@ static int toggle_parameter(struct app *app, struct error *error)
 	return 0;
 }
 
-static int toggle_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int toggle_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
 	const struct rank *rank = session_selected(session);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (is_on_breakpoints(app))
 		return toggle_breakpoint(app, error);
 	if (rank == NULL)

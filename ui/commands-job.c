@@ -34,10 +34,10 @@ void started_terminal_size(int row_count, int column_count, int *rows, int *colu
 		*columns = COLUMNS_LEAST;
 }
 
-static int terminal_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int terminal_run(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(&command_app(context)->view, VIEW_TERMINAL);
 	return 0;

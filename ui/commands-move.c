@@ -82,14 +82,14 @@ void select_depth(struct session *session, int depth)
 }
 
 /* As in pdb a count that is too large leads to the last frame. */
-static int step_frame(struct command_context *context, int argc, char **argv, int direction,
-		      struct error *error)
+static int step_frame(struct command_context *context, const struct arguments *arguments,
+		      int direction, struct error *error)
 {
 	struct stack_row *rows;
 	size_t count;
 	int at, steps, last;
 
-	if (arguments_count(argc, argv, &steps, error) < 0)
+	if (arguments_count(arguments, &steps, error) < 0)
 		return -1;
 	rows = selected_rows(command_app(context), &count, &at);
 	last = direction > 0 ? (int)count - 1 - at : at;
@@ -106,32 +106,33 @@ static int step_frame(struct command_context *context, int argc, char **argv, in
 	return 0;
 }
 
-static int up_on_screen(struct command_context *context, int argc, char **argv, struct error *error)
+static int up_on_screen(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
-	return step_frame(context, argc, argv, 1, error);
+	return step_frame(context, arguments, 1, error);
 }
 
 const struct command_hook screen_up = { .command = &command_up, .run = up_on_screen };
 
-static int down_on_screen(struct command_context *context, int argc, char **argv,
+static int down_on_screen(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
-	return step_frame(context, argc, argv, -1, error);
+	return step_frame(context, arguments, -1, error);
 }
 
 const struct command_hook screen_down = { .command = &command_down, .run = down_on_screen };
 
-static int pane_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int pane_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
-	int direction = command_direction(argc, argv);
+	int direction = arguments_direction(arguments);
 	struct view unzoomed = *view;
 	bool has_breakpoints = layout_has_breakpoints(session_of(context));
 	struct layout layout;
 
-	if (direction == 0)
-		return command_usage(error, "pane", "next or previous");
+	(void)error;
 	if (view->kind == VIEW_LOG) {
 		view_focus_log(view, !view->is_log_focused);
 		return 0;
@@ -396,74 +397,75 @@ static void move_repl(struct app *app, int page, enum move move)
 		hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, at_least_one(page - 1), move);
 }
 
-static int cursor_run(struct command_context *context, int argc, char **argv, struct error *error)
+void move_cursor(struct app *app, enum move move)
 {
-	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
 	struct layout layout;
 	int page;
-	int move = 0;
 
-	while (argc == 2 && move < MOVE_COUNT && strcmp(move_names[move], argv[1]) != 0)
-		move++;
-	if (argc != 2 || move == MOVE_COUNT)
-		return command_usage(error, "cursor",
-				     "up, down, left, right, page-up, page-down, first or last");
-	if (view_lists_jobs(session_of(context), &app->view)) {
-		app->view.job_cursor =
-			grid_move_in(view_job_cursor(session_of(context), &app->view),
-				     (int)session_of(context)->job_count, 1, 10, (enum move)move);
-		return 0;
+	if (view_lists_jobs(session, &app->view)) {
+		app->view.job_cursor = grid_move_in(view_job_cursor(session, &app->view),
+						    (int)session->job_count, 1, 10, move);
+		return;
 	}
-	layout_make(&layout, session_of(context), &app->view);
+	layout_make(&layout, session, &app->view);
 	page = layout.body.row_count;
 	if (pane_has_frame(page))
 		page -= 2;
 	page = at_least_one(page);
 	switch (app->view.kind) {
 	case VIEW_HOME:
-		move_home(app, &layout, (enum move)move);
+		move_home(app, &layout, move);
 		break;
 	case VIEW_MERGED:
-		move_merged(app, at_least_one(page / 2), (enum move)move);
+		move_merged(app, at_least_one(page / 2), move);
 		break;
 	case VIEW_DIFF:
-		move_diff(app, at_least_one(page / 2), (enum move)move);
+		move_diff(app, at_least_one(page / 2), move);
 		break;
 	case VIEW_JOBS:
 		break;
 	case VIEW_BREAKPOINTS:
-		move_breakpoints(app, page, (enum move)move);
+		move_breakpoints(app, page, move);
 		break;
 	case VIEW_LOG:
 		page = at_least_one(pane_log_page(&app->view, layout.body.row_count));
-		move_log(app, page, (enum move)move);
+		move_log(app, page, move);
 		break;
 	case VIEW_COMPARE:
-		move_answers(app, page, (enum move)move);
+		move_answers(app, page, move);
 		break;
 	case VIEW_PARAMETERS:
-		move_parameters(app, page, (enum move)move);
+		move_parameters(app, page, move);
 		break;
 	case VIEW_CONSOLE:
-		move_console(&app->view.console, page, (enum move)move);
+		move_console(&app->view.console, page, move);
 		break;
 	case VIEW_TERMINAL:
-		move_console(&app->view.terminal, page, (enum move)move);
+		move_console(&app->view.terminal, page, move);
 		break;
 	case VIEW_REPL:
-		move_repl(app, page, (enum move)move);
+		move_repl(app, page, move);
 		break;
 	case VIEW_TENSOR:
-		tensor_move(app, (enum move)move);
+		tensor_move(app, move);
 		break;
 	case VIEW_HELP:
 	case VIEW_TEXT:
-		move_text(app, page, (enum move)move);
+		move_text(app, page, move);
 		break;
 	case VIEW_DIFFERENCE:
 	case VIEW_KIND_COUNT:
 		break;
 	}
+}
+
+static int cursor_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	(void)error;
+	move_cursor(command_app(context),
+		    (enum move)arguments_choice(arguments, move_names, MOVE_COUNT));
 	return 0;
 }
 
@@ -471,6 +473,6 @@ const struct command command_cursor = {
 	.name = "cursor",
 	.synopsis = "up | down | left | right | page-up | page-down | first | last",
 	.help = "move in the pane",
-	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN | COMMAND_INTERNAL,
 	.run = cursor_run,
 };

@@ -8,6 +8,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
 #include "model/held.h"
@@ -151,12 +152,12 @@ static void expand_grid(struct app *app)
 		app->view.is_unfolded = !app->view.is_unfolded;
 }
 
-static int expand_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int expand_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (is_on_breakpoints(app))
 		return toggle_breakpoint(app, error);
 	if (app->view.kind == VIEW_MERGED)
@@ -235,14 +236,13 @@ static void choose_job(struct app *app, size_t index)
 		engine_sample_once(app->engine);
 }
 
-static int jobs_on_screen(struct command_context *context, int argc, char **argv,
+static int jobs_on_screen(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (view_lists_jobs(session, &app->view))
 		return 0;
@@ -255,18 +255,17 @@ static int jobs_on_screen(struct command_context *context, int argc, char **argv
 
 const struct command_hook screen_jobs = { .command = &command_jobs, .run = jobs_on_screen };
 
-static int job_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int job_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
 {
 	struct app *app = command_app(context);
 	int index;
 
-	if (argc != 2)
-		return command_usage(error, "job", "a port or a launcher's pid");
-	index = job_find(&app->engine->session, argv[1]);
+	index = job_find(&app->engine->session, arguments->words[0]);
 	if (index < 0)
 		return error_set(error,
 				 "'%.40s' is the port or launcher of no job here, or of several.",
-				 argv[1]);
+				 arguments->words[0]);
 	choose_job(app, (size_t)index);
 	return 0;
 }
@@ -275,6 +274,7 @@ const struct command command_job = {
 	.name = "job",
 	.synopsis = "PORT | PID",
 	.help = "look at another job: its port or its launcher",
+	.takes = "a port or a launcher's pid",
 	.flags = COMMAND_SCREEN,
 	.run = job_run,
 };
@@ -315,13 +315,11 @@ static bool connect_selected(struct app *app)
 	return true;
 }
 
-static int open_run(struct command_context *context, int argc, char **argv, struct error *error)
+int open_under_cursor(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
 
-	(void)argc;
-	(void)argv;
 	if (view_lists_jobs(&app->engine->session, view)) {
 		if (app->engine->session.job_count == 0)
 			return error_set(error, "no job runs here.");
@@ -366,10 +364,17 @@ static int open_run(struct command_context *context, int argc, char **argv, stru
 	return 0;
 }
 
+static int open_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	(void)arguments;
+	return open_under_cursor(context, error);
+}
+
 const struct command command_open = {
 	.name = "open",
 	.synopsis = "",
 	.help = "open what is under the cursor",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = open_run,
 };

@@ -138,15 +138,15 @@ static int edit_recorded(struct app *app, const struct spot *spot, const struct 
 	return result;
 }
 
-static int edit_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int edit_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	struct spot spot = spot_looked_at(app);
 	const struct source *source;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (spot.rank == NULL)
 		return error_set(error, "there is no line of a file here to open in an editor.");
 	source = session_find_source(session, spot.rank->node, spot.rank->process.pid, spot.file);
@@ -258,7 +258,8 @@ static const char *append_shown(struct buffer *out, const struct app *app)
 	return "This text";
 }
 
-static int copy_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int copy_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	struct buffer text = BUFFER_INIT;
@@ -267,8 +268,7 @@ static int copy_run(struct command_context *context, int argc, char **argv, stru
 	const char *name = append_shown(&text, app);
 	int result = -1;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (text.length == 0)
 		error_set(error, "there is nothing here to copy.");
 	else
@@ -291,16 +291,16 @@ const struct command command_copy = {
 	.name = "copy",
 	.synopsis = "",
 	.help = "copy the verdict, or what the view shows",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = copy_run,
 };
 
-static int suspend_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int suspend_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (app->screen == NULL)
 		return 0;
@@ -313,6 +313,6 @@ const struct command command_suspend = {
 	.name = "suspend",
 	.synopsis = "",
 	.help = "back to the shell; fg returns",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = suspend_run,
 };

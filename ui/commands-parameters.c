@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/params.h"
@@ -27,14 +28,14 @@ static int ask_again(struct command_context *context, struct error *error)
 	return result;
 }
 
-static int diff_params_on_screen(struct command_context *context, int argc, char **argv,
+static int diff_params_on_screen(struct command_context *context, const struct arguments *arguments,
 				 struct error *error)
 {
 	const struct session *session = &context->engine->session;
 
-	return argc == 1 && session->paramdiff.expression != NULL
+	return arguments->count == 0 && session->paramdiff.expression != NULL
 		       ? ask_again(context, error)
-		       : command_diff_params.run(context, argc, argv, error);
+		       : command_diff_params.run(context, arguments, error);
 }
 
 static void show(struct command_context *context)

@@ -12,6 +12,7 @@
 struct answer_class;
 struct answer_classes;
 struct app;
+struct arguments;
 struct error;
 struct rank;
 struct selection;
@@ -45,11 +46,11 @@ SCREEN_HOOKS(DECLARE_HOOK)
 
 /* The screen that runs the command. */
 struct app *command_app(const struct command_context *context);
-/* An error that names the words a command takes. */
-int command_usage(struct error *error, const char *name, const char *arguments);
+/* Parses a line of the screen, as command_parse(). */
+int commands_parse(struct arguments *arguments, const char *line, struct error *error);
 
 /* 1 for "next", -1 for "previous", 0 for anything else. */
-int command_direction(int argc, char **argv);
+int arguments_direction(const struct arguments *arguments);
 
 /* Lends the rank whose number text is; NULL and a sentence: there is none. */
 const struct rank *command_find_rank(const struct session *session, const char *text,
@@ -61,6 +62,13 @@ void search_begin(struct app *app);
 void selection_changed(struct app *app, const struct selection *before);
 /* Selects a rank, its main thread and the frame a person wants first. */
 void select_rank(struct session *session, int number);
+/* The same of what a person names; -1 and a sentence: there is none. */
+int look_at_rank(struct app *app, const char *text, struct error *error);
+/* Ranks are sorted by it; twice the same one turns them round. */
+void sort_by(struct app *app, enum column column);
+/* Moves in the view that is open, or in the pane. */
+void move_cursor(struct app *app, enum move move);
+int open_under_cursor(struct command_context *context, struct error *error);
 /* Selects a frame of the thread that is looked at. */
 void select_depth(struct session *session, int depth);
 /* One step back, to home and its grid; false: that is where it is. */

@@ -27,22 +27,21 @@ const struct command_hook screen_eval = { .command = &command_eval, .after = sho
 
 const struct command_hook screen_execute = { .command = &command_execute, .after = show };
 
-static int assign_on_screen(struct command_context *context, int argc, char **argv,
+static int assign_on_screen(struct command_context *context, const struct arguments *arguments,
 			    struct error *error)
 {
-	if (argc == 1)
+	if (arguments->count == 0)
 		return prompt_assign(command_app(context), error);
-	return command_assign.run(context, argc, argv, error);
+	return command_assign.run(context, arguments, error);
 }
 
 const struct command_hook screen_assign = { .command = &command_assign, .run = assign_on_screen };
 
-static int repl_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int repl_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
+	(void)arguments;
 	if (context->screen == NULL)
 		return shell_repl(context, error);
 	show(context);

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/control.h"
 #include "engine/engine.h"
@@ -156,14 +157,13 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 	return 0;
 }
 
-static int here_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int here_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct frame *frame = selected_frame(&app->engine->session);
-	bool is_break = argc == 2 && strcmp(argv[1], "break") == 0;
+	bool is_break = arguments_is(arguments, "break");
 
-	if (argc != 2 || (!is_break && strcmp(argv[1], "until") != 0))
-		return command_usage(error, "here", "break or until");
 	if (app->view.kind != VIEW_HOME)
 		return error_set(error, "the line is that under the cursor of the source at home; "
 					"Esc leads there.");
@@ -180,13 +180,12 @@ const struct command command_here = {
 	.run = here_run,
 };
 
-static int breakpoints_run(struct command_context *context, int argc, char **argv,
+static int breakpoints_run(struct command_context *context, const struct arguments *arguments,
 			   struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(view, view->kind == VIEW_BREAKPOINTS ? VIEW_HOME : VIEW_BREAKPOINTS);
 	return 0;
@@ -287,12 +286,12 @@ int open_breakpoint(struct app *app, struct error *error)
 	return with_cursor(app, show, error);
 }
 
-static int remove_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int remove_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (!is_on_breakpoints(app))
 		return error_set(error, "only a breakpoint can be removed: B lists them.");
 	return with_cursor(app, clear, error);
@@ -307,15 +306,15 @@ const struct command command_remove = {
 };
 
 /* What the node would resume it leaves stopped, this time. */
-static int stay_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int stay_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	struct rankset ranks = RANKSET_INIT;
 	struct buffer text = BUFFER_INIT;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (session->is_replay || session_resume_at(session) < 0)
 		return error_set(error,
 				 "no stopped rank would be resumed before a collective times out.");
@@ -371,7 +370,7 @@ static int confirm_pause(const struct control *control, struct command_context *
 }
 
 /* Pauses ranks that were resumed; without any it closes the view, or asks. */
-static int interrupt_run(struct command_context *context, int argc, char **argv,
+static int interrupt_run(struct command_context *context, const struct arguments *arguments,
 			 struct error *error)
 {
 	struct app *app = command_app(context);
@@ -387,7 +386,7 @@ static int interrupt_run(struct command_context *context, int argc, char **argv,
 	if (can_pause)
 		result = confirm_pause(&control, context, error);
 	if (result > 0)
-		result = command_pause.run(context, argc, argv, error);
+		result = command_pause.run(context, arguments, error);
 	control_clear(&control);
 	return result;
 }

@@ -28,21 +28,12 @@
 
 #define SECONDS_MAXIMUM 1e9
 
-/* The index of word in names, -1 when it is none of them. */
-static int find_word(const char *const *names, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], word) == 0)
-			return (int)i;
-	return -1;
-}
-
-static int zoom_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int zoom_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view->is_zoomed = !view->is_zoomed;
 	return 0;
@@ -56,20 +47,19 @@ const struct command command_zoom = {
 	.run = zoom_run,
 };
 
-static int grid_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int grid_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const char *const names[] = { "automatic", "cards", "table", "cells" };
+	static const char *const names[] = { "cards", "table", "cells" };
 	struct app *app = command_app(context);
 	struct layout layout;
 	int mode;
 
 	if (app->view.kind != VIEW_HOME)
 		return error_set(error, "how ranks are shown is seen at home; Esc leads there.");
-	if (argc > 1) {
-		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
-		if (mode < 0)
-			return command_usage(error, "grid", "cards, table or cells");
-		app->view.grid = (enum grid_mode)mode;
+	if (arguments->count > 0) {
+		mode = arguments_choice(arguments, names, ARRAY_LENGTH(names));
+		app->view.grid = (enum grid_mode)(GRID_CARDS + mode);
 		return 0;
 	}
 	layout_make(&layout, &app->engine->session, &app->view);
@@ -94,10 +84,10 @@ static int toggle_view(struct command_context *context, enum view_kind kind)
 	return 0;
 }
 
-static int merged_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int merged_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	command_app(context)->view.merged_cursor = -1;
 	return toggle_view(context, VIEW_MERGED);
@@ -111,16 +101,15 @@ const struct command command_merged = {
 	.run = merged_run,
 };
 
-static int native_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int native_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	static const char *const names[] = { "off", "on" };
 	struct app *app = command_app(context);
-	int is_native = !app->engine->session.choice.shows_native;
+	bool is_native = !app->engine->session.choice.shows_native;
 
-	if (argc > 1)
-		is_native = find_word(names, ARRAY_LENGTH(names), argv[1]);
-	if (is_native < 0)
-		return command_usage(error, "native", "on or off");
+	(void)error;
+	if (arguments->count > 0)
+		is_native = arguments_is(arguments, "on");
 	engine_use_native(app->engine, is_native);
 	app->view.merged_cursor = -1;
 	view_say(&app->view, false, is_native ? "native frames: on" : "native frames: off");
@@ -135,17 +124,15 @@ const struct command command_native = {
 	.run = native_run,
 };
 
-static int granularity_run(struct command_context *context, int argc, char **argv,
+static int granularity_run(struct command_context *context, const struct arguments *arguments,
 			   struct error *error)
 {
 	static const char *const names[] = { "line", "function", "file" };
 	struct view *view = &command_app(context)->view;
 	int granularity = ((int)view->granularity + 1) % 3;
 
-	if (argc > 1) {
-		granularity = find_word(names, ARRAY_LENGTH(names), argv[1]);
-		if (granularity < 0)
-			return command_usage(error, "granularity", "line, function or file");
+	if (arguments->count > 0) {
+		granularity = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 	} else if (view->kind != VIEW_MERGED) {
 		return error_set(error,
 				 "the granularity is that of the merged stacks; open them first.");
@@ -189,7 +176,7 @@ static int set_against(struct app *app, const char *word, struct error *error)
 		return 0;
 	}
 	if (!isdigit((unsigned char)word[0]))
-		return command_usage(error, "diff", "majority, a rank, or a time such as 10s");
+		return error_set(error, "diff takes majority, a rank, or a time such as 10s.");
 	rank = command_find_rank(&app->engine->session, word, error);
 	if (rank == NULL)
 		return -1;
@@ -198,18 +185,16 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	return 0;
 }
 
-static int diff_on_screen(struct command_context *context, int argc, char **argv,
+static int diff_on_screen(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
 	struct app *app = command_app(context);
 
 	app->view.diff_cursor = 0;
-	if (argc < 2)
+	if (arguments->count == 0)
 		return toggle_view(context, VIEW_DIFF);
-	if (argc > 3)
-		return command_usage(error, "diff", "one or two ranks");
-	if (set_against(app, argv[argc - 1], error) < 0 ||
-	    (argc == 3 && screen_rank.run(context, 2, argv, error) < 0))
+	if (set_against(app, arguments->words[arguments->count - 1], error) < 0 ||
+	    (arguments->count == 2 && look_at_rank(app, arguments->words[0], error) < 0))
 		return -1;
 	view_open(&app->view, VIEW_DIFF);
 	return 0;
@@ -233,13 +218,13 @@ static int neighbour(const struct app *app)
 	return number;
 }
 
-static int against_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int against_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (view->kind != VIEW_DIFF)
 		return error_set(error, "what to compare with belongs to the diff; open it first.");
 	view->against = (enum diff_against)(((int)view->against + 1) % 3);
@@ -257,12 +242,12 @@ const struct command command_against = {
 	.run = against_run,
 };
 
-static int refresh_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int refresh_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct engine *engine = command_app(context)->engine;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (engine->session.is_replay)
 		return error_set(error, "a recording is not read anew; time goes to a time of it.");
 	if (engine_is_deaf(engine))
@@ -296,14 +281,13 @@ static void list_themes(const struct app *app, struct buffer *out)
 	theme_names_free(names, count);
 }
 
-static int theme_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int theme_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct app *app = command_app(context);
 
-	if (argc > 2)
-		return command_usage(error, "theme", "one name");
-	if (argc == 2)
-		return app_set_theme(app, argv[1], error);
+	if (arguments->count == 1)
+		return app_set_theme(app, arguments->words[0], error);
 	list_themes(app, context->out);
 	return 0;
 }
@@ -312,69 +296,77 @@ const struct command command_theme = {
 	.name = "theme",
 	.synopsis = "[THEME]",
 	.help = "other colours; alone: which there are",
+	.takes = "one name",
 	.flags = COMMAND_SCREEN,
 	.run = theme_run,
 };
 
-static int set_on_screen(struct command_context *context, int argc, char **argv,
+static int set_on_screen(struct command_context *context, const struct arguments *arguments,
 			 struct error *error)
 {
 	struct app *app = command_app(context);
 
 	/* A theme that cannot be read is not set. */
-	if (argc == 3 && strcmp(argv[1], "theme") == 0)
-		return app_set_theme(app, argv[2], error);
-	if (command_set.run(context, argc, argv, error) < 0)
+	if (arguments->count == 2 && arguments_is(arguments, "theme"))
+		return app_set_theme(app, arguments->words[1], error);
+	if (command_set.run(context, arguments, error) < 0)
 		return -1;
 	app_apply_settings(app);
-	if (argc == 3 && strcmp(argv[1], "tolerance") == 0)
+	if (arguments->count == 2 && arguments_is(arguments, "tolerance"))
 		apply_tolerance(app);
 	return 0;
 }
 
 const struct command_hook screen_set = { .command = &command_set, .run = set_on_screen };
 
-static int bind_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int bind_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	if (argc < 2)
-		return command_usage(error, "bind", "KEY and a command line");
-	return keymap_bind_words(&command_app(context)->keymap, argc, argv, error);
+	if (arguments->count == 0)
+		return arguments_refuse(arguments, error);
+	return keymap_bind_words(&command_app(context)->keymap, arguments, error);
 }
 
 const struct command command_bind = {
 	.name = "bind",
 	.synopsis = "KEY [COMMAND LINE]",
 	.help = "what a key does",
-	.flags = COMMAND_SCREEN,
+	.takes = "KEY and a command line",
+	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = bind_run,
 };
 
-static int prompt_run(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	struct prompt *prompt = &command_app(context)->view.prompt;
+/* The prompts that begin empty. */
+static const struct {
+	const char *name;
+	enum prompt_kind kind;
+} prompts[] = {
+	{ "filter", PROMPT_FILTER },	   { "focus", PROMPT_FOCUS },
+	{ "compare", PROMPT_COMPARE },	   { "watch", PROMPT_WATCH },
+	{ "tolerance", PROMPT_TOLERANCE },
+};
 
-	if (argc == 1)
+static int prompt_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct app *app = command_app(context);
+	struct prompt *prompt = &app->view.prompt;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(prompts); i++)
+		if (arguments_is(arguments, prompts[i].name)) {
+			prompt_open(prompt, prompts[i].kind, "");
+			return 0;
+		}
+	if (arguments->count == 0)
 		prompt_open(prompt, PROMPT_COMMAND, "");
-	else if (strcmp(argv[1], "search") == 0)
-		search_begin(command_app(context));
-	else if (strcmp(argv[1], "filter") == 0)
-		prompt_open(prompt, PROMPT_FILTER, "");
-	else if (strcmp(argv[1], "rank") == 0)
-		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
-	else if (strcmp(argv[1], "focus") == 0)
-		prompt_open(prompt, PROMPT_FOCUS, "");
-	else if (strcmp(argv[1], "compare") == 0)
-		prompt_open(prompt, PROMPT_COMPARE, "");
-	else if (strcmp(argv[1], "watch") == 0)
-		prompt_open(prompt, PROMPT_WATCH, "");
-	else if (strcmp(argv[1], "tensor") == 0)
-		prompt_tensor(command_app(context));
-	else if (strcmp(argv[1], "tolerance") == 0)
-		prompt_open(prompt, PROMPT_TOLERANCE, "");
+	else if (arguments_is(arguments, "search"))
+		search_begin(app);
+	else if (arguments_is(arguments, "rank"))
+		prompt_open(prompt, PROMPT_RANK, arguments_word(arguments, 1));
+	else if (arguments_is(arguments, "tensor"))
+		prompt_tensor(app);
 	else
-		return command_usage(error, "prompt",
-				     "nothing, rank DIGIT, search, filter, focus, compare, watch, "
-				     "tensor or tolerance");
+		return arguments_refuse(arguments, error);
 	return 0;
 }
 
@@ -382,15 +374,15 @@ const struct command command_prompt = {
 	.name = "prompt",
 	.synopsis = "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
 	.help = "a line to type in",
-	.flags = COMMAND_SCREEN,
+	.takes = "nothing, rank DIGIT, search, filter, focus, compare, watch, tensor or tolerance",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = prompt_run,
 };
 
-static int help_on_screen(struct command_context *context, int argc, char **argv,
+static int help_on_screen(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(&command_app(context)->view, VIEW_HELP);
 	return 0;
@@ -398,16 +390,14 @@ static int help_on_screen(struct command_context *context, int argc, char **argv
 
 const struct command_hook screen_help = { .command = &command_help, .run = help_on_screen };
 
-static int keys_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int keys_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
 	struct keymap keymap;
 	int result;
 
 	if (context->screen != NULL)
-		return help_on_screen(context, argc, argv, error);
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
+		return help_on_screen(context, arguments, error);
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
 	result = keymap_add_config(&keymap, &context->engine->settings, context->tables,
@@ -426,10 +416,10 @@ const struct command command_keys = {
 	.run = keys_run,
 };
 
-static int log_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int log_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(&command_app(context)->view, VIEW_LOG);
 	return 0;
@@ -439,7 +429,7 @@ const struct command command_log = {
 	.name = "log",
 	.synopsis = "",
 	.help = "what the rank prints, and our log",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = log_run,
 };
 
@@ -530,12 +520,12 @@ static bool withdraw_pauses(struct app *app)
 	return is_any;
 }
 
-static int back_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int back_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
@@ -549,7 +539,7 @@ const struct command command_back = {
 	.name = "back",
 	.synopsis = "",
 	.help = "back; never leaves",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = back_run,
 };
 
@@ -566,21 +556,16 @@ static int leave(struct command_context *context, struct error *error)
 	return 0;
 }
 
-static int quit_on_screen(struct command_context *context, int argc, char **argv,
+static int quit_on_screen(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
 	struct app *app = command_app(context);
 
-	if (argc > 2 ||
-	    (argc == 2 && strcmp(argv[1], "detach") != 0 && strcmp(argv[1], "end") != 0))
-		return command_usage(
-			error, "quit",
-			"nothing, or what becomes of the job that was started: detach or end");
-	if (argc == 2 && strcmp(argv[1], "end") == 0) {
+	if (arguments_is(arguments, "end")) {
 		started_end(app);
 		return 0;
 	}
-	if (argc == 2) {
+	if (arguments_is(arguments, "detach")) {
 		app->is_done = true;
 		return 0;
 	}
@@ -592,12 +577,12 @@ static int quit_on_screen(struct command_context *context, int argc, char **argv
 
 const struct command_hook screen_quit = { .command = &command_quit, .run = quit_on_screen };
 
-static int redraw_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int redraw_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (app->screen != NULL)
 		screen_redraw(app->screen);
@@ -608,6 +593,6 @@ const struct command command_redraw = {
 	.name = "redraw",
 	.synopsis = "",
 	.help = "draw the screen anew",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = redraw_run,
 };

@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
+#include "engine/commands.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -29,9 +31,11 @@ struct app *command_app(const struct command_context *context)
 	return context->screen;
 }
 
-int command_usage(struct error *error, const char *name, const char *arguments)
+int commands_parse(struct arguments *arguments, const char *line, struct error *error)
 {
-	return error_set(error, "%s takes %s.", name, arguments);
+	const struct command_table tables[] = { ui_commands, engine_commands };
+
+	return command_parse(arguments, tables, ARRAY_LENGTH(tables), line, COMMAND_SCREEN, error);
 }
 
 static bool is_same_selection(const struct selection *a, const struct selection *b)
@@ -45,19 +49,6 @@ void selection_changed(struct app *app, const struct selection *before)
 		return;
 	app->view.source_line = 0;
 	app->view.locals_cursor = 0;
-}
-
-static bool is_live(const struct command_table *tables, size_t table_count, const char *line)
-{
-	int count;
-	char **words = command_split(line, &count, NULL);
-	const struct command *command = NULL;
-
-	if (words != NULL && count > 0)
-		command = command_lookup(tables, table_count, words[0], COMMAND_SCREEN, NULL);
-	if (words != NULL)
-		command_free_words(words, count);
-	return command != NULL && (command->flags & COMMAND_LIVE);
 }
 
 /* A text of one line, with or without its end; it is cut off there. */
@@ -108,22 +99,20 @@ void commands_refresh(struct app *app)
 }
 
 /* A command of the shell waits for answers; a screen never does. */
-static bool is_for_shell(const struct command_table *tables, size_t table_count, const char *line,
-			 struct error *error)
+static void explain(const char *name, struct error *error)
 {
-	int count;
-	char **words = command_split(line, &count, error);
-	const struct command *command = NULL;
+	const struct command_table tables[] = { ui_commands, engine_commands };
+	const struct command *command =
+		command_lookup(tables, ARRAY_LENGTH(tables), name, COMMAND_SHELL, NULL);
 
-	if (words == NULL)
-		return false;
-	if (count > 0 &&
-	    command_lookup(tables, table_count, words[0], COMMAND_SCREEN, NULL) == NULL)
-		command = command_lookup(tables, table_count, words[0], COMMAND_SHELL, NULL);
 	if (command != NULL)
 		error_set(error, "%s works in a shell: probetui %s", command->name, command->name);
-	command_free_words(words, count);
-	return command != NULL;
+}
+
+/* The line is this command alone. */
+static bool is_alone(const struct arguments *arguments, const struct command *command)
+{
+	return arguments->command == command && arguments_are_none(arguments);
 }
 
 /* What the engine said of ranks that run is told again and again by us. */
@@ -139,13 +128,13 @@ static void follow_motion(struct app *app, int64_t seq)
 
 /* Those that still run may wait for those that have stopped. */
 static bool frees_those_that_wait(const struct view *view, const struct session *session,
-				  const char *line)
+				  const struct arguments *arguments)
 {
-	return strcmp(line, "continue") == 0 && motion_is_stuck(&view->motion, session);
+	return is_alone(arguments, &command_continue) && motion_is_stuck(&view->motion, session);
 }
 
 /* asked: the ranks that a person was asked about, and said yes; or NULL. */
-static void run(struct app *app, const char *line, const struct rankset *asked)
+static void run(struct app *app, struct arguments *arguments, const struct rankset *asked)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct session *session = &app->engine->session;
@@ -167,23 +156,22 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 	};
 
 	/* A pause cancels the steps that are queued. */
-	if (strcmp(line, "pause") == 0 || strcmp(line, "interrupt") == 0)
+	if (is_alone(arguments, &command_pause) || is_alone(arguments, &command_interrupt))
 		stepqueue_clear(&app->view.steps);
-	if (!frees_those_that_wait(&app->view, session, line))
+	if (!frees_those_that_wait(&app->view, session, arguments))
 		motion_add_running(&moving, &app->view.motion, session);
 	app->is_changed = true;
 	if (asked != NULL)
 		rankset_copy(&context.asked, asked);
-	if (is_for_shell(tables, ARRAY_LENGTH(tables), line, &error) ||
-	    command_run_line(&context, tables, ARRAY_LENGTH(tables), line, COMMAND_SCREEN, &error) <
-		    0)
+	if (command_run(&context, tables, ARRAY_LENGTH(tables), arguments, &error) < 0)
 		app_say_error(app, &error);
 	else if (context.is_put_off)
-		stepqueue_add(&app->view.steps, line);
+		stepqueue_add(&app->view.steps, arguments->line);
 	else if (context.question != NULL)
-		view_ask(&app->view, context.question, line, &context.asked);
+		view_ask(&app->view, context.question, arguments->line, &context.asked);
 	else if (out.length > 0)
-		show_output(app, &out, is_live(tables, ARRAY_LENGTH(tables), line) ? line : NULL);
+		show_output(app, &out,
+			    arguments->command->flags & COMMAND_LIVE ? arguments->line : NULL);
 	/* A command that points at a line may select its frame, too. */
 	pointed = app->view.source_line;
 	selection_changed(app, &before);
@@ -225,12 +213,28 @@ void commands_go_on(struct app *app)
 		stepqueue_clear(&view->steps);
 }
 
+static void run_line(struct app *app, const char *line, const struct rankset *asked)
+{
+	struct error error = ERROR_INIT;
+	struct arguments arguments;
+
+	if (commands_parse(&arguments, line, &error) == 0) {
+		run(app, &arguments, asked);
+	} else {
+		if (arguments.name != NULL)
+			explain(arguments.name, &error);
+		app_say_error(app, &error);
+		app->is_changed = true;
+	}
+	arguments_clear(&arguments);
+}
+
 void commands_run(struct app *app, const char *line)
 {
-	run(app, line, NULL);
+	run_line(app, line, NULL);
 }
 
 void commands_confirmed(struct app *app, const char *line)
 {
-	run(app, line, &app->view.asked);
+	run_line(app, line, &app->view.asked);
 }

@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/settings.h"
 #include "ui/input.h"
@@ -276,27 +277,24 @@ int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct
 	return 0;
 }
 
-int keymap_bind_words(struct keymap *keymap, int count, char **words, struct error *error)
+int keymap_bind_words(struct keymap *keymap, const struct arguments *arguments, struct error *error)
 {
-	struct buffer line = BUFFER_INIT;
-	int result;
+	char *line = arguments_join(arguments, 1, arguments->count);
+	int result = keymap_bind(keymap, arguments->words[0], line, error);
 
-	for (int i = 2; i < count; i++)
-		buffer_printf(&line, "%s%s", i > 2 ? " " : "", words[i]);
-	result = keymap_bind(keymap, words[1], line.data, error);
-	buffer_clear(&line);
+	free(line);
 	return result;
 }
 
 static void bind_line(struct keymap *keymap, const char *line, size_t length)
 {
 	char *copy = xstrndup(line, length);
-	int count;
-	char **words = command_split(copy, &count, NULL);
+	struct arguments arguments;
+	int result = arguments_split(&arguments, copy, NULL);
 
-	assert(words != NULL && count > 2);
-	keymap_bind_words(keymap, count, words, NULL);
-	command_free_words(words, count);
+	assert(result == 0 && arguments.count > 1);
+	keymap_bind_words(keymap, &arguments, NULL);
+	arguments_clear(&arguments);
 	free(copy);
 }
 
@@ -315,16 +313,13 @@ void keymap_add_default(struct keymap *keymap)
 static int add_line(struct keymap *keymap, const char *line, const struct command_table *tables,
 		    size_t table_count, struct error *error)
 {
-	int count;
-	char **words = command_split(line, &count, error);
+	struct arguments arguments;
 	int result = -1;
 
-	if (words == NULL)
-		return -1;
-	if (count > 2 &&
-	    command_lookup(tables, table_count, words[2], COMMAND_SCREEN, error) != NULL)
-		result = keymap_bind_words(keymap, count, words, error);
-	command_free_words(words, count);
+	if (arguments_split(&arguments, line, error) == 0 && arguments.count > 1 &&
+	    command_lookup(tables, table_count, arguments.words[1], COMMAND_SCREEN, error) != NULL)
+		result = keymap_bind_words(keymap, &arguments, error);
+	arguments_clear(&arguments);
 	return result;
 }
 

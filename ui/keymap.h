@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+struct arguments;
 struct buffer;
 struct command_table;
 struct error;
@@ -36,8 +37,9 @@ void keymap_init(struct keymap *keymap);
 void keymap_clear(struct keymap *keymap);
 /* Binds key to a command line; an empty line frees the key. */
 int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct error *error);
-/* The same of the words of a `bind` line: bind, KEY, COMMAND LINE… */
-int keymap_bind_words(struct keymap *keymap, int count, char **words, struct error *error);
+/* The same of the words of a `bind` line behind the name: KEY, COMMAND LINE... */
+int keymap_bind_words(struct keymap *keymap, const struct arguments *arguments,
+		      struct error *error);
 /* Adds the default keys. */
 void keymap_add_default(struct keymap *keymap);
 /*

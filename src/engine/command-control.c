@@ -34,8 +34,6 @@ struct motion {
 	bool is_free;  /* nothing is to stop them: not a pause, either */
 };
 
-static const struct arguments no_arguments = { .usage = "[ranks SET]" };
-
 /* What is above the frame looked at is left behind: so is the choice of it. */
 static void forget_frame(struct session *session, const struct rankset *moved,
 			 const struct motion *motion)
@@ -176,22 +174,16 @@ static int move(struct command_context *context, const char *name, const struct 
 	return result;
 }
 
-static int move_without_line(struct command_context *context, int argc, char **argv,
-			     const char *name, const struct motion *motion, struct error *error)
-{
-	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
-		return -1;
-	return move(context, name, motion, error);
-}
-
-static int next_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int next_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	static const struct motion motion = {
 		.request = "next",
 		.is_asked = true,
 	};
 
-	return move_without_line(context, argc, argv, "next", &motion, error);
+	(void)arguments;
+	return move(context, "next", &motion, error);
 }
 
 const struct command command_next = {
@@ -203,14 +195,16 @@ const struct command command_next = {
 	.run = next_run,
 };
 
-static int step_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int step_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepIn",
 		.is_asked = true,
 	};
 
-	return move_without_line(context, argc, argv, "step", &motion, error);
+	(void)arguments;
+	return move(context, "step", &motion, error);
 }
 
 const struct command command_step = {
@@ -222,7 +216,8 @@ const struct command command_step = {
 	.run = step_run,
 };
 
-static int continue_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int continue_run(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
 	static const struct motion motion = {
 		.request = "continue",
@@ -231,7 +226,8 @@ static int continue_run(struct command_context *context, int argc, char **argv, 
 		.is_free = true,
 	};
 
-	return move_without_line(context, argc, argv, "continue", &motion, error);
+	(void)arguments;
+	return move(context, "continue", &motion, error);
 }
 
 const struct command command_continue = {
@@ -243,7 +239,8 @@ const struct command command_continue = {
 	.run = continue_run,
 };
 
-static int finish_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int finish_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepOut",
@@ -251,7 +248,8 @@ static int finish_run(struct command_context *context, int argc, char **argv, st
 		.is_far = true,
 	};
 
-	return move_without_line(context, argc, argv, "finish", &motion, error);
+	(void)arguments;
+	return move(context, "finish", &motion, error);
 }
 
 const struct command command_finish = {
@@ -263,21 +261,17 @@ const struct command command_finish = {
 	.run = finish_run,
 };
 
-static int until_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int until_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	static const struct arguments arguments = {
-		.maximum = 1,
-		.usage = "[LINE] [ranks SET]",
-	};
 	struct motion motion = {
 		.request = "until",
 		.is_asked = true,
 		.is_far = true,
 	};
-	int count = arguments_parse(&arguments, argc, argv, error);
 
-	if (count < 0 || (count > 0 && arguments_integer(argv[1], "line", 1, LINE_MAXIMUM,
-							 &motion.line, error) < 0))
+	if (arguments->count > 0 && arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM,
+						      &motion.line, error) < 0)
 		return -1;
 	return move(context, "until", &motion, error);
 }
@@ -290,17 +284,13 @@ const struct command command_until = {
 	.run = until_run,
 };
 
-static int jump_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int jump_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments arguments = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "LINE [ranks SET]",
-	};
 	struct motion motion = { .request = "jump" };
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    arguments_integer(argv[1], "line", 1, LINE_MAXIMUM, &motion.line, error) < 0)
+	if (arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM, &motion.line, error) <
+	    0)
 		return -1;
 	return move(context, "jump", &motion, error);
 }
@@ -338,13 +328,14 @@ static int ask_each(struct control *control, struct command_context *context, co
 	return control_finish(control, context, pending, error);
 }
 
-static int pause_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int pause_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
-	int result = arguments_parse(&no_arguments, argc, argv, error);
+	int result;
 
-	if (result >= 0)
-		result = control_choose(&control, context, error);
+	(void)arguments;
+	result = control_choose(&control, context, error);
 	if (result == 0)
 		result = ask_each(&control, context, "pause", false, error);
 	if (result == 0)
@@ -374,12 +365,12 @@ static bool is_any_on_its_way(const struct session *session)
 }
 
 /* Running ranks may wait for stopped ones, in the focus or not. */
-static int release_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int release_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	const struct motion motion = { .request = "continue" };
 
-	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
-		return -1;
+	(void)arguments;
 	if (!context->ranks_text)
 		context->ranks_text = "all";
 	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
@@ -396,14 +387,14 @@ const struct command command_release = {
 	.run = release_run,
 };
 
-static int terminate_run(struct command_context *context, int argc, char **argv,
+static int terminate_run(struct command_context *context, const struct arguments *arguments,
 			 struct error *error)
 {
 	struct control control = { .command = "terminate", .need = CONTROL_STOPPED };
-	int result = arguments_parse(&no_arguments, argc, argv, error);
+	int result;
 
-	if (result >= 0)
-		result = control_choose(&control, context, error);
+	(void)arguments;
+	result = control_choose(&control, context, error);
 	if (result == 0)
 		result = control_confirm_quit(&control, context, error);
 	if (result > 0)
@@ -420,14 +411,15 @@ const struct command command_terminate = {
 	.run = terminate_run,
 };
 
-static int detach_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int detach_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct control control = { .command = "detach", .need = CONTROL_OURS };
-	int result = arguments_parse(&no_arguments, argc, argv, error);
 	char *question = NULL;
+	int result;
 
-	if (result >= 0)
-		result = control_choose(&control, context, error);
+	(void)arguments;
+	result = control_choose(&control, context, error);
 	if (result == 0) {
 		question = control_leave_question(&context->engine->session, &control.chosen);
 		result = question ? control_confirm(&control, context, question, error) : 1;
@@ -492,7 +484,7 @@ static int connect_ranks(struct command_context *context, struct error *error)
 }
 
 /* What follows in a script is for the prompts. */
-static int await(struct command_context *context, struct error *error)
+static int connect_answer(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct buffer silent = BUFFER_INIT;
@@ -505,26 +497,19 @@ static int await(struct command_context *context, struct error *error)
 	return result;
 }
 
-static int connect_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int connect_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
-	static const struct arguments arguments = {
-		.maximum = 1,
-		.usage = "TARGET | [ranks SET]",
-	};
-	int count = arguments_parse(&arguments, argc, argv, error);
-	int result;
+	bool has_target = arguments->count > 0;
 
-	if (count < 0)
-		return -1;
 	if (context->engine->session.is_replay)
 		return error_set(
 			error,
 			"connect: this is a recording; only a job that runs can be connected to");
-	if (count > 0 && !context->screen && gather_ranks(context, NULL) < 0)
+	if (has_target && gather_ranks(context, NULL) < 0)
 		context->status = STATUS_DONE;
-	result =
-		count > 0 ? connect_target(context, argv[1], error) : connect_ranks(context, error);
-	return result == 0 && !context->screen ? await(context, error) : result;
+	return has_target ? connect_target(context, arguments->words[0], error)
+			  : connect_ranks(context, error);
 }
 
 const struct command command_connect = {
@@ -534,4 +519,5 @@ const struct command command_connect = {
 		"or of debuggers that wait",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = connect_run,
+	.answer = connect_answer,
 };

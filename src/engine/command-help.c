@@ -10,23 +10,18 @@
 #include "engine/commands.h"
 #include "engine/completion.h"
 
-static int help_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int help_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments none = {
-		.maximum = 1,
-		.usage = "[COMMAND]",
-	};
 	struct command_table one;
 	const struct command *command;
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
-	if (argc < 2) {
+	if (arguments->count == 0) {
 		command_append_help(context->out, context->tables, context->table_count,
 				    COMMAND_SHELL);
 		return 0;
 	}
-	command = command_lookup(context->tables, context->table_count, argv[1],
+	command = command_lookup(context->tables, context->table_count, arguments->words[0],
 				 COMMAND_SHELL | COMMAND_SCREEN, error);
 	if (!command)
 		return -1;
@@ -41,23 +36,16 @@ const struct command command_help = {
 	.help = "the commands",
 	.screen_synopsis = "",
 	.screen_help = "keys and commands",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	.run = help_run,
 };
 
-static int completion_run(struct command_context *context, int argc, char **argv,
+static int completion_run(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
-	static const struct arguments one = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "bash | zsh",
-	};
 
-	if (arguments_parse(&one, argc, argv, error) < 0)
-		return -1;
-	return completion_append(context->out, argv[1], context->tables, context->table_count,
-				 error);
+	return completion_append(context->out, arguments->words[0], context->tables,
+				 context->table_count, error);
 }
 
 const struct command command_completion = {
@@ -69,11 +57,11 @@ const struct command command_completion = {
 };
 
 /* Of Probe v1: its name has no command here yet. */
-static int pprof_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int pprof_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	(void)context;
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	return error_set(error,
 			 "there is no profiler yet; stacks shows where ranks are, and verdict "
 			 "which rank is the odd one out");
@@ -83,16 +71,16 @@ const struct command command_pprof = {
 	.name = "pprof",
 	.synopsis = "",
 	.help = "of Probe: there is no profiler yet",
-	.flags = COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
 	.run = pprof_run,
 };
 
 /* Of Probing. */
-static int query_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int query_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	(void)context;
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	return error_set(error, "there are no tables to query yet; ranks --json, stacks --json and "
 				"eval CODE answer now");
 }
@@ -101,6 +89,6 @@ const struct command command_query = {
 	.name = "query",
 	.synopsis = "[TEXT]",
 	.help = "of Probing: there are no tables yet",
-	.flags = COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
 	.run = query_run,
 };

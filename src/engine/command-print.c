@@ -168,9 +168,10 @@ static int evaluate(struct command_context *context, struct evaluation *evaluati
 	return result;
 }
 
-static int print_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int print_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	char *expression = command_tail(context, argc, argv, 1);
+	char *expression = arguments_text(arguments, 0, arguments->count);
 	struct evaluation evaluation = {
 		.control = { .command = "print", .need = CONTROL_STOPPED },
 		.expression = expression,
@@ -192,7 +193,7 @@ const struct command command_print = {
 	.alias = "p",
 	.synopsis = "EXPR [ranks SET]",
 	.help = "evaluate EXPR in the frame looked at, in each stopped rank",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = print_run,
 };
 
@@ -244,9 +245,10 @@ static void mean_looked_at(struct command_context *context)
 	context->ranks_text = context->named;
 }
 
-static int assign_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int assign_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	char *text = command_tail(context, argc, argv, 1);
+	char *text = arguments_text(arguments, 0, arguments->count);
 	size_t at = find_equals(text);
 	struct evaluation evaluation = {
 		.control = { .command = "assign", .need = CONTROL_STOPPED },
@@ -276,7 +278,7 @@ const struct command command_assign = {
 	.help = "set a variable of the frame looked at, in the rank looked at",
 	.screen_synopsis = "[NAME = VALUE [ranks SET]]",
 	.screen_help = "set a variable of the frame looked at; alone: that under the cursor",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = assign_run,
 };
 
@@ -349,10 +351,11 @@ void command_display_stop(struct command_context *context)
 	list(context);
 }
 
-static int display_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int display_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct session *session = &context->engine->session;
-	char *expression = command_tail(context, argc, argv, 1);
+	char *expression = arguments_text(arguments, 0, arguments->count);
 	int id;
 
 	if (expression[0] == '\0') {
@@ -382,7 +385,7 @@ const struct command command_display = {
 	.name = "display",
 	.synopsis = "[EXPR]",
 	.help = "evaluate EXPR at each stop of the rank looked at; alone: what is",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = display_run,
 };
 
@@ -399,19 +402,13 @@ static void forget_answer(struct engine *engine, int id)
 	}
 }
 
-static int undisplay_run(struct command_context *context, int argc, char **argv,
+static int undisplay_run(struct command_context *context, const struct arguments *arguments,
 			 struct error *error)
 {
-	static const struct arguments one = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "ID",
-	};
 	struct session *session = &context->engine->session;
 	int id;
 
-	if (arguments_parse(&one, argc, argv, error) < 0 ||
-	    arguments_integer(argv[1], "display", 1, INT_MAX, &id, error) < 0)
+	if (arguments_integer(arguments->words[0], "display", 1, INT_MAX, &id, error) < 0)
 		return -1;
 	forget_answer(context->engine, id);
 	if (!displays_remove(&session->choice.displays, id))

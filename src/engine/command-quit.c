@@ -34,17 +34,12 @@ static int end_job(struct command_context *context, struct error *error)
 	return error_set(error, "the job has not ended within %g s", END_SECONDS);
 }
 
-static int quit_run(struct command_context *context, int argc, char **argv, struct error *error)
+static int quit_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments one = {
-		.maximum = 1,
-		.usage = "[detach | end]",
-	};
-	bool is_end = argc == 2 && strcmp(argv[1], "end") == 0;
+	bool is_end = arguments->count == 1 && arguments_is(arguments, "end");
 
-	if (arguments_parse(&one, argc, argv, error) < 0)
-		return -1;
-	if (argc == 2 && !is_end && strcmp(argv[1], "detach") != 0)
+	if (arguments->count == 1 && !is_end && !arguments_is(arguments, "detach"))
 		return error_set(error, "quit takes nothing, detach or end");
 	context->wants_quit = true;
 	/* A script is over; a shell has one value of each command. */
@@ -60,6 +55,7 @@ const struct command command_quit = {
 	.help = "end the script. A job that was started keeps running, or is ended",
 	.screen_help =
 		"close the view; at home: leave. A job that was started keeps running, or is ended",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.takes = "nothing, or what becomes of the job that was started: detach or end",
+	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = quit_run,
 };

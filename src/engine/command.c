@@ -10,13 +10,13 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "engine/gather.h"
 #include "engine/nearest.h"
 #include "model/rankselect.h"
 
 #define LINE_MAXIMUM 65536
-#define YES "--yes"
 
 /* True: an earlier table has it, too. */
 static bool was_before(const struct command_cursor *cursor, const struct command *command)
@@ -130,105 +130,40 @@ const struct command *command_lookup(const struct command_table *tables, size_t 
 	return fitting == 1 ? found : NULL;
 }
 
-/* One word; *line moves behind it. False at the line's end. */
-static bool next_word(const char **line, struct buffer *word, struct error *error)
-{
-	const char *at = *line + strspn(*line, " \t\r");
-
-	buffer_reset(word);
-	*line = at;
-	if (*at == '\0' || *at == '#')
-		return false;
-	while (*at != '\0' && !strchr(" \t\r", *at)) {
-		const char *end;
-
-		if (*at != '"' && *at != '\'') {
-			buffer_append_char(word, *at++);
-			continue;
-		}
-		end = strchr(at + 1, *at);
-		if (!end) {
-			error_set(error, "the quote %c is not closed", *at);
-			return false;
-		}
-		buffer_append(word, at + 1, (size_t)(end - at - 1));
-		at = end + 1;
-	}
-	*line = at;
-	return true;
-}
-
-char **command_split(const char *line, int *count, struct error *error)
-{
-	struct buffer word = BUFFER_INIT;
-	struct error open_quote = ERROR_INIT;
-	char **words = NULL;
-	size_t capacity = 0;
-
-	*count = 0;
-	ARRAY_GROW(words, 0, capacity);
-	while (next_word(&line, &word, &open_quote)) {
-		ARRAY_GROW(words, (size_t)*count + 1, capacity);
-		words[(*count)++] = xstrdup(word.data);
-	}
-	words[*count] = NULL;
-	buffer_clear(&word);
-	if (!error_is_set(&open_quote))
-		return words;
-	command_free_words(words, *count);
-	error_set(error, "%s", open_quote.message);
-	return NULL;
-}
-
-void command_free_words(char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		free(words[i]);
-	free(words);
-}
-
 /*
- * Cuts `ranks SET` off the words; else the command acts on the focus. The
- * ranks may not be known yet, so that this only sees whether it is a set.
+ * Without `ranks SET` the command acts on the focus. The ranks may not be known
+ * yet, so that this only sees whether it is a set.
  */
-static int take_ranks(struct command_context *context, const struct command *command, int *count,
-		      char **words, struct error *error)
+static int choose_ranks(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct rankselect select = RANKSELECT_INIT;
 	int result;
 
 	rankset_clear(&context->ranks);
-	context->ranks_text = NULL;
-	if (!(command->flags & COMMAND_RANKS))
+	context->ranks_text = arguments->ranks;
+	if (!(arguments->command->flags & COMMAND_RANKS))
 		return 0;
-	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
+	if (!context->ranks_text) {
 		if (!session->choice.is_focus_all)
 			rankset_copy(&context->ranks, &session->choice.focus);
 		return 0;
 	}
-	*count -= 2;
-	context->ranks_text = words[*count + 1];
 	result = rankselect_parse(&select, context->ranks_text, error);
 	rankselect_clear(&select);
 	return result;
 }
 
-/* Cuts a PID off the words: its rank is the only one that is meant. */
-static int take_pid(struct command_context *context, const struct command *command, int *count,
-		    char **words, struct error *error)
+/* The rank of a PID is the only one that is meant. */
+static int choose_pid(struct command_context *context, const char *pid, struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	char *pid = *count > 1 ? words[1] : NULL;
 
-	context->cut_words = 0;
-	if (!(command->flags & COMMAND_PID) || !pid || !settings_is_pid(pid) || context->ranks_text)
+	if (!pid)
 		return 0;
-	if (!context->screen && gather_ranks(context, error) < 0)
+	if (gather_ranks(context, error) < 0)
 		return -1;
-	memmove(words + 1, words + 2, (size_t)(*count - 2) * sizeof(*words));
-	words[--*count] = pid;
-	context->cut_words = 1;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct process *process = &session->ranks[i]->process;
 
@@ -243,28 +178,6 @@ static int take_pid(struct command_context *context, const struct command *comma
 			 pid);
 }
 
-static void take_yes(struct command_context *context, const struct command *command, int *count,
-		     char **words)
-{
-	int kept = 0;
-
-	if (!(command->flags & COMMAND_ASKS))
-		return;
-	context->is_confirmed = context->is_confirmed || context->engine->settings.is_yes;
-	for (int i = 0; i < *count; i++) {
-		char *word = words[i];
-
-		if (strcmp(word, YES) == 0) {
-			context->is_confirmed = true;
-			continue;
-		}
-		/* The words are freed by those who made them. */
-		words[i] = words[kept];
-		words[kept++] = word;
-	}
-	*count = kept;
-}
-
 int command_confirm(struct command_context *context, char *owned_question, struct error *error)
 {
 	if (context->is_confirmed) {
@@ -276,48 +189,9 @@ int command_confirm(struct command_context *context, char *owned_question, struc
 		context->question = owned_question;
 		return 0;
 	}
-	error_set(error, "%s " YES " does it", owned_question);
+	error_set(error, "%s --yes does it", owned_question);
 	free(owned_question);
 	return -1;
-}
-
-/* Moves *line over one word, as next_word() does. */
-static void skip_word(const char **line)
-{
-	struct buffer word = BUFFER_INIT;
-
-	next_word(line, &word, NULL);
-	buffer_clear(&word);
-}
-
-char *command_join(int argc, char **argv, int first)
-{
-	struct buffer text = BUFFER_INIT;
-
-	for (int i = first; i < argc; i++)
-		buffer_printf(&text, "%s%s", i > first ? " " : "", argv[i]);
-	return buffer_take(&text);
-}
-
-char *command_tail(const struct command_context *context, int argc, char **argv, int first)
-{
-	const char *start = context->line;
-	const char *end;
-
-	if (first >= argc)
-		return xstrdup("");
-	if (!start)
-		return command_join(argc, argv, first);
-	for (int i = 0; i < first + context->cut_words; i++)
-		skip_word(&start);
-	start += strspn(start, " \t\r");
-	/* It was cut off the words. */
-	if (context->is_confirmed && strncmp(start, YES " ", strlen(YES " ")) == 0)
-		start += strlen(YES) + strspn(start + strlen(YES), " \t\r");
-	end = start;
-	for (int i = first; i < argc; i++)
-		skip_word(&end);
-	return xasprintf("%.*s", (int)(end - start), start);
 }
 
 static const struct command_hook *find_hook(const struct command_context *context,
@@ -333,12 +207,15 @@ static const struct command_hook *find_hook(const struct command_context *contex
 	return NULL;
 }
 
-static int run(struct command_context *context, const struct command *command, int argc,
-	       char **argv, struct error *error)
+static int run(struct command_context *context, const struct arguments *arguments,
+	       struct error *error)
 {
+	const struct command *command = arguments->command;
 	const struct command_hook *hook = find_hook(context, command);
-	int result = (hook && hook->run ? hook->run : command->run)(context, argc, argv, error);
+	int result = (hook && hook->run ? hook->run : command->run)(context, arguments, error);
 
+	if (result == 0 && command->answer && !context->screen)
+		result = command->answer(context, error);
 	if (result == 0 && hook && hook->after && !context->question)
 		hook->after(context);
 	return result;
@@ -352,55 +229,88 @@ static int check_json(const struct command_context *context, const struct comman
 	return 0;
 }
 
-int command_run_words(struct command_context *context, const struct command_table *tables,
-		      size_t table_count, int word_count, char **words, int flags,
-		      struct error *error)
+int command_run(struct command_context *context, const struct command_table *tables,
+		size_t table_count, struct arguments *arguments, struct error *error)
 {
-	const struct command *command = command_lookup(tables, table_count, words[0], flags, error);
+	const struct command *command = arguments->command;
 	int result = -1;
 
+	context->status = STATUS_DONE;
+	if (!command)
+		return 0;
 	context->tables = tables;
 	context->table_count = table_count;
-	context->status = STATUS_DONE;
 	context->failed_rank = -1;
-	if (command)
-		take_yes(context, command, &word_count, words);
-	if (command && check_json(context, command, error) == 0 &&
-	    take_ranks(context, command, &word_count, words, error) == 0 &&
-	    take_pid(context, command, &word_count, words, error) == 0)
-		result = run(context, command, word_count, words, error);
+	if (command->flags & COMMAND_ASKS)
+		context->is_confirmed = context->is_confirmed || arguments->has_yes ||
+					context->engine->settings.is_yes;
+	if (check_json(context, command, error) == 0 &&
+	    choose_ranks(context, arguments, error) == 0 &&
+	    choose_pid(context, arguments->pid, error) == 0 &&
+	    arguments_parse(arguments, error) == 0)
+		result = run(context, arguments, error);
 	rankset_clear(&context->ranks);
 	context->ranks_text = NULL;
-	context->cut_words = 0;
 	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
 		context->status = gather_is_none_reachable(context) ? STATUS_NOTHING : STATUS_USAGE;
 	return result;
 }
 
+/* Finds the row of a line that is split; an empty one has none. */
+static int find_row(struct arguments *arguments, const struct command_table *tables,
+		    size_t table_count, int flags, struct error *error)
+{
+	const struct command *command;
+
+	if (!arguments->name)
+		return 0;
+	command = command_lookup(tables, table_count, arguments->name, flags, error);
+	if (!command)
+		return -1;
+	arguments_begin(arguments, command, flags);
+	return 0;
+}
+
+int command_parse(struct arguments *arguments, const struct command_table *tables,
+		  size_t table_count, const char *line, int flags, struct error *error)
+{
+	if (strlen(line) > LINE_MAXIMUM) {
+		*arguments = (struct arguments)ARGUMENTS_INIT;
+		return error_set(error, "the line is too long");
+	}
+	if (arguments_split(arguments, line, error) < 0)
+		return -1;
+	return find_row(arguments, tables, table_count, flags, error);
+}
+
 int command_run_line(struct command_context *context, const struct command_table *tables,
 		     size_t table_count, const char *line, int flags, struct error *error)
 {
-	int count;
-	char **words;
-	int result = 0;
+	struct arguments arguments;
+	int result = command_parse(&arguments, tables, table_count, line, flags, error);
 
-	context->status = 0;
-	if (strlen(line) > LINE_MAXIMUM) {
-		context->status = STATUS_USAGE;
-		return error_set(error, "the line is too long");
-	}
-	words = command_split(line, &count, error);
-	if (!words) {
-		context->status = STATUS_USAGE;
-		return -1;
-	}
-	context->line = line;
-	if (count > 0)
-		result =
-			command_run_words(context, tables, table_count, count, words, flags, error);
-	context->line = NULL;
-	command_free_words(words, count);
+	context->status = STATUS_USAGE;
+	context->failed_rank = -1;
+	if (result == 0)
+		result = command_run(context, tables, table_count, &arguments, error);
+	arguments_clear(&arguments);
+	return result;
+}
+
+int command_run_words(struct command_context *context, const struct command_table *tables,
+		      size_t table_count, int word_count, char **words, int flags,
+		      struct error *error)
+{
+	struct arguments arguments;
+	int result;
+
+	arguments_set_words(&arguments, (size_t)word_count, words);
+	result = find_row(&arguments, tables, table_count, flags, error);
+	context->status = STATUS_USAGE;
+	if (result == 0)
+		result = command_run(context, tables, table_count, &arguments, error);
+	arguments_clear(&arguments);
 	return result;
 }
 

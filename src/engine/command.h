@@ -15,6 +15,7 @@
 
 #include "protocol/rankset.h"
 
+struct arguments;
 struct buffer;
 struct engine;
 struct error;
@@ -31,6 +32,9 @@ enum command_flag {
 	COMMAND_ASKS = 128,    /* may cost something: takes --yes */
 	COMMAND_PID = 256,     /* its first word may be the PID of a rank, in
 				* place of `ranks SET` */
+	COMMAND_REST = 512,    /* its words are a text: an expression, code */
+	COMMAND_MOVES = 1024,  /* moves and shows only, also in a console without
+				* a debugger */
 };
 
 /*
@@ -54,9 +58,7 @@ struct command_context {
 	struct rankset ranks;	      /* `ranks SET`, else the focus; empty: all;
 				       * gather_named makes it final */
 	const char *ranks_text;	      /* the SET; NULL: none was named */
-	const char *line;	      /* as it was typed; NULL: it came as words */
 	char named[16];		      /* the number of the rank whose PID was given */
-	int cut_words;		      /* of the line, behind its first: that PID */
 	bool is_confirmed;	      /* --yes, or a person said so (a screen sets it
 				       * before it runs the line again) */
 	char *question;		      /* a screen is to ask this ("Quit its debugger?", y or
@@ -74,7 +76,8 @@ struct command_context {
 	size_t table_count;
 };
 
-typedef int command_function(struct command_context *context, int argc, char **argv,
+/* 0, or -1 with a sentence. */
+typedef int command_function(struct command_context *context, const struct arguments *arguments,
 			     struct error *error);
 
 struct command {
@@ -85,8 +88,15 @@ struct command {
 	/* The same of a screen, where they differ there; else NULL. */
 	const char *screen_synopsis;
 	const char *screen_help;
+	/* What a screen says that it takes ("one name"); NULL: the synopsis says it. */
+	const char *takes;
 	int flags;
-	command_function *run; /* 0, or -1 with a sentence. argv[0] is the name. */
+	command_function *run;
+	/*
+	 * After it in a shell: waits for what run() has asked, and writes it. A screen
+	 * waits for nothing: its views show what comes. May be NULL.
+	 */
+	int (*answer)(struct command_context *context, struct error *error);
 };
 
 /* What a screen does with a command of the engine, beyond the row or otherwise. */
@@ -129,10 +139,21 @@ const struct command *command_cursor_next(struct command_cursor *cursor);
 /* The synopsis where one of flags is meant: a screen's may be another. */
 const char *command_synopsis(const struct command *command, int flags);
 /*
- * Runs words[0] with its arguments. -1 and a sentence when it failed;
- * context->status is then STATUS_USAGE, or STATUS_NOTHING where no rank can be
- * reached, unless the command has set it.
+ * Parses a line as far as its row is needed for that; arguments_clear(). -1 and a
+ * sentence where there is none; an empty line has none, either.
  */
+int command_parse(struct arguments *arguments, const struct command_table *tables,
+		  size_t table_count, const char *line, int flags, struct error *error);
+/*
+ * Runs what command_parse() gave, one of these tables; an empty line does nothing.
+ * -1 and a sentence when it failed; context->status is then STATUS_USAGE, or
+ * STATUS_NOTHING where no rank can be reached, unless the command has set it.
+ */
+int command_run(struct command_context *context, const struct command_table *tables,
+		size_t table_count, struct arguments *arguments, struct error *error);
+/* Both, of a line, and of words that a shell has split. */
+int command_run_line(struct command_context *context, const struct command_table *tables,
+		     size_t table_count, const char *line, int flags, struct error *error);
 int command_run_words(struct command_context *context, const struct command_table *tables,
 		      size_t table_count, int word_count, char **words, int flags,
 		      struct error *error);
@@ -141,25 +162,8 @@ int command_run_words(struct command_context *context, const struct command_tabl
  * question first; -1 and a sentence, a shell lacks --yes.
  */
 int command_confirm(struct command_context *context, char *owned_question, struct error *error);
-/* The words from argv[first] on, with a blank between them; free() it. */
-char *command_join(int argc, char **argv, int first);
-/*
- * The words from argv[first] on as they were typed, with quotes and blanks, for
- * what is no word of ours: an expression. free() it; "" where there is none.
- */
-char *command_tail(const struct command_context *context, int argc, char **argv, int first);
-/*
- * Splits a line into words ("" and '' quote, a word that begins with # ends
- * the line). Free with command_free_words; NULL and a sentence when a quote
- * is open. The count may be 0.
- */
-char **command_split(const char *line, int *count, struct error *error);
-void command_free_words(char **words, int count);
 /* Appends a line a command with one of flags. */
 void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
 			 int flags);
-/* Splits a line into words and runs it; an empty line does nothing. */
-int command_run_line(struct command_context *context, const struct command_table *tables,
-		     size_t table_count, const char *line, int flags, struct error *error);
 
 #endif

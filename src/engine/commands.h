@@ -26,8 +26,8 @@ struct error;
 #define DECLARE_COMMAND(name) extern const struct command command_##name;
 ENGINE_COMMANDS(DECLARE_COMMAND)
 
-/* What the last code gave, and its status; -1: no rank has run it. */
-int command_append_evaluated(struct command_context *context, struct error *error);
+/* Waits for what the last code gives; and its status. -1: no rank has run it. */
+int command_answer_evaluated(struct command_context *context, struct error *error);
 /* What is displayed, where the rank looked at is stopped; else nothing. */
 void command_display_stop(struct command_context *context);
 

@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/settings.h"
 #include "ui/clipboard.h"
@@ -162,17 +163,16 @@ static void every_key_has_a_command_and_help(void **state)
 	assert_true(keymap.count > 40);
 	for (size_t i = 0; i < keymap.count; i++) {
 		const char *line = keymap.bindings[i].line;
-		int count;
-		char **words = command_split(line, &count, &error);
+		struct arguments arguments;
 
-		assert_true(count > 0);
-		if (command_lookup(tables, ARRAY_LENGTH(tables), words[0], COMMAND_SCREEN,
-				   &error) == NULL)
-			fail_msg("%s: %s", line, error.message);
+		assert_int_equal(command_parse(&arguments, tables, ARRAY_LENGTH(tables), line,
+					       COMMAND_SCREEN, &error),
+				 0);
+		assert_non_null(arguments.command);
 		/* What help does not know it shows as a command line. */
 		if (strchr(line, ' ') != NULL && strstr(help.data, line) != NULL)
 			fail_msg("'%s' has no help", line);
-		command_free_words(words, count);
+		arguments_clear(&arguments);
 	}
 	buffer_clear(&help);
 	keymap_clear(&keymap);

@@ -20,13 +20,15 @@
 static char said[256];
 
 /* Says what it was called with. */
-static int say(struct command_context *context, int argc, char **argv, struct error *error)
+static int say(struct command_context *context, const struct arguments *arguments,
+	       struct error *error)
 {
 	struct buffer words = BUFFER_INIT;
 
 	(void)error;
-	for (int i = 0; i < argc; i++)
-		buffer_printf(&words, "<%s>", argv[i]);
+	buffer_printf(&words, "<%s>", arguments->name);
+	for (size_t i = 0; i < arguments->count; i++)
+		buffer_printf(&words, "<%s>", arguments->words[i]);
 	if (context->ranks_text)
 		buffer_append_string(&words, context->ranks_text);
 	rankset_append(&words, &context->ranks);
@@ -35,38 +37,19 @@ static int say(struct command_context *context, int argc, char **argv, struct er
 	return 0;
 }
 
-static int refuse(struct command_context *context, int argc, char **argv, struct error *error)
+static int refuse(struct command_context *context, const struct arguments *arguments,
+		  struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	context->status = 3;
 	return error_set(error, "no");
 }
 
-/* Takes one option and any words, as many commands do. */
-static int parse(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	bool is_long = false;
-	const struct argument option = { "--long", NULL, &is_long };
-	const struct arguments arguments = {
-		.options = &option,
-		.option_count = 1,
-		.maximum = 4,
-		.usage = "",
-	};
-	int count = arguments_parse(&arguments, argc, argv, error);
-
-	(void)context;
-	snprintf(said, sizeof(said), "%d %s %s %s", is_long, count > 0 ? argv[1] : "",
-		 count > 1 ? argv[2] : "", count > 2 ? argv[3] : "");
-	return count < 0 ? -1 : 0;
-}
-
 static const struct command stacks = {
 	.name = "stacks",
-	.synopsis = "",
+	.synopsis = "[--x] [ranks SET]",
 	.help = "a",
-	.flags = COMMAND_SHELL | COMMAND_RANKS,
+	.flags = COMMAND_SHELL | COMMAND_RANKS | COMMAND_REST,
 	.run = say,
 };
 static const struct command step = {
@@ -79,7 +62,7 @@ static const struct command step = {
 };
 static const struct command verdict = {
 	.name = "verdict",
-	.synopsis = "",
+	.synopsis = "A B",
 	.help = "c",
 	.flags = COMMAND_SHELL,
 	.run = say,
@@ -98,16 +81,9 @@ static const struct command refuses = {
 	.flags = COMMAND_SHELL,
 	.run = refuse,
 };
-static const struct command parses = {
-	.name = "parse",
-	.synopsis = "[--long] A B C",
-	.help = "f",
-	.flags = COMMAND_SHELL,
-	.run = parse,
-};
 static const struct command *const first_rows[] = { &stacks, &step, &verdict };
 /* A row of the first table counts there. */
-static const struct command *const second_rows[] = { &zoom, &step, &refuses, &parses };
+static const struct command *const second_rows[] = { &zoom, &step, &refuses };
 static const struct command_table tables[] = {
 	{ .rows = first_rows, .count = ARRAY_LENGTH(first_rows) },
 	{ .rows = second_rows, .count = ARRAY_LENGTH(second_rows) },
@@ -149,7 +125,7 @@ static void lines_are_split(void **state)
 {
 	static const struct {
 		const char *line;
-		int count;
+		size_t count;
 		const char *last;
 	} cases[] = {
 		{ "", 0, NULL },
@@ -166,25 +142,26 @@ static void lines_are_split(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
 		struct error error = ERROR_INIT;
-		int count = -1;
-		char **words = command_split(cases[i].line, &count, &error);
+		struct arguments arguments;
 
-		assert_non_null(words);
-		assert_int_equal(count, cases[i].count);
-		if (count > 0)
-			assert_string_equal(words[count - 1], cases[i].last);
-		assert_null(words[count]);
-		command_free_words(words, count);
+		assert_int_equal(arguments_split(&arguments, cases[i].line, &error), 0);
+		assert_int_equal(arguments.all_count, cases[i].count);
+		if (arguments.all_count > 0)
+			assert_string_equal(arguments.all[arguments.all_count - 1].text,
+					    cases[i].last);
+		assert_null(arguments.words[arguments.count]);
+		arguments_clear(&arguments);
 	}
 }
 
 static void an_open_quote_is_said(void **state)
 {
+	struct arguments arguments;
 	struct error error = ERROR_INIT;
-	int count;
 
 	(void)state;
-	assert_null(command_split("print \"a b", &count, &error));
+	assert_int_equal(arguments_split(&arguments, "print \"a b", &error), -1);
+	arguments_clear(&arguments);
 	assert_non_null(strstr(error.message, "is not closed"));
 }
 
@@ -200,10 +177,10 @@ static void ranks_come_last_or_are_the_focus(void **state)
 	engine_init(&engine, &settings);
 	rankset_add_range(&engine.session.choice.focus, 4, 6);
 	engine.session.choice.is_focus_all = false;
-	assert_int_equal(command_run_line(&context, tables, 2, "stacks --x ranks 0-2",
+	assert_int_equal(command_run_line(&context, tables, 2, "stacks x y ranks 0-2",
 					  COMMAND_SHELL, &error),
 			 0);
-	assert_string_equal(said, "<stacks><--x>0-2");
+	assert_string_equal(said, "<stacks><x><y>0-2");
 	command_run_line(&context, tables, 2, "stacks", COMMAND_SHELL, &error);
 	assert_string_equal(said, "<stacks>4-6");
 	command_run_line(&context, tables, 2, "verdict ranks 1", COMMAND_SHELL, &error);
@@ -236,28 +213,90 @@ static void a_failure_keeps_its_status(void **state)
 	engine_clear(&engine);
 }
 
-/* The words of a line are freed once each, in whatever order they were parsed. */
-static void options_stand_anywhere(void **state)
+/* Words, then options with their values, then `ranks SET`, PID and text. */
+static void append_arguments(struct buffer *out, const struct arguments *arguments)
 {
-	static const char *const lines[] = {
-		"parse --long a b c",
-		"parse a --long b c",
-		"parse a b c --long",
-	};
-	struct settings settings;
-	struct engine engine;
-	struct command_context context = { .engine = &engine };
-	struct error error = ERROR_INIT;
+	char *text = arguments_text(arguments, 0, arguments->count);
 
+	for (size_t i = 0; i < arguments->count; i++)
+		buffer_printf(out, "%s,", arguments->words[i]);
+	for (const struct argument_option *i = arguments->options; i->name; i++)
+		buffer_printf(out, " %s=%s", i->name, i->value ? i->value : "");
+	if (arguments->ranks)
+		buffer_printf(out, " ranks=%s", arguments->ranks);
+	if (arguments->pid)
+		buffer_printf(out, " pid=%s", arguments->pid);
+	buffer_printf(out, " \"%s\"", text);
+	free(text);
+}
+
+struct parsing {
+	const char *synopsis;
+	int flags;
+	const char *line;
+	const char *parsed; /* or the sentence */
+};
+
+static const struct parsing parsings[] = {
+	{ "", COMMAND_SHELL, "do", " \"\"" },
+	{ "", COMMAND_SHELL, "do x", "do takes no argument: 'x'" },
+	{ "[COUNT]", COMMAND_SHELL, "do 3", "3, \"3\"" },
+	{ "[COUNT]", COMMAND_SHELL, "do 3 4", "'4' is one word too many: do [COUNT]" },
+	{ "A B", COMMAND_SHELL, "do 0", "do needs more: do A B" },
+	{ "A B", COMMAND_SHELL, "do 0 'a b'", "0,a b, \"0 'a b'\"" },
+	{ "TARGET | [--yes] [ranks SET]", COMMAND_SHELL | COMMAND_ASKS | COMMAND_RANKS,
+	  "do --yes ranks 0-2", " ranks=0-2 \"\"" },
+	{ "[--merge] [PID | ranks SET]", COMMAND_SHELL | COMMAND_PID, "do 4183 --merge",
+	  " --merge= pid=4183 \"\"" },
+	{ "[--merge] [PID | ranks SET]", COMMAND_SHELL | COMMAND_PID, "do x",
+	  "'x' is one word too many: do [--merge] [PID | ranks SET]" },
+	{ "[--long] [--for SECONDS] A", COMMAND_SHELL, "do --long a --for 3",
+	  "a, --long= --for=3 \"a\"" },
+	{ "[--for SECONDS] A", COMMAND_SHELL, "do a --for=3", "a, --for=3 \"a\"" },
+	{ "[--for SECONDS]", COMMAND_SHELL, "do --for", "--for needs a value: do [--for SECONDS]" },
+	{ "[--merge]", COMMAND_SHELL, "do --merge=1", "--merge takes no value" },
+	{ "[--merge]", COMMAND_SHELL, "do --mrege",
+	  "do has no option '--mrege'; did you mean --merge?" },
+	{ "EXPR [--rank R]", COMMAND_SHELL | COMMAND_REST, "do a  + b --rank 1",
+	  "a,+,b, --rank=1 \"a  + b\"" },
+	{ "EXPR [ranks SET]", COMMAND_SHELL | COMMAND_REST, "do --x + 1", "--x,+,1, \"--x + 1\"" },
+	{ "[--sample] EXPR [ranks SET]", COMMAND_SHELL | COMMAND_REST | COMMAND_RANKS,
+	  "do --sample  a  + \"b c\"  ranks 1", "a,+,b c, --sample= ranks=1 \"a  + \"b c\"\"" },
+	{ "[--sample] EXPR", COMMAND_SHELL | COMMAND_REST, "do --x --sample",
+	  "--x,--sample, \"--x --sample\"" },
+	{ "next | previous", COMMAND_SCREEN, "do next", "next, \"next\"" },
+	{ "next | previous", COMMAND_SCREEN, "do x", "do takes next or previous." },
+	{ "next | previous", COMMAND_SCREEN, "do", "do takes next or previous." },
+	{ "next | previous | N", COMMAND_SCREEN, "do 3", "3, \"3\"" },
+	{ "next | previous | N", COMMAND_SCREEN, "do --x", "--x, \"--x\"" },
+	{ "", COMMAND_SCREEN, "do x", "x, \"x\"" },
+	{ "[class | host | none]", COMMAND_SCREEN, "do x y", "do takes class, host or none." },
+};
+
+static void a_line_is_parsed_by_the_synopsis(void **state)
+{
 	(void)state;
-	settings_init(&settings);
-	engine_init(&engine, &settings);
-	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
-		assert_int_equal(
-			command_run_line(&context, tables, 2, lines[i], COMMAND_SHELL, &error), 0);
-		assert_string_equal(said, "1 a b c");
+	for (size_t i = 0; i < ARRAY_LENGTH(parsings); i++) {
+		const struct parsing *row = &parsings[i];
+		const struct command command = {
+			.name = "do",
+			.synopsis = row->synopsis,
+			.flags = row->flags,
+		};
+		struct arguments arguments;
+		struct error error = ERROR_INIT;
+		struct buffer out = BUFFER_INIT;
+
+		assert_int_equal(arguments_split(&arguments, row->line, &error), 0);
+		arguments_begin(&arguments, &command, row->flags);
+		if (arguments_parse(&arguments, &error) == 0)
+			append_arguments(&out, &arguments);
+		else
+			buffer_append_string(&out, error.message);
+		assert_string_equal(out.data, row->parsed);
+		arguments_clear(&arguments);
+		buffer_clear(&out);
 	}
-	engine_clear(&engine);
 }
 
 static void near_names_are_offered(void **state)
@@ -345,7 +384,7 @@ int main(void)
 		cmocka_unit_test(an_open_quote_is_said),
 		cmocka_unit_test(ranks_come_last_or_are_the_focus),
 		cmocka_unit_test(a_failure_keeps_its_status),
-		cmocka_unit_test(options_stand_anywhere),
+		cmocka_unit_test(a_line_is_parsed_by_the_synopsis),
 		cmocka_unit_test(near_names_are_offered),
 		cmocka_unit_test(the_engines_table_is_whole),
 	};
