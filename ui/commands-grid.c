@@ -15,13 +15,6 @@
 #include "ui/commands-private.h"
 #include "ui/grid.h"
 
-int arguments_direction(const struct arguments *arguments)
-{
-	if (arguments_is(arguments, "next"))
-		return 1;
-	return arguments_is(arguments, "previous") ? -1 : 0;
-}
-
 static void select_at(struct app *app, const struct ranklist *list, size_t at)
 {
 	const struct ranklist_row row = { .kind = RANKLIST_RANK, .at = at };

@@ -49,9 +49,6 @@ struct app *command_app(const struct command_context *context);
 /* Parses a line of the screen, as command_parse(). */
 int commands_parse(struct arguments *arguments, const char *line, struct error *error);
 
-/* 1 for "next", -1 for "previous", 0 for anything else. */
-int arguments_direction(const struct arguments *arguments);
-
 /* Lends the rank whose number text is; NULL and a sentence: there is none. */
 const struct rank *command_find_rank(const struct session *session, const char *text,
 				     struct error *error);

@@ -226,11 +226,12 @@ static int refuse_option(const struct arguments *arguments, const char *word, st
 			 arguments->name, arguments->synopsis);
 }
 
-static void add_option(struct arguments *arguments, const char *name, const char *value)
+/* Given twice, the last one counts. */
+static void set_option(struct arguments *arguments, const char *name, const char *value)
 {
 	size_t i = 0;
 
-	while (i < ARGUMENTS_OPTIONS && arguments->options[i].name)
+	while (arguments->options[i].name && strcmp(arguments->options[i].name, name) != 0)
 		i++;
 	if (i < ARGUMENTS_OPTIONS)
 		arguments->options[i] = (struct argument_option){ name, value };
@@ -261,7 +262,7 @@ static int take_option(struct arguments *arguments, const struct synopsis_part *
 		value = arguments->all[*at].text;
 	}
 	word->is_taken = true;
-	add_option(arguments, word->text, value);
+	set_option(arguments, word->text, value);
 	return 0;
 }
 
@@ -330,18 +331,17 @@ static int take_options(struct arguments *arguments, struct error *error)
 	return 0;
 }
 
-/* "next, previous or N" of "next | previous | N". */
+/* "cards, table or cells" of "[cards | table | cells]". */
 static void append_choices(struct buffer *out, const char *synopsis)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
 	size_t count = synopsis_split(synopsis, parts);
 
-	for (size_t i = 0; i < count; i++)
-		buffer_printf(out, "%s%s",
-			      i == 0	       ? ""
-			      : i + 1 == count ? " or "
-					       : ", ",
-			      parts[i].text);
+	for (size_t i = 0; i < count; i++) {
+		const char *between = i + 1 == count ? " or " : ", ";
+
+		buffer_printf(out, "%s%s", i > 0 ? between : "", parts[i].text);
+	}
 }
 
 int arguments_refuse(const struct arguments *arguments, struct error *error)
@@ -418,13 +418,10 @@ int arguments_parse(struct arguments *arguments, struct error *error)
 static const struct argument_option *find_option(const struct arguments *arguments,
 						 const char *name)
 {
-	const struct argument_option *found = NULL;
-
-	/* The last one counts. */
 	for (const struct argument_option *i = arguments->options; i->name; i++)
 		if (strcmp(i->name, name) == 0)
-			found = i;
-	return found;
+			return i;
+	return NULL;
 }
 
 bool arguments_has(const struct arguments *arguments, const char *option)
@@ -455,6 +452,13 @@ int arguments_choice(const struct arguments *arguments, const char *const *names
 		if (arguments_is(arguments, names[i]))
 			return (int)i;
 	return -1;
+}
+
+int arguments_direction(const struct arguments *arguments)
+{
+	if (arguments_is(arguments, "next"))
+		return 1;
+	return arguments_is(arguments, "previous") ? -1 : 0;
 }
 
 bool arguments_are_none(const struct arguments *arguments)

@@ -73,6 +73,8 @@ const char *arguments_word(const struct arguments *arguments, size_t i);
 bool arguments_is(const struct arguments *arguments, const char *word);
 /* Which of the names the first word is; -1: none of them. */
 int arguments_choice(const struct arguments *arguments, const char *const *names, size_t count);
+/* 1 for "next", -1 for "previous", 0 for anything else. */
+int arguments_direction(const struct arguments *arguments);
 /* There is nothing behind the name: no word, no option, no ranks SET. */
 bool arguments_are_none(const struct arguments *arguments);
 /*

@@ -54,7 +54,7 @@ struct command_context {
 	struct rankset exited; /* ranks whose end a script has told */
 	uint64_t stops_told;   /* so many of the session's stops, too */
 	bool was_job_told;     /* the end of the job that was started, too */
-	/* What command_run_words sets for the command: */
+	/* What command_run() sets for the command: */
 	struct rankset ranks;	      /* `ranks SET`, else the focus; empty: all;
 				       * gather_named makes it final */
 	const char *ranks_text;	      /* the SET; NULL: none was named */
