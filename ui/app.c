@@ -565,10 +565,9 @@ static void open_history(struct app *app)
 
 static int open_screen(struct app *app, struct error *error)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	const struct settings *settings = &app->engine->settings;
 
-	if (keymap_add_config(&app->keymap, settings, tables, ARRAY_LENGTH(tables), error) < 0)
+	if (keymap_add_config(&app->keymap, settings, error) < 0)
 		return -1;
 	if (settings->theme != NULL && app_set_theme(app, settings->theme, error) < 0)
 		return -1;

@@ -40,7 +40,6 @@ const struct command_hook screen_assign = { .command = &command_assign, .run = a
 static int repl_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
-
 	(void)arguments;
 	if (context->screen == NULL)
 		return shell_repl(context, error);

@@ -400,8 +400,7 @@ static int keys_run(struct command_context *context, const struct arguments *arg
 		return help_on_screen(context, arguments, error);
 	keymap_init(&keymap);
 	keymap_add_default(&keymap);
-	result = keymap_add_config(&keymap, &context->engine->settings, context->tables,
-				   context->table_count, error);
+	result = keymap_add_config(&keymap, &context->engine->settings, error);
 	if (result == 0)
 		keymap_describe(&keymap, context->out);
 	keymap_clear(&keymap);

@@ -19,11 +19,19 @@
 #define HOOK(name) &screen_##name,
 static const struct command *const rows[] = { SCREEN_COMMANDS(ROW) };
 static const struct command_hook *const hooks[] = { SCREEN_HOOKS(HOOK) };
-const struct command_table ui_commands = {
+static const struct command_table ui_commands = {
 	.rows = rows,
 	.count = ARRAY_LENGTH(rows),
 	.hooks = hooks,
 	.hook_count = ARRAY_LENGTH(hooks),
+};
+const struct command_tables screen_commands = {
+	.items = { &ui_commands, &engine_commands },
+	.flags = COMMAND_SCREEN,
+};
+const struct command_tables shell_commands = {
+	.items = { &engine_commands, &ui_commands },
+	.flags = COMMAND_SHELL,
 };
 
 struct app *command_app(const struct command_context *context)
@@ -33,9 +41,8 @@ struct app *command_app(const struct command_context *context)
 
 int commands_parse(struct arguments *arguments, const char *line, struct error *error)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 
-	return command_parse(arguments, tables, ARRAY_LENGTH(tables), line, COMMAND_SCREEN, error);
+	return command_parse(arguments, &screen_commands, line, error);
 }
 
 static bool is_same_selection(const struct selection *a, const struct selection *b)
@@ -79,7 +86,6 @@ static void show_output(struct app *app, struct buffer *out, const char *line)
 
 void commands_refresh(struct app *app)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct buffer out = BUFFER_INIT;
 	struct command_context context = {
 		.engine = app->engine,
@@ -90,8 +96,7 @@ void commands_refresh(struct app *app)
 
 	if (app->view.kind != VIEW_TEXT || app->view.text_line == NULL)
 		return;
-	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), app->view.text_line,
-			     COMMAND_SCREEN, NULL) == 0) {
+	if (command_run_line(&context, &screen_commands, app->view.text_line, NULL) == 0) {
 		free(app->view.text);
 		app->view.text = buffer_take(&out);
 	}
@@ -101,9 +106,7 @@ void commands_refresh(struct app *app)
 /* A command of the shell waits for answers; a screen never does. */
 static void explain(const char *name, struct error *error)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
-	const struct command *command =
-		command_lookup(tables, ARRAY_LENGTH(tables), name, COMMAND_SHELL, NULL);
+	const struct command *command = command_lookup(&shell_commands, name, NULL);
 
 	if (command != NULL)
 		error_set(error, "%s works in a shell: probetui %s", command->name, command->name);
@@ -136,7 +139,6 @@ static bool frees_those_that_wait(const struct view *view, const struct session 
 /* asked: the ranks that a person was asked about, and said yes; or NULL. */
 static void run(struct app *app, struct arguments *arguments, const struct rankset *asked)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct session *session = &app->engine->session;
 	struct selection before = session->choice.selection;
 	enum view_kind kind = app->view.kind;
@@ -163,7 +165,7 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 	app->is_changed = true;
 	if (asked != NULL)
 		rankset_copy(&context.asked, asked);
-	if (command_run(&context, tables, ARRAY_LENGTH(tables), arguments, &error) < 0)
+	if (command_run(&context, &screen_commands, arguments, &error) < 0)
 		app_say_error(app, &error);
 	else if (context.is_put_off)
 		stepqueue_add(&app->view.steps, arguments->line);

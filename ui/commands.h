@@ -16,7 +16,8 @@ struct app;
  * Without a screen (context->screen NULL) only `help` works: it prints the
  * keys and commands.
  */
-extern const struct command_table ui_commands;
+extern const struct command_tables shell_commands;
+extern const struct command_tables screen_commands;
 
 /*
  * A key of a text to search for was typed: what it finds is shown at once.

@@ -73,12 +73,7 @@ static void offer_number(const struct typing *typing, const char *prefix, int nu
 
 static void offer_commands(const struct typing *typing)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
-	struct command_cursor cursor = {
-		.tables = tables,
-		.table_count = ARRAY_LENGTH(tables),
-		.flags = COMMAND_SCREEN,
-	};
+	struct command_cursor cursor = { .tables = &screen_commands };
 	const struct command *command;
 
 	while ((command = command_cursor_next(&cursor)) != NULL)
@@ -356,7 +351,6 @@ static size_t word_start(const char *line)
 void complete_line(struct candidates *candidates, const char *line, const struct session *session,
 		   const struct keymap *keymap)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct typing typing = {
 		.candidates = candidates,
 		.session = session,
@@ -372,8 +366,7 @@ void complete_line(struct candidates *candidates, const char *line, const struct
 		if (typing.before.name == NULL)
 			offer_commands(&typing);
 		else
-			typing.command = command_lookup(tables, ARRAY_LENGTH(tables),
-							typing.before.name, COMMAND_SCREEN, NULL);
+			typing.command = command_lookup(&screen_commands, typing.before.name, NULL);
 	}
 	if (typing.command != NULL)
 		offer_arguments(&typing);

@@ -15,6 +15,7 @@
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/settings.h"
+#include "ui/commands.h"
 #include "ui/input.h"
 #include "ui/view.h"
 
@@ -310,26 +311,24 @@ void keymap_add_default(struct keymap *keymap)
 	}
 }
 
-static int add_line(struct keymap *keymap, const char *line, const struct command_table *tables,
-		    size_t table_count, struct error *error)
+static int add_line(struct keymap *keymap, const char *line, struct error *error)
 {
 	struct arguments arguments;
 	int result = -1;
 
 	if (arguments_split(&arguments, line, error) == 0 && arguments.count > 1 &&
-	    command_lookup(tables, table_count, arguments.words[1], COMMAND_SCREEN, error) != NULL)
+	    command_lookup(&screen_commands, arguments.words[1], error) != NULL)
 		result = keymap_bind_words(keymap, &arguments, error);
 	arguments_clear(&arguments);
 	return result;
 }
 
-int keymap_add_config(struct keymap *keymap, const struct settings *settings,
-		      const struct command_table *tables, size_t table_count, struct error *error)
+int keymap_add_config(struct keymap *keymap, const struct settings *settings, struct error *error)
 {
 	for (size_t i = 0; i < settings->bind_count; i++) {
 		const struct config_line *line = &settings->binds[i];
 
-		if (add_line(keymap, line->text, tables, table_count, error) < 0)
+		if (add_line(keymap, line->text, error) < 0)
 			return error_prefix(error, "%s: line %d", settings->config, line->number);
 	}
 	return 0;

@@ -12,12 +12,11 @@
 
 static void append_help(struct buffer *out, const struct keymap *keymap)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 
 	buffer_append_string(out, "Keys\n\n");
 	keymap_describe(keymap, out);
 	buffer_append_string(out, "\nCommands, behind a colon\n\n");
-	command_append_help(out, tables, ARRAY_LENGTH(tables), COMMAND_SCREEN);
+	command_append_help(out, &screen_commands);
 	buffer_append_string(
 		out,
 		"\nMouse\n\n"

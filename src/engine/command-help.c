@@ -13,20 +13,21 @@
 static int help_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
-	struct command_table one;
+	struct command_tables tables = *context->tables;
 	const struct command *command;
+	struct command_table one = { .rows = &command, .count = 1 };
 
 	if (arguments->count == 0) {
-		command_append_help(context->out, context->tables, context->table_count,
-				    COMMAND_SHELL);
+		command_append_help(context->out, &tables);
 		return 0;
 	}
-	command = command_lookup(context->tables, context->table_count, arguments->words[0],
-				 COMMAND_SHELL | COMMAND_SCREEN, error);
+	tables.flags = COMMAND_SHELL | COMMAND_SCREEN;
+	command = command_lookup(&tables, arguments->words[0], error);
 	if (!command)
 		return -1;
-	one = (struct command_table){ .rows = &command, .count = 1 };
-	command_append_help(context->out, &one, 1, COMMAND_SHELL | COMMAND_SCREEN);
+	tables.items[0] = &one;
+	tables.items[1] = NULL;
+	command_append_help(context->out, &tables);
 	return 0;
 }
 
@@ -43,9 +44,7 @@ const struct command command_help = {
 static int completion_run(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
-
-	return completion_append(context->out, arguments->words[0], context->tables,
-				 context->table_count, error);
+	return completion_append(context->out, arguments->words[0], context->tables, error);
 }
 
 const struct command command_completion = {

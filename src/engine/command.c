@@ -21,22 +21,27 @@
 /* True: an earlier table has it, too. */
 static bool was_before(const struct command_cursor *cursor, const struct command *command)
 {
-	for (size_t i = 0; i < cursor->table; i++)
-		for (size_t j = 0; j < cursor->tables[i].count; j++)
-			if (cursor->tables[i].rows[j] == command)
+	for (size_t i = 0; i < cursor->table; i++) {
+		const struct command_table *table = cursor->tables->items[i];
+
+		for (size_t j = 0; j < table->count; j++)
+			if (table->rows[j] == command)
 				return true;
+	}
 	return false;
 }
 
 const struct command *command_cursor_next(struct command_cursor *cursor)
 {
-	while (cursor->table < cursor->table_count) {
-		const struct command_table *table = &cursor->tables[cursor->table];
+	const struct command_tables *tables = cursor->tables;
+
+	while (cursor->table < ARRAY_LENGTH(tables->items) && tables->items[cursor->table]) {
+		const struct command_table *table = tables->items[cursor->table];
 
 		while (cursor->row < table->count) {
 			const struct command *command = table->rows[cursor->row++];
 
-			if (command->flags & cursor->flags && !was_before(cursor, command))
+			if (command->flags & tables->flags && !was_before(cursor, command))
 				return command;
 		}
 		cursor->table++;
@@ -102,13 +107,11 @@ static int ambiguous(struct command_cursor cursor, const char *name, struct erro
 	return -1;
 }
 
-const struct command *command_lookup(const struct command_table *tables, size_t table_count,
-				     const char *name, int flags, struct error *error)
+const struct command *command_lookup(const struct command_tables *tables, const char *name,
+				     struct error *error)
 {
 	struct command_cursor start = {
 		.tables = tables,
-		.table_count = table_count,
-		.flags = flags,
 	};
 	struct command_cursor cursor = start;
 	const struct command *found = NULL;
@@ -197,8 +200,8 @@ int command_confirm(struct command_context *context, char *owned_question, struc
 static const struct command_hook *find_hook(const struct command_context *context,
 					    const struct command *command)
 {
-	for (size_t i = 0; context->screen && i < context->table_count; i++) {
-		const struct command_table *table = &context->tables[i];
+	for (size_t i = 0; context->screen && i < ARRAY_LENGTH(context->tables->items); i++) {
+		const struct command_table *table = context->tables->items[i];
 
 		for (size_t j = 0; j < table->hook_count; j++)
 			if (table->hooks[j]->command == command)
@@ -229,8 +232,8 @@ static int check_json(const struct command_context *context, const struct comman
 	return 0;
 }
 
-int command_run(struct command_context *context, const struct command_table *tables,
-		size_t table_count, struct arguments *arguments, struct error *error)
+int command_run(struct command_context *context, const struct command_tables *tables,
+		struct arguments *arguments, struct error *error)
 {
 	const struct command *command = arguments->command;
 	int result = -1;
@@ -239,7 +242,6 @@ int command_run(struct command_context *context, const struct command_table *tab
 	if (!command)
 		return 0;
 	context->tables = tables;
-	context->table_count = table_count;
 	context->failed_rank = -1;
 	if (command->flags & COMMAND_ASKS)
 		context->is_confirmed = context->is_confirmed || arguments->has_yes ||
@@ -258,22 +260,22 @@ int command_run(struct command_context *context, const struct command_table *tab
 }
 
 /* Finds the row of a line that is split; an empty one has none. */
-static int find_row(struct arguments *arguments, const struct command_table *tables,
-		    size_t table_count, int flags, struct error *error)
+static int find_row(struct arguments *arguments, const struct command_tables *tables,
+		    struct error *error)
 {
 	const struct command *command;
 
 	if (!arguments->name)
 		return 0;
-	command = command_lookup(tables, table_count, arguments->name, flags, error);
+	command = command_lookup(tables, arguments->name, error);
 	if (!command)
 		return -1;
-	arguments_begin(arguments, command, flags);
+	arguments_begin(arguments, command, tables->flags);
 	return 0;
 }
 
-int command_parse(struct arguments *arguments, const struct command_table *tables,
-		  size_t table_count, const char *line, int flags, struct error *error)
+int command_parse(struct arguments *arguments, const struct command_tables *tables,
+		  const char *line, struct error *error)
 {
 	if (strlen(line) > LINE_MAXIMUM) {
 		*arguments = (struct arguments)ARGUMENTS_INIT;
@@ -281,35 +283,34 @@ int command_parse(struct arguments *arguments, const struct command_table *table
 	}
 	if (arguments_split(arguments, line, error) < 0)
 		return -1;
-	return find_row(arguments, tables, table_count, flags, error);
+	return find_row(arguments, tables, error);
 }
 
-int command_run_line(struct command_context *context, const struct command_table *tables,
-		     size_t table_count, const char *line, int flags, struct error *error)
+int command_run_line(struct command_context *context, const struct command_tables *tables,
+		     const char *line, struct error *error)
 {
 	struct arguments arguments;
-	int result = command_parse(&arguments, tables, table_count, line, flags, error);
+	int result = command_parse(&arguments, tables, line, error);
 
 	context->status = STATUS_USAGE;
 	context->failed_rank = -1;
 	if (result == 0)
-		result = command_run(context, tables, table_count, &arguments, error);
+		result = command_run(context, tables, &arguments, error);
 	arguments_clear(&arguments);
 	return result;
 }
 
-int command_run_words(struct command_context *context, const struct command_table *tables,
-		      size_t table_count, int word_count, char **words, int flags,
-		      struct error *error)
+int command_run_words(struct command_context *context, const struct command_tables *tables,
+		      int word_count, char **words, struct error *error)
 {
 	struct arguments arguments;
 	int result;
 
 	arguments_set_words(&arguments, (size_t)word_count, words);
-	result = find_row(&arguments, tables, table_count, flags, error);
+	result = find_row(&arguments, tables, error);
 	context->status = STATUS_USAGE;
 	if (result == 0)
-		result = command_run(context, tables, table_count, &arguments, error);
+		result = command_run(context, tables, &arguments, error);
 	arguments_clear(&arguments);
 	return result;
 }
@@ -365,18 +366,15 @@ static void append_row(struct buffer *out, const struct command *command, int fl
 	buffer_clear(&call);
 }
 
-void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
-			 int flags)
+void command_append_help(struct buffer *out, const struct command_tables *tables)
 {
 	struct command_cursor cursor = {
 		.tables = tables,
-		.table_count = table_count,
-		.flags = flags,
 	};
 	const struct command *command;
 
 	while ((command = command_cursor_next(&cursor))) {
 		if (!(command->flags & COMMAND_INTERNAL))
-			append_row(out, command, flags);
+			append_row(out, command, tables->flags);
 	}
 }

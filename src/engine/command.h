@@ -72,8 +72,7 @@ struct command_context {
 	bool is_put_off;	      /* nothing was done: the line is to be run again when
 				       * they have stopped */
 	int failed_rank;	      /* the only one that a failure is of; -1 */
-	const struct command_table *tables;
-	size_t table_count;
+	const struct command_tables *tables;
 };
 
 /* 0, or -1 with a sentence. */
@@ -120,17 +119,21 @@ struct command_table {
 
 extern const struct command_table engine_commands;
 
+/* The commands of one place, where rows with one of flags can be said. */
+struct command_tables {
+	const struct command_table *items[2]; /* the second may be NULL */
+	int flags;			      /* COMMAND_SHELL, or COMMAND_SCREEN */
+};
+
 /*
  * Finds name, an alias or an abbreviation that fits one command only; NULL
  * and a sentence (with the near ones) otherwise.
  */
-const struct command *command_lookup(const struct command_table *tables, size_t table_count,
-				     const char *name, int flags, struct error *error);
-/* The rows of several tables that have one of flags, one after the other. */
+const struct command *command_lookup(const struct command_tables *tables, const char *name,
+				     struct error *error);
+/* The rows of a place, one after the other. */
 struct command_cursor {
-	const struct command_table *tables;
-	size_t table_count;
-	int flags;
+	const struct command_tables *tables;
 	size_t table; /* of the next one; 0 at first */
 	size_t row;
 };
@@ -142,28 +145,26 @@ const char *command_synopsis(const struct command *command, int flags);
  * Parses a line as far as its row is needed for that; arguments_clear(). -1 and a
  * sentence where there is none; an empty line has none, either.
  */
-int command_parse(struct arguments *arguments, const struct command_table *tables,
-		  size_t table_count, const char *line, int flags, struct error *error);
+int command_parse(struct arguments *arguments, const struct command_tables *tables,
+		  const char *line, struct error *error);
 /*
  * Runs what command_parse() gave, one of these tables; an empty line does nothing.
  * -1 and a sentence when it failed; context->status is then STATUS_USAGE, or
  * STATUS_NOTHING where no rank can be reached, unless the command has set it.
  */
-int command_run(struct command_context *context, const struct command_table *tables,
-		size_t table_count, struct arguments *arguments, struct error *error);
+int command_run(struct command_context *context, const struct command_tables *tables,
+		struct arguments *arguments, struct error *error);
 /* Both, of a line, and of words that a shell has split. */
-int command_run_line(struct command_context *context, const struct command_table *tables,
-		     size_t table_count, const char *line, int flags, struct error *error);
-int command_run_words(struct command_context *context, const struct command_table *tables,
-		      size_t table_count, int word_count, char **words, int flags,
-		      struct error *error);
+int command_run_line(struct command_context *context, const struct command_tables *tables,
+		     const char *line, struct error *error);
+int command_run_words(struct command_context *context, const struct command_tables *tables,
+		      int word_count, char **words, struct error *error);
 /*
  * For a command that costs something: 1, go ahead; 0, a screen asks the
  * question first; -1 and a sentence, a shell lacks --yes.
  */
 int command_confirm(struct command_context *context, char *owned_question, struct error *error);
-/* Appends a line a command with one of flags. */
-void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
-			 int flags);
+/* Appends a line a command. */
+void command_append_help(struct buffer *out, const struct command_tables *tables);
 
 #endif

@@ -147,8 +147,7 @@ static const struct shell shells[] = {
 struct script {
 	struct buffer *out;
 	const struct shell *shell;
-	const struct command_table *tables;
-	size_t table_count;
+	const struct command_tables *tables;
 };
 
 /*
@@ -203,11 +202,7 @@ static void append_settings(const struct script *script)
 static void for_commands(const struct script *script,
 			 void (*append)(const struct script *script, const struct command *command))
 {
-	struct command_cursor cursor = {
-		.tables = script->tables,
-		.table_count = script->table_count,
-		.flags = COMMAND_SHELL,
-	};
+	struct command_cursor cursor = { .tables = script->tables };
 	const struct command *command;
 
 	while ((command = command_cursor_next(&cursor)))
@@ -360,13 +355,12 @@ static void append_arguments(const struct script *script)
 	buffer_append_string(out, "\tesac\n}\n");
 }
 
-int completion_append(struct buffer *out, const char *shell, const struct command_table *tables,
-		      size_t table_count, struct error *error)
+int completion_append(struct buffer *out, const char *shell, const struct command_tables *tables,
+		      struct error *error)
 {
 	struct script script = {
 		.out = out,
 		.tables = tables,
-		.table_count = table_count,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(shells); i++)

@@ -151,7 +151,6 @@ static void a_bad_theme_is_refused(void **state)
 /* A key without a command, or one that help does not know, is a mistake. */
 static void every_key_has_a_command_and_help(void **state)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct buffer help = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct keymap keymap;
@@ -165,9 +164,7 @@ static void every_key_has_a_command_and_help(void **state)
 		const char *line = keymap.bindings[i].line;
 		struct arguments arguments;
 
-		assert_int_equal(command_parse(&arguments, tables, ARRAY_LENGTH(tables), line,
-					       COMMAND_SCREEN, &error),
-				 0);
+		assert_int_equal(command_parse(&arguments, &screen_commands, line, &error), 0);
 		assert_non_null(arguments.command);
 		/* What help does not know it shows as a command line. */
 		if (strchr(line, ' ') != NULL && strstr(help.data, line) != NULL)
@@ -219,7 +216,6 @@ static void a_key_has_another_meaning_in_a_view(void **state)
 
 static int add_config(struct keymap *keymap, const char *text, struct error *error)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct config_line line = { (char *)text, 7 };
 	struct settings settings = {
 		.config = (char *)"config",
@@ -227,7 +223,7 @@ static int add_config(struct keymap *keymap, const char *text, struct error *err
 		.bind_count = 1,
 	};
 
-	return keymap_add_config(keymap, &settings, tables, ARRAY_LENGTH(tables), error);
+	return keymap_add_config(keymap, &settings, error);
 }
 
 struct bad_bind {

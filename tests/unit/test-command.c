@@ -84,26 +84,27 @@ static const struct command refuses = {
 static const struct command *const first_rows[] = { &stacks, &step, &verdict };
 /* A row of the first table counts there. */
 static const struct command *const second_rows[] = { &zoom, &step, &refuses };
-static const struct command_table tables[] = {
-	{ .rows = first_rows, .count = ARRAY_LENGTH(first_rows) },
-	{ .rows = second_rows, .count = ARRAY_LENGTH(second_rows) },
+static const struct command_table first = {
+	.rows = first_rows,
+	.count = ARRAY_LENGTH(first_rows),
 };
-
-static const struct command *find(const char *name, int flags, struct error *error)
-{
-	return command_lookup(tables, 2, name, flags, error);
-}
+static const struct command_table second = {
+	.rows = second_rows,
+	.count = ARRAY_LENGTH(second_rows),
+};
+static const struct command_tables shell = { { &first, &second }, COMMAND_SHELL };
+static const struct command_tables screen = { { &first, &second }, COMMAND_SCREEN };
 
 static void names_aliases_and_abbreviations(void **state)
 {
 	struct error error = ERROR_INIT;
 
 	(void)state;
-	assert_ptr_equal(find("stacks", COMMAND_SHELL, &error), &stacks);
-	assert_ptr_equal(find("s", COMMAND_SHELL, &error), &step);
-	assert_ptr_equal(find("v", COMMAND_SHELL, &error), &verdict);
-	assert_ptr_equal(find("sta", COMMAND_SHELL, &error), &stacks);
-	assert_ptr_equal(find("z", COMMAND_SCREEN, &error), &zoom);
+	assert_ptr_equal(command_lookup(&shell, "stacks", &error), &stacks);
+	assert_ptr_equal(command_lookup(&shell, "s", &error), &step);
+	assert_ptr_equal(command_lookup(&shell, "v", &error), &verdict);
+	assert_ptr_equal(command_lookup(&shell, "sta", &error), &stacks);
+	assert_ptr_equal(command_lookup(&screen, "z", &error), &zoom);
 	assert_string_equal(error.message, "");
 }
 
@@ -112,13 +113,13 @@ static void what_is_no_name_gives_a_sentence(void **state)
 	struct error error = ERROR_INIT;
 
 	(void)state;
-	assert_null(find("st", COMMAND_SHELL, &error));
+	assert_null(command_lookup(&shell, "st", &error));
 	assert_non_null(strstr(error.message, "stacks, step"));
-	assert_null(find("verdikt", COMMAND_SHELL, &error));
+	assert_null(command_lookup(&shell, "verdikt", &error));
 	assert_non_null(strstr(error.message, "did you mean verdict?"));
-	assert_null(find("zoom", COMMAND_SHELL, &error));
+	assert_null(command_lookup(&shell, "zoom", &error));
 	assert_non_null(strstr(error.message, "there is no command 'zoom'"));
-	assert_null(find("", COMMAND_SHELL, &error));
+	assert_null(command_lookup(&shell, "", &error));
 }
 
 static void lines_are_split(void **state)
@@ -177,16 +178,13 @@ static void ranks_come_last_or_are_the_focus(void **state)
 	engine_init(&engine, &settings);
 	rankset_add_range(&engine.session.choice.focus, 4, 6);
 	engine.session.choice.is_focus_all = false;
-	assert_int_equal(command_run_line(&context, tables, 2, "stacks x y ranks 0-2",
-					  COMMAND_SHELL, &error),
-			 0);
+	assert_int_equal(command_run_line(&context, &shell, "stacks x y ranks 0-2", &error), 0);
 	assert_string_equal(said, "<stacks><x><y>0-2");
-	command_run_line(&context, tables, 2, "stacks", COMMAND_SHELL, &error);
+	command_run_line(&context, &shell, "stacks", &error);
 	assert_string_equal(said, "<stacks>4-6");
-	command_run_line(&context, tables, 2, "verdict ranks 1", COMMAND_SHELL, &error);
+	command_run_line(&context, &shell, "verdict ranks 1", &error);
 	assert_string_equal(said, "<verdict><ranks><1>");
-	assert_int_equal(
-		command_run_line(&context, tables, 2, "stacks ranks x", COMMAND_SHELL, &error), -1);
+	assert_int_equal(command_run_line(&context, &shell, "stacks ranks x", &error), -1);
 	assert_int_equal(context.status, 2);
 	engine_clear(&engine);
 }
@@ -201,14 +199,11 @@ static void a_failure_keeps_its_status(void **state)
 	(void)state;
 	settings_init(&settings);
 	engine_init(&engine, &settings);
-	assert_int_equal(command_run_line(&context, tables, 2, "refuse", COMMAND_SHELL, &error),
-			 -1);
+	assert_int_equal(command_run_line(&context, &shell, "refuse", &error), -1);
 	assert_int_equal(context.status, 3);
-	assert_int_equal(command_run_line(&context, tables, 2, "nothing", COMMAND_SHELL, &error),
-			 -1);
+	assert_int_equal(command_run_line(&context, &shell, "nothing", &error), -1);
 	assert_int_equal(context.status, 2);
-	assert_int_equal(command_run_line(&context, tables, 2, "# nothing", COMMAND_SHELL, &error),
-			 0);
+	assert_int_equal(command_run_line(&context, &shell, "# nothing", &error), 0);
 	assert_int_equal(context.status, 0);
 	engine_clear(&engine);
 }
@@ -344,10 +339,11 @@ static void help_is_wrapped_and_never_cut(void **state)
 	};
 	static const struct command *const rows[] = { &row, &hidden };
 	const struct command_table table = { .rows = rows, .count = 2 };
+	const struct command_tables tables = { { &table }, COMMAND_SHELL };
 	struct buffer out = BUFFER_INIT;
 
 	(void)state;
-	command_append_help(&out, &table, 1, COMMAND_SHELL);
+	command_append_help(&out, &tables);
 	assert_string_equal(
 		out.data,
 		"  watch --one VALUE | --two [VALUE] | and a third way of saying this [ranks\n"
@@ -365,9 +361,9 @@ static void the_engines_table_is_whole(void **state)
 	(void)state;
 	for (size_t i = 0; i < engine_commands.count; i++) {
 		const struct command *row = engine_commands.rows[i];
+		const struct command_tables tables = { { &engine_commands }, row->flags };
 
-		assert_ptr_equal(command_lookup(&engine_commands, 1, row->name, row->flags, &error),
-				 row);
+		assert_ptr_equal(command_lookup(&tables, row->name, &error), row);
 		assert_true(strlen(row->help) > 0 && strlen(row->help) <= 110);
 		assert_non_null(row->synopsis);
 		assert_non_null(row->run);
