@@ -275,7 +275,7 @@ static bool may_follow_text(const struct synopsis_part *parts, size_t count)
 	return false;
 }
 
-/* A screen's synopsis may leave out what stands in front of a text. */
+/* The screen's shorter synopsis may leave out options in front of a text. */
 static size_t split_options(const struct arguments *arguments,
 			    struct synopsis_part parts[SYNOPSIS_PARTS])
 {
@@ -287,7 +287,7 @@ static size_t split_options(const struct arguments *arguments,
 	return synopsis_split(arguments->synopsis, parts);
 }
 
-/* The row, or the synopsis, is for the screen alone. */
+/* The synopsis is for the screen only. */
 static bool is_of_screen(const struct arguments *arguments)
 {
 	const struct command *command = arguments->command;
@@ -305,7 +305,7 @@ static int take_options(struct arguments *arguments, struct error *error)
 
 	for (size_t i = 0; i < count; i++)
 		has_options = has_options || strncmp(parts[i].text, "--", 2) == 0;
-	/* Words of the screen are no options where there are none. */
+	/* A command of the screen without options takes --x as a word. */
 	if (!has_options && is_of_screen(arguments))
 		return 0;
 	for (size_t i = 1; i < arguments->all_count; i++) {
@@ -403,7 +403,7 @@ static int check_words(const struct arguments *arguments, struct error *error)
 
 int arguments_parse(struct arguments *arguments, struct error *error)
 {
-	/* On the screen, words behind what takes none mean nothing. */
+	/* On the screen a command without arguments ignores words. */
 	if (is_of_screen(arguments) && arguments->synopsis[0] == '\0')
 		return 0;
 	if (take_options(arguments, error) < 0)

@@ -129,7 +129,6 @@ static int run_raised(struct command_context *context, const struct arguments *a
 			error,
 			"catch raised needs names of exceptions, or off: catch raised ValueError");
 	filters = json_array();
-
 	if (!is_off)
 		json_array_append_new(filters, json_string("raised"));
 	request = json_pack("{s:o, s:o}", "filters", filters, "types",

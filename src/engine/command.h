@@ -92,17 +92,17 @@ struct command {
 	int flags;
 	command_function *run;
 	/*
-	 * After it in a shell: waits for what run() has asked, and writes it. A screen
-	 * waits for nothing: its views show what comes. May be NULL.
+	 * In a shell, after run(): waits for the answer and writes it. On a screen views
+	 * show answers as they come. May be NULL.
 	 */
 	int (*answer)(struct command_context *context, struct error *error);
 };
 
-/* What a screen does with a command of the engine, beyond the row or otherwise. */
+/* What the screen does for a command of the engine: instead of run(), or after it. */
 struct command_hook {
 	const struct command *command;
 	command_function *run; /* in place of the row's; NULL: the row's */
-	/* Where it succeeded, and nothing is to be asked before; may be NULL. */
+	/* Not called after a failure, nor before a question is answered; may be NULL. */
 	void (*after)(struct command_context *context);
 };
 

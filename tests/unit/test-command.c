@@ -19,6 +19,13 @@
 
 static char said[256];
 
+static void say_more(const char *text)
+{
+	size_t length = strlen(said);
+
+	snprintf(said + length, sizeof(said) - length, "%s", text);
+}
+
 /* Says what it was called with. */
 static int say(struct command_context *context, const struct arguments *arguments,
 	       struct error *error)
@@ -294,6 +301,72 @@ static void a_line_is_parsed_by_the_synopsis(void **state)
 	}
 }
 
+static int answer(struct command_context *context, struct error *error)
+{
+	(void)context;
+	(void)error;
+	say_more("answer");
+	return 0;
+}
+
+static int say_on_screen(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
+{
+	(void)context;
+	(void)arguments;
+	(void)error;
+	snprintf(said, sizeof(said), "screen ");
+	return 0;
+}
+
+static void after(struct command_context *context)
+{
+	(void)context;
+	say_more("after");
+}
+
+/* The screen's hook runs in place of the row's function; a shell waits for the answer. */
+static void a_screen_has_hooks(void **state)
+{
+	static const struct command ask = {
+		.name = "ask",
+		.synopsis = "",
+		.help = "g",
+		.flags = COMMAND_SHELL | COMMAND_SCREEN,
+		.run = say,
+		.answer = answer,
+	};
+	static const struct command *const rows[] = { &ask };
+	static const struct command_hook hook = {
+		.command = &ask,
+		.run = say_on_screen,
+		.after = after,
+	};
+	static const struct command_hook *const hooks[] = { &hook };
+	static const struct command_table table = {
+		.rows = rows,
+		.count = 1,
+		.hooks = hooks,
+		.hook_count = 1,
+	};
+	static const struct command_tables in_shell = { { &table }, COMMAND_SHELL };
+	static const struct command_tables on_screen = { { &table }, COMMAND_SCREEN };
+	struct settings settings;
+	struct engine engine;
+	struct command_context context = { .engine = &engine };
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	settings_init(&settings);
+	engine_init(&engine, &settings);
+	assert_int_equal(command_run_line(&context, &in_shell, "ask", &error), 0);
+	assert_string_equal(said, "<ask>answer");
+	context.screen = &engine;
+	assert_int_equal(command_run_line(&context, &on_screen, "ask", &error), 0);
+	assert_string_equal(said, "screen after");
+	engine_clear(&engine);
+}
+
 static void near_names_are_offered(void **state)
 {
 	static const struct {
@@ -381,6 +454,7 @@ int main(void)
 		cmocka_unit_test(ranks_come_last_or_are_the_focus),
 		cmocka_unit_test(a_failure_keeps_its_status),
 		cmocka_unit_test(a_line_is_parsed_by_the_synopsis),
+		cmocka_unit_test(a_screen_has_hooks),
 		cmocka_unit_test(near_names_are_offered),
 		cmocka_unit_test(the_engines_table_is_whole),
 	};
