@@ -24,6 +24,7 @@
 #include "ui/input.h"
 #include "ui/scratch.h"
 #include "ui/screen.h"
+#include "ui/view-type.h"
 
 #define DRAWS_A_SECOND 60
 #define DOUBLE_CLICK_SECONDS 0.4
@@ -150,6 +151,7 @@ static void choose(struct app *app, const struct view_choice *choices, const cha
 
 void app_key(struct app *app, const char *key)
 {
+	const struct view_type *open = view_type_of(app->view.kind);
 	const struct view_choice *choices = app->view.choices;
 	char *question = app->view.question;
 	const char *line;
@@ -178,9 +180,9 @@ void app_key(struct app *app, const char *key)
 		type(app, key);
 		return;
 	}
-	if (console_takes(app, key) || started_takes(app, key) || repl_takes(app, key))
+	if (open->key != NULL && open->key(app, key))
 		return;
-	line = keymap_find(&app->keymap, view_name(view_shown(&app->engine->session, &app->view)),
+	line = keymap_find(&app->keymap, view_type_shown(&app->engine->session, &app->view)->name,
 			   key);
 	if (line != NULL)
 		commands_run(app, line);
@@ -249,10 +251,12 @@ void app_draw(struct app *app)
 {
 	take_notice(app);
 	note_recording(app);
-	commands_refresh(app);
-	console_refresh(app);
-	started_refresh(app);
-	tensor_refresh(app);
+	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
+		const struct view_type *type = view_type_of((enum view_kind)kind);
+
+		if (type->refresh != NULL)
+			type->refresh(app, app->view.kind == (enum view_kind)kind);
+	}
 	view_draw(&app->canvas, &app->engine->session, &app->view, &app->keymap);
 	app->drawn_at = loop_now();
 	if (app->screen == NULL || screen_draw(app->screen, &app->canvas))

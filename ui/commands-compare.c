@@ -19,7 +19,7 @@
 
 static void show(struct app *app)
 {
-	app->view.compare_cursor = 0;
+	app->view.cursors[VIEW_COMPARE] = 0;
 	view_open(&app->view, VIEW_COMPARE);
 }
 

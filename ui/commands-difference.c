@@ -71,8 +71,7 @@ bool stop_difference(struct app *app)
 	const struct difference *difference = difference_find(
 		&app->engine->session.answers, view->difference_rank, view->difference_against);
 
-	if (view->kind != VIEW_DIFFERENCE || difference == NULL ||
-	    difference->state != DIFFERENCE_READING)
+	if (difference == NULL || difference->state != DIFFERENCE_READING)
 		return false;
 	differing_cancel(app->engine, difference->rank, difference->against);
 	return true;

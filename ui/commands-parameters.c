@@ -36,13 +36,14 @@ int ui_diff_params(struct command_context *context, int argc, char **argv, struc
 		     ? ask_again(context, error)
 		     : command_diff_params(context, argc, argv, error)) < 0)
 		return -1;
-	app->view.parameters_cursor = 0;
+	app->view.cursors[VIEW_PARAMETERS] = 0;
 	view_open(&app->view, VIEW_PARAMETERS);
 	return 0;
 }
 
-int open_parameter(struct app *app, struct error *error)
+int open_parameter(struct command_context *context, struct error *error)
 {
+	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	int cursor = parameters_cursor(session, &app->view);
 	const struct paramdiff *diff = &session->paramdiff;
@@ -66,7 +67,7 @@ int open_parameter(struct app *app, struct error *error)
 
 bool stop_parameters(struct app *app)
 {
-	if (app->view.kind != VIEW_PARAMETERS || !params_is_busy(app->engine))
+	if (!params_is_busy(app->engine))
 		return false;
 	params_cancel(app->engine);
 	return true;

@@ -265,9 +265,9 @@ static int show(struct app *app, const struct breakpoint_summary *breakpoint, st
 	return 0;
 }
 
-int open_breakpoint(struct app *app, struct error *error)
+int open_breakpoint(struct command_context *context, struct error *error)
 {
-	return with_cursor(app, show, error);
+	return with_cursor(command_app(context), show, error);
 }
 
 int ui_remove(struct command_context *context, int argc, char **argv, struct error *error)

@@ -24,6 +24,7 @@
 #include "ui/ranklist.h"
 #include "ui/screen.h"
 #include "ui/theme.h"
+#include "ui/view-type.h"
 
 #define SECONDS_MAXIMUM 1e9
 
@@ -82,7 +83,7 @@ int ui_merged(struct command_context *context, int argc, char **argv, struct err
 	(void)argc;
 	(void)argv;
 	(void)error;
-	command_app(context)->view.merged_cursor = -1;
+	command_app(context)->view.cursors[VIEW_MERGED] = -1;
 	return toggle_view(context, VIEW_MERGED);
 }
 
@@ -97,7 +98,7 @@ int ui_native(struct command_context *context, int argc, char **argv, struct err
 	if (is_native < 0)
 		return command_usage(error, "native", "on or off");
 	engine_use_native(app->engine, is_native);
-	app->view.merged_cursor = -1;
+	app->view.cursors[VIEW_MERGED] = -1;
 	view_say(&app->view, false, is_native ? "native frames: on" : "native frames: off");
 	return 0;
 }
@@ -117,7 +118,7 @@ int ui_granularity(struct command_context *context, int argc, char **argv, struc
 				 "the granularity is that of the merged stacks; open them first.");
 	}
 	view->granularity = (enum stacktree_granularity)granularity;
-	view->merged_cursor = -1;
+	view->cursors[VIEW_MERGED] = -1;
 	return 0;
 }
 
@@ -160,7 +161,7 @@ int ui_diff(struct command_context *context, int argc, char **argv, struct error
 {
 	struct app *app = command_app(context);
 
-	app->view.diff_cursor = 0;
+	app->view.cursors[VIEW_DIFF] = 0;
 	if (argc < 2)
 		return toggle_view(context, VIEW_DIFF);
 	if (argc > 3)
@@ -198,7 +199,7 @@ int ui_against(struct command_context *context, int argc, char **argv, struct er
 	if (view->kind != VIEW_DIFF)
 		return error_set(error, "what to compare with belongs to the diff; open it first.");
 	view->against = (enum diff_against)(((int)view->against + 1) % 3);
-	view->diff_cursor = 0;
+	view->cursors[VIEW_DIFF] = 0;
 	if (view->against == DIFF_AGAINST_RANK)
 		view->against_rank = neighbour(app);
 	return 0;
@@ -362,12 +363,13 @@ static void leave_hidden_pane(struct app *app)
 bool step_back(struct app *app)
 {
 	struct view *view = &app->view;
+	const struct view_type *type = view_type_of(view->kind);
 	bool is_at_home = view->kind == VIEW_HOME && !view->is_zoomed;
 	bool is_in_pane = is_at_home && view->pane != PANE_GRID;
 	bool is_done;
 
 	/* What takes long is ended first. */
-	if (view->kind == VIEW_TENSOR && tensor_cancel(app->engine))
+	if (type->cancel != NULL && type->cancel(app))
 		return true;
 	view->has_marks = false;
 	view->source_line = 0;
@@ -412,8 +414,7 @@ int ui_back(struct command_context *context, int argc, char **argv, struct error
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!withdraw_pauses(app) && !stop_difference(app) && !stop_parameters(app) &&
-		 !step_back(app))
+	else if (!withdraw_pauses(app) && !step_back(app))
 		app->view.resume_at = session_resume_at(&app->engine->session);
 	return 0;
 }

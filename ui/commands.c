@@ -219,7 +219,7 @@ static void show_output(struct app *app, struct buffer *out, const char *line)
 	app->view.text_line = line != NULL ? xstrdup(line) : NULL;
 }
 
-void commands_refresh(struct app *app)
+void text_refresh(struct app *app, bool is_open)
 {
 	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct buffer out = BUFFER_INIT;
@@ -230,7 +230,7 @@ void commands_refresh(struct app *app)
 		.is_fresh = true,
 	};
 
-	if (app->view.kind != VIEW_TEXT || app->view.text_line == NULL)
+	if (!is_open || app->view.text_line == NULL)
 		return;
 	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), app->view.text_line,
 			     COMMAND_SCREEN, NULL) == 0) {

@@ -10,18 +10,17 @@
 #include "model/displays.h"
 #include "model/place.h"
 #include "model/source.h"
-#include "model/stackdiff.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
-#include "ui/pane-breakpoints.h"
-#include "ui/pane-parameters.h"
+#include "ui/commands-private.h"
 #include "ui/pane.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/ranklist.h"
+#include "ui/view-type.h"
 
 /* As it is drawn: a newline in a name begins no line here. */
-static void haystack_add(struct haystack *haystack, const char *line)
+void haystack_add(struct haystack *haystack, const char *line)
 {
 	text_escape(&haystack->text, line, strlen(line));
 	buffer_append_char(&haystack->text, '\n');
@@ -104,23 +103,7 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 	free(rows);
 }
 
-static void collect_breakpoints(struct haystack *haystack, const struct app *app)
-{
-	struct buffer line = BUFFER_INIT;
-	struct breakpoint_list list;
-
-	breakpoint_list_make(&list, &app->engine->session);
-	for (size_t i = 0; i < list.count; i++) {
-		buffer_reset(&line);
-		breakpoint_append_row(&line, &list.items[i]);
-		haystack_add(haystack, line.data);
-	}
-	haystack->at = breakpoint_list_cursor(&list, &app->view);
-	breakpoint_list_clear(&list);
-	buffer_clear(&line);
-}
-
-static void collect_home(struct haystack *haystack, const struct app *app)
+void home_add_rows(struct haystack *haystack, const struct app *app)
 {
 	switch (app->view.pane) {
 	case PANE_GRID:
@@ -136,141 +119,27 @@ static void collect_home(struct haystack *haystack, const struct app *app)
 		collect_locals(haystack, app);
 		break;
 	case PANE_BREAKPOINTS:
-		collect_breakpoints(haystack, app);
+		breakpoint_list_add_rows(haystack, app);
 		break;
 	case PANE_COUNT:
 		break;
 	}
 }
 
-static void collect_merged(struct haystack *haystack, const struct app *app)
+void haystack_take_text(struct haystack *haystack, int at)
 {
-	struct merged merged;
-
-	merged_make(&merged, &app->engine->session, &app->view);
-	for (size_t i = 0; i < merged.row_count; i++) {
-		const struct frame *frame = &merged.rows[i].tree.node->frame;
-		char *line = xasprintf("%s %s", frame->code->func, frame->code->file);
-
-		haystack_add(haystack, line);
-		free(line);
-	}
-	haystack->at = merged.cursor;
-	merged_clear(&merged);
-}
-
-static void collect_jobs(struct haystack *haystack, const struct app *app)
-{
-	const struct session *session = &app->engine->session;
-
-	for (size_t i = 0; i < session->job_count; i++) {
-		const struct job *job = &session->jobs[i];
-		struct buffer line = BUFFER_INIT;
-
-		buffer_printf(&line, "%s %s %s %d %s %s", job->script, job->name, job->launcher,
-			      (int)job->launcher_pid, job->user != NULL ? job->user : "",
-			      job->finding.sentence != NULL ? job->finding.sentence : "");
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
-	}
-	haystack->at = view_job_cursor(session, &app->view);
-}
-
-static void collect_answers(struct haystack *haystack, const struct app *app)
-{
-	struct answer_rows rows;
-
-	answer_rows_make(&rows, &app->engine->session);
-	for (size_t i = 0; i < rows.count; i++) {
-		struct buffer line = BUFFER_INIT;
-
-		rankset_append(&line, answer_rows_ranks(&rows, i));
-		buffer_append_char(&line, ' ');
-		answer_rows_append(&line, &rows, i);
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
-	}
-	haystack->at = answer_rows_cursor(&rows, &app->view);
-	answer_rows_clear(&rows);
-}
-
-static void collect_parameters(struct haystack *haystack, const struct app *app)
-{
-	const struct session *session = &app->engine->session;
-	const struct paramdiff_row *row = parameters_row(session, 0);
-
-	for (; row != NULL; row = parameters_next(session, row)) {
-		struct buffer line = BUFFER_INIT;
-
-		parameters_append_row(&line, row);
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
-	}
-	haystack->at = parameters_cursor(session, &app->view);
-}
-
-static void collect_text(struct haystack *haystack, const struct app *app)
-{
-	pane_text_append(&haystack->text, &app->engine->session, &app->view, &app->keymap);
 	for (size_t i = 0; i < haystack->text.length; i++)
 		haystack->count += haystack->text.data[i] == '\n';
-	haystack->at = app->view.text_scroll;
-}
-
-/* Differing rows are lines with a mark, so that a search finds them. */
-static void collect_diff(struct haystack *haystack, const struct app *app)
-{
-	struct diff_sides sides;
-	struct stackdiff diff;
-	const char *problem;
-
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
-		return;
-	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
-	for (size_t i = 0; i < diff.row_count; i++)
-		haystack_add(haystack, diff.rows[i].op == '=' ? "" : "!");
-	haystack->at = app->view.diff_cursor;
-	stackdiff_clear(&diff);
+	haystack->at = at;
 }
 
 void haystack_init(struct haystack *haystack, const struct app *app)
 {
+	const struct view_type *type = view_type_shown(&app->engine->session, &app->view);
+
 	*haystack = (struct haystack){ .text = BUFFER_INIT };
-	switch (view_shown(&app->engine->session, &app->view)) {
-	case VIEW_HOME:
-		collect_home(haystack, app);
-		break;
-	case VIEW_MERGED:
-		collect_merged(haystack, app);
-		break;
-	case VIEW_DIFF:
-		collect_diff(haystack, app);
-		break;
-	case VIEW_JOBS:
-		collect_jobs(haystack, app);
-		break;
-	case VIEW_BREAKPOINTS:
-		collect_breakpoints(haystack, app);
-		break;
-	case VIEW_HELP:
-	case VIEW_LOG:
-	case VIEW_TEXT:
-		collect_text(haystack, app);
-		break;
-	case VIEW_COMPARE:
-		collect_answers(haystack, app);
-		break;
-	case VIEW_PARAMETERS:
-		collect_parameters(haystack, app);
-		break;
-	case VIEW_CONSOLE:
-	case VIEW_TERMINAL:
-	case VIEW_REPL:
-	case VIEW_TENSOR:
-	case VIEW_DIFFERENCE:
-	case VIEW_KIND_COUNT:
-		break;
-	}
+	if (type->add_rows != NULL)
+		type->add_rows(haystack, app);
 }
 
 void haystack_clear(struct haystack *haystack)

@@ -22,6 +22,10 @@ struct found {
 	int count;
 };
 
+/* Adds a line as it is drawn: a newline in a name begins no other line. */
+void haystack_add(struct haystack *haystack, const char *line);
+/* Counts the lines of a text that was appended; the person is at one of them. */
+void haystack_take_text(struct haystack *haystack, int at);
 /* Takes what app shows now; end it with haystack_clear(). */
 void haystack_init(struct haystack *haystack, const struct app *app);
 void haystack_clear(struct haystack *haystack);

@@ -12,6 +12,7 @@
 #include "protocol/stack.h"
 #include "ui/held.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define FRAME_ROWS_MINIMUM 6
 #define WIDE_COLUMNS 100 /* the header has room for a date */
@@ -144,7 +145,7 @@ static void append_pace(struct buffer *out, const struct session *session, const
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
 		buffer_append_string(out, "held");
-	} else if (view->kind != VIEW_JOBS && stacktree_is_last(session)) {
+	} else if (!view_type_of(view->kind)->is_of_host && stacktree_is_last(session)) {
 		buffer_append_string(out, "ended");
 	} else if (view->period > 1) {
 		buffer_printf(out, "live, every %.3g s", view->period);
@@ -234,7 +235,7 @@ void pane_header(struct window window, const struct session *session, const stru
 									 : columns / 2;
 	int between;
 
-	if (view->kind == VIEW_JOBS) {
+	if (view_type_of(view->kind)->is_of_host) {
 		append_host(&left, session);
 		append_pace(&right, session, view, is_wide);
 	} else if (session->rank_count == 0) {

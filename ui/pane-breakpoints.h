@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "model/breakpoints.h"
+#include "ui/grid.h"
 #include "ui/style.h"
 #include "ui/view.h"
 #include "ui/window.h"
 
+struct app;
 struct buffer;
+struct haystack;
 struct session;
 
 /* All that are known, the first 200 of them. Free with _clear(). */
@@ -50,7 +53,8 @@ void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *
  */
 void pane_breakpoints(struct window window, const struct session *session, const struct view *view,
 		      bool has_cursor, bool has_reasons);
-/* All of the body. */
-void view_breakpoints(struct window window, const struct session *session, const struct view *view);
+/* Its rows to search in, and its cursor, in its view and at home. */
+void breakpoint_list_add_rows(struct haystack *haystack, const struct app *app);
+void breakpoint_list_move(struct app *app, int page, enum move move);
 
 #endif

@@ -9,10 +9,16 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands.h"
+#include "ui/commands-private.h"
 #include "ui/console.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
 #include "ui/terminal.h"
+#include "ui/view-type.h"
 
 /* Columns that what is typed has at least, behind whatever prompt. */
 #define LINE_COLUMNS 16
@@ -124,8 +130,11 @@ static void put_line(struct window window, const struct console *console)
 		    &console->line);
 }
 
-void pane_console(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	const struct console *console = &view->console;
 	struct window inner = pane_frame(window);
 	struct buffer left = BUFFER_INIT;
@@ -172,3 +181,58 @@ void pane_console_hints(struct window window)
 	if (text_width(rest) < window.column_count - column)
 		window_put(window, 0, column, window.column_count - column, STYLE_HINT, rest);
 }
+
+void console_move(struct console *console, int page, enum move move)
+{
+	int history = console_history(console);
+	int at = history - console->back;
+
+	console_scroll(console,
+		       at - grid_move_in(at, history + 1, 1, page > 1 ? page - 1 : 1, move));
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	console_move(&app->view.console, view_page(layout), move);
+}
+
+static int open_row(struct command_context *context, struct error *error)
+{
+	(void)error;
+	connect_selected(command_app(context));
+	return 0;
+}
+
+/* A debugger's session is followed while it is seen. */
+static void want(struct app *app, bool is_open)
+{
+	const struct rank *rank = session_looked_at(&app->engine->session);
+
+	if (is_open && rank != NULL && debugger_is_ours(&rank->debugger))
+		engine_follow_console(app->engine, rank->node, rank->process.pid);
+	else
+		engine_follow_console(app->engine, 0, 0);
+}
+
+static const struct hint hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "open", NULL }, "connect" },
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_console = {
+	.copied = "This text",
+	.is_overlay = true,
+	.hints = hints,
+	.leaving_key = "^]",
+	.is_typed_to = console_is_connected,
+	.put_typing_hints = pane_console_hints,
+	.draw = draw,
+	.refresh = console_refresh,
+	.want = want,
+	.key = console_takes,
+	.move = move_cursor,
+	.open = open_row,
+};

@@ -5,12 +5,18 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/haystack.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */
 #define SOURCE_ROWS 4
@@ -207,8 +213,8 @@ static void put_rows(struct window left, struct window right, const struct stack
 			put_frame(left, i, row->op, row->a);
 		if (row->b != NULL)
 			put_frame(right, i, row->op, row->b);
-		window_hit(left, i, 0, 1, left.column_count, HIT_DIFF, first + i);
-		window_hit(right, i, 0, 1, right.column_count, HIT_DIFF, first + i);
+		window_hit(left, i, 0, 1, left.column_count, HIT_LIST, first + i);
+		window_hit(right, i, 0, 1, right.column_count, HIT_LIST, first + i);
 		if (first + i != cursor)
 			continue;
 		window_emphasise(left, i, 0, 1, left.column_count, EMPHASIS_SELECTED);
@@ -318,14 +324,17 @@ static void put_diff(struct window window, const struct session *session, const 
 	if (has_frame)
 		put_titles(window, middle, session, view, sides);
 	halves = split(window, middle, has_frame ? 1 : 0, upper);
-	put_rows(halves.left, halves.right, &diff, view->diff_cursor);
+	put_rows(halves.left, halves.right, &diff, view->cursors[VIEW_DIFF]);
 	if (upper < rows)
 		put_parting(window, middle, upper + 1, session, sides, parting);
 	stackdiff_clear(&diff);
 }
 
-void pane_diff(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct diff_sides sides;
 	struct window inner;
 	const char *problem;
@@ -339,3 +348,117 @@ void pane_diff(struct window window, const struct session *session, const struct
 		pane_title(window, 0, 1, window.column_count - 2, true, "Diff", NULL);
 	window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, problem);
 }
+
+/* Differing rows are lines with a mark, so that a search finds them. */
+static void add_rows(struct haystack *haystack, const struct app *app)
+{
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	for (size_t i = 0; i < diff.row_count; i++)
+		haystack_add(haystack, diff.rows[i].op == '=' ? "" : "!");
+	haystack->at = app->view.cursors[VIEW_DIFF];
+	stackdiff_clear(&diff);
+}
+
+/* The stacks have the upper half. */
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	list_move(app, view_page(layout) / 2, move);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	format_text_diff(out, &diff);
+	stackdiff_clear(&diff);
+}
+
+static struct file_place place(const struct app *app)
+{
+	struct file_place found = { .rank = NULL };
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+	size_t at = (size_t)app->view.cursors[VIEW_DIFF];
+
+	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
+		return found;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	if (at < diff.row_count) {
+		const struct stackdiff_row *row = &diff.rows[at];
+		const struct frame *frame = row->a != NULL ? row->a : row->b;
+
+		found.rank = row->a != NULL ? sides.a : sides.b;
+		found.file = frame->code->file;
+		found.line = frame->lineno;
+	}
+	stackdiff_clear(&diff);
+	return found;
+}
+
+static void want(struct app *app, bool is_open)
+{
+	const struct session *session = &app->engine->session;
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const struct rank *other;
+	const char *problem;
+
+	if (!is_open || !diff_sides_find(&sides, session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	if (diff.fork >= 0) {
+		const struct stackdiff_row *row = &diff.rows[diff.fork];
+
+		want_frame(app, sides.a, rank_main_thread(sides.a)->sample.tid, sides.a_stack,
+			   (int)row->a_depth);
+		for (size_t i = 0; (other = diff_other(session, &sides, i)) != NULL; i++)
+			want_frame(app, other, rank_main_thread(other)->sample.tid, sides.b_stack,
+				   (int)row->b_depth);
+	}
+	stackdiff_clear(&diff);
+}
+
+static int toggle(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+
+	(void)error;
+	focus_toggle(session, session_selected(session)->process.rank);
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "against", NULL }, "against" },
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "find previous", "find next" }, "differences" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+static const struct landmark landmark = { "!", "difference", "the two stacks do not differ." };
+
+const struct view_type view_diff = {
+	.copied = "The diff",
+	.hints = hints,
+	.landmark = &landmark,
+	.draw = draw,
+	.want = want,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.copy = copy,
+	.place = place,
+	.toggle = toggle,
+};

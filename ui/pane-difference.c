@@ -11,13 +11,17 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/answers.h"
 #include "model/difference.h"
 #include "model/session.h"
 #include "model/tensortext.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/differencetext.h"
 #include "ui/heat.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define NOT_READ 0 /* less than it is none */
 /* Of the largest: what is more has another colour, or letter, than 0. */
@@ -192,10 +196,10 @@ static const struct difference *find(const struct session *session, const struct
 	return difference_find(&session->answers, view->difference_rank, view->difference_against);
 }
 
-void pane_difference_append(struct buffer *out, const struct session *session,
-			    const struct view *view)
+static void copy(struct buffer *out, const struct app *app)
 {
-	const struct difference *difference = find(session, view);
+	const struct session *session = &app->engine->session;
+	const struct difference *difference = find(session, &app->view);
 
 	if (difference == NULL)
 		return;
@@ -204,8 +208,11 @@ void pane_difference_append(struct buffer *out, const struct session *session,
 	buffer_append_char(out, '\n');
 }
 
-void pane_difference(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	const struct answers *answers = &session->answers;
 	const struct difference *difference = find(session, view);
@@ -226,3 +233,23 @@ void pane_difference(struct window window, const struct session *session, const 
 		put_map(window_part(inner, rows, 0, inner.row_count - rows, inner.column_count),
 			difference, view->has_heat);
 }
+
+static const struct hint hints[] = {
+	{ { "difference", NULL }, "again" },
+	{ { "prompt tolerance", NULL }, "tolerance" },
+	{ { "follow", NULL }, "watch" },
+	{ .label = NULL },
+};
+
+const struct view_type view_difference = {
+	.name = "difference",
+	.copied = "The difference",
+	.is_overlay = true,
+	.is_kept = true,
+	.hints = hints,
+	.draw = draw,
+	.put_top = pane_compare_summary,
+	.append_top = pane_compare_append_summary,
+	.cancel = stop_difference,
+	.copy = copy,
+};

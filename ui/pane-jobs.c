@@ -3,16 +3,24 @@
 
 #include "banned.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/joblist.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/haystack.h"
 #include "ui/hit.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define CURSOR_MARK 0x25b8 /* ▸ */
 #define FIRST_COLUMN 5
 #define VERDICT_MINIMUM 44 /* columns it needs to stand beside the facts */
 #define HEAD_ROWS 9	   /* from as many on there are titles and blanks */
+#define PAGE 10
 
 enum fact {
 	FACT_SCRIPT,
@@ -152,13 +160,13 @@ static void append_title(struct buffer *out, const struct session *session)
 	buffer_append_string(out, " Enter opens one.");
 }
 
-int view_job_cursor(const struct session *session, const struct view *view)
+static int cursor_of(const struct session *session, const struct view *view)
 {
 	int last = (int)session->job_count - 1;
 
-	if (view->job_cursor > last)
+	if (view->cursors[VIEW_JOBS] > last)
 		return last < 0 ? 0 : last;
-	return view->job_cursor < 0 ? 0 : view->job_cursor;
+	return view->cursors[VIEW_JOBS] < 0 ? 0 : view->cursors[VIEW_JOBS];
 }
 
 static void put_job(struct window window, int row, const struct session *session, int index,
@@ -177,12 +185,15 @@ static void put_job(struct window window, int row, const struct session *session
 		put_finding(window, row + 1, FIRST_COLUMN, &job->finding);
 }
 
-void pane_jobs(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	bool is_wide = window.column_count - facts_width(window) >= VERDICT_MINIMUM;
 	bool has_head = window.row_count >= HEAD_ROWS;
 	int height = is_wide ? 1 : 2;
-	int cursor = view_job_cursor(session, view);
+	int cursor = cursor_of(session, view);
 	struct buffer text = BUFFER_INIT;
 	int top = has_head ? 1 : 0;
 	int shown;
@@ -200,10 +211,67 @@ void pane_jobs(struct window window, const struct session *session, const struct
 		int row = top + (i - first) * height;
 
 		put_job(window, row, session, i, is_wide);
-		window_hit(window, row, 0, height, window.column_count, HIT_JOB, i);
+		window_hit(window, row, 0, height, window.column_count, HIT_LIST, i);
 		if (i != cursor)
 			continue;
 		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED, CURSOR_MARK);
 		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_BOLD);
 	}
 }
+
+static void add_rows(struct haystack *haystack, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+		struct buffer line = BUFFER_INIT;
+
+		buffer_printf(&line, "%s %s %s %d %s %s", job->script, job->name, job->launcher,
+			      (int)job->launcher_pid, job->user != NULL ? job->user : "",
+			      job->finding.sentence != NULL ? job->finding.sentence : "");
+		haystack_add(haystack, line.data);
+		buffer_clear(&line);
+	}
+	haystack->at = cursor_of(session, &app->view);
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	(void)layout;
+	list_move(app, PAGE, move);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	format_text_jobs(out, &app->engine->session);
+}
+
+static int open_row(struct command_context *context, struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
+
+	if (session->job_count == 0)
+		return error_set(error, "no job runs here.");
+	choose_job(app, (size_t)cursor_of(session, &app->view));
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "open" },
+	{ { "cursor up", "cursor down" }, "job" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_jobs = {
+	.copied = "The list of jobs",
+	.is_of_host = true,
+	.hints = hints,
+	.draw = draw,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.copy = copy,
+	.open = open_row,
+};

@@ -8,10 +8,14 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/log.h"
+#include "engine/engine.h"
 #include "model/output.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/haystack.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define SENTENCE_ROWS 3
 
@@ -54,7 +58,7 @@ static int log_rows(int rows)
 	return wanted > 1 ? wanted : 1;
 }
 
-int pane_log_page(const struct view *view, int row_count)
+static int page_of(const struct view *view, int row_count)
 {
 	/* Two borders and the line between; where rows are few, one alone. */
 	int rows = row_count - 3;
@@ -75,7 +79,8 @@ static void append_output(struct buffer *out, const struct session *session)
 	}
 }
 
-void pane_log_append(struct buffer *out, const struct session *session, const struct view *view)
+static void append_focused(struct buffer *out, const struct session *session,
+			   const struct view *view)
 {
 	if (!view->is_log_focused) {
 		append_output(out, session);
@@ -227,13 +232,16 @@ static void put_title(struct window window, int row, bool is_log, const struct s
 	buffer_clear(&left);
 }
 
-void pane_log(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	int below = log_rows(inner.row_count - 1);
 	int above = inner.row_count - 1 - below;
-	int output_scroll = view->is_log_focused ? view->other_scroll : view->text_scroll;
-	int log_scroll = view->is_log_focused ? view->text_scroll : view->other_scroll;
+	int output_scroll = view->is_log_focused ? view->other_scroll : view->cursors[VIEW_LOG];
+	int log_scroll = view->is_log_focused ? view->cursors[VIEW_LOG] : view->other_scroll;
 
 	if (!pane_has_frame(window.row_count)) {
 		if (view->is_log_focused)
@@ -248,3 +256,74 @@ void pane_log(struct window window, const struct session *session, const struct 
 	pane_output(window_part(inner, 0, 0, above, inner.column_count), session, output_scroll);
 	put_log(window_part(inner, above + 1, 0, below, inner.column_count), log_scroll);
 }
+
+static void opened(struct view *view)
+{
+	view->cursors[VIEW_LOG] = SCROLL_END;
+	view->other_scroll = SCROLL_END;
+	view->is_log_focused = false;
+}
+
+static bool shows_output(const struct view *view)
+{
+	(void)view;
+	return true;
+}
+
+static void add_rows(struct haystack *haystack, const struct app *app)
+{
+	append_focused(&haystack->text, &app->engine->session, &app->view);
+	haystack_take_text(haystack, app->view.cursors[VIEW_LOG]);
+}
+
+/* At the end the lines to come are followed. */
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	int *first = &app->view.cursors[VIEW_LOG];
+	int page = page_of(&app->view, layout->body.row_count);
+	struct haystack text;
+	int last;
+
+	if (page < 1)
+		page = 1;
+	haystack_init(&text, app);
+	last = text.count > page ? text.count - page : 0;
+	haystack_clear(&text);
+	if (*first > last)
+		*first = last;
+	text_move(app, page, move);
+	if (*first >= last)
+		*first = SCROLL_END;
+}
+
+/* Output and log take turns. */
+static void switch_pane(struct view *view)
+{
+	int scroll = view->cursors[VIEW_LOG];
+
+	view->cursors[VIEW_LOG] = view->other_scroll;
+	view->other_scroll = scroll;
+	view->is_log_focused = !view->is_log_focused;
+}
+
+static const struct hint hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "pane next", NULL }, "output, log" },
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_log = {
+	.copied = "This text",
+	.is_overlay = true,
+	.hints = hints,
+	.draw = draw,
+	.shows_output = shows_output,
+	.opened = opened,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.switch_pane = switch_pane,
+};

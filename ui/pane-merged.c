@@ -6,13 +6,20 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
 #include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/haystack.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define CURSOR_MARK 0x25b8  /* ▸ */
 #define OUTLIER_MARK 0x25c6 /* ◆ */
@@ -150,7 +157,7 @@ void merged_make(struct merged *merged, const struct session *session, const str
 	keep_visible(merged, rows, count, view);
 	free(rows);
 	fold_runs(merged, view);
-	merged->cursor = view->merged_cursor;
+	merged->cursor = view->cursors[VIEW_MERGED];
 	if (merged->cursor < 0)
 		merged->cursor = first_cursor(merged);
 	if (merged->cursor >= (int)merged->row_count)
@@ -377,8 +384,11 @@ static void append_range(struct buffer *out, const struct merged *merged, int ro
 	buffer_clear(&range);
 }
 
-void pane_merged(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	int rows = inner.row_count;
 	int columns = inner.column_count;
@@ -416,3 +426,164 @@ void pane_merged(struct window window, const struct session *session, const stru
 	buffer_clear(&native);
 	buffer_clear(&title);
 }
+
+static void add_rows(struct haystack *haystack, const struct app *app)
+{
+	struct merged merged;
+
+	merged_make(&merged, &app->engine->session, &app->view);
+	for (size_t i = 0; i < merged.row_count; i++) {
+		const struct frame *frame = &merged.rows[i].tree.node->frame;
+		char *line = xasprintf("%s %s", frame->code->func, frame->code->file);
+
+		haystack_add(haystack, line);
+		free(line);
+	}
+	haystack->at = merged.cursor;
+	merged_clear(&merged);
+}
+
+/* The tree has the upper half. */
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	if (move != MOVE_LEFT && move != MOVE_RIGHT)
+		list_move(app, view_page(layout) / 2, move);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	struct stacktree_node *root = stacktree_new(&app->engine->session, app->view.granularity);
+
+	format_text_tree(out, root, app->view.is_ascii);
+	stacktree_free(root);
+}
+
+static struct file_place place(const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct file_place found = { .rank = NULL };
+	struct merged merged;
+	int depth;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		const struct frame *frame = &merged.rows[merged.cursor].tree.node->frame;
+
+		found.rank = session_find_rank(
+			session,
+			merged_rank(session, merged.rows[merged.cursor].tree.node, &depth));
+		found.file = frame->code->file;
+		found.line = frame->lineno;
+	}
+	merged_clear(&merged);
+	return found;
+}
+
+static void want(struct app *app, bool is_open)
+{
+	const struct session *session = &app->engine->session;
+	struct merged merged;
+	const struct rank *rank;
+	const struct thread *main;
+	int depth;
+
+	if (!is_open)
+		return;
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		rank = session_find_rank(
+			session,
+			merged_rank(session, merged.rows[merged.cursor].tree.node, &depth));
+		main = rank != NULL ? rank_main_thread(rank) : NULL;
+		if (main != NULL)
+			want_frame(app, rank, main->sample.tid, main->sample.stack, depth);
+	}
+	merged_clear(&merged);
+}
+
+static int toggle(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+	struct merged merged;
+	int result = -1;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		focus_these(session, &merged.rows[merged.cursor].tree.node->ranks);
+		result = 0;
+	}
+	merged_clear(&merged);
+	return result < 0 ? error_set(error, "there is no branch here.") : 0;
+}
+
+static int expand(struct app *app, struct error *error)
+{
+	const struct merged_row *row;
+	struct key_set *set;
+	struct merged merged;
+
+	(void)error;
+	merged_make(&merged, &app->engine->session, &app->view);
+	if (merged.row_count > 0) {
+		row = &merged.rows[merged.cursor];
+		/* The second row of an opened recursion closes it again. */
+		set = row->fold_count > 0 || row->run == 2 ? &app->view.opened_runs
+							   : &app->view.folded;
+		app->view.cursors[VIEW_MERGED] = merged.cursor;
+		if (key_set_has(set, row->key))
+			key_set_remove(set, row->key);
+		else
+			key_set_add_page(set, row->key);
+	}
+	merged_clear(&merged);
+	return 0;
+}
+
+void open_branch(struct app *app)
+{
+	struct session *session = &app->engine->session;
+	struct merged merged;
+	int depth;
+	int rank;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		rank = merged_rank(session, merged.rows[merged.cursor].tree.node, &depth);
+		session->choice.selection = (struct selection){ .rank = rank, .depth = depth };
+		session->revision++;
+		view_open(&app->view, VIEW_HOME);
+		app->view.pane = PANE_SOURCE;
+	}
+	merged_clear(&merged);
+}
+
+static int open_row(struct command_context *context, struct error *error)
+{
+	(void)error;
+	open_branch(command_app(context));
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "source" },
+	{ { "expand", NULL }, "fold" },
+	{ { "toggle", NULL }, "focus these" },
+	{ { "granularity", NULL }, "granularity" },
+	{ { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_merged = {
+	.copied = "The merged stacks",
+	.hints = hints,
+	.draw = draw,
+	.want = want,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.copy = copy,
+	.place = place,
+	.open = open_row,
+	.expand = expand,
+	.toggle = toggle,
+};

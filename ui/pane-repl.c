@@ -7,8 +7,13 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 static const char *const helps[] = {
 	"Python for the ranks of the focus. One that a debugger of ours holds runs it in the frame "
@@ -69,8 +74,11 @@ static void put_line(struct window window, int row, const struct repl *repl)
 	prompt_draw(window_part(window, row, column, 1, window.column_count - column), &repl->line);
 }
 
-void pane_repl(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	const struct repl *repl = &view->repl;
 	struct window inner = pane_frame(window);
 	int room = inner.row_count - 1;
@@ -103,7 +111,7 @@ static const struct {
 	{ "^T", "tracebacks", NULL }, { "^C", "drops the line", NULL },
 };
 
-void pane_repl_hints(struct window window)
+static void put_hints(struct window window)
 {
 	int column = 1;
 
@@ -120,3 +128,31 @@ void pane_repl_hints(struct window window)
 		column = start + width + 2;
 	}
 }
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	struct repl *repl = &app->view.repl;
+	int page = view_page(layout);
+	int hidden = repl_hidden_rows(&app->engine->session, &app->view);
+	int at = hidden - repl->back;
+
+	repl->back = hidden -
+		     grid_move_in(at > 0 ? at : 0, hidden + 1, 1, page > 1 ? page - 1 : 1, move);
+}
+
+static bool is_typed_to(const struct session *session)
+{
+	(void)session;
+	return true;
+}
+
+const struct view_type view_repl = {
+	.copied = "This text",
+	.is_overlay = true,
+	.leaving_key = "Esc",
+	.is_typed_to = is_typed_to,
+	.put_typing_hints = put_hints,
+	.draw = draw,
+	.key = repl_takes,
+	.move = move_cursor,
+};

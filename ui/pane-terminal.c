@@ -5,9 +5,12 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands.h"
 #include "ui/console.h"
 #include "ui/pane.h"
 #include "ui/terminal.h"
+#include "ui/view-type.h"
 
 static const char *lack_of(const struct session *session)
 {
@@ -50,8 +53,11 @@ static void put_cursor(struct window window, const struct console *console)
 		window_emphasise(window, row, column, 1, 1, EMPHASIS_REVERSE);
 }
 
-void pane_terminal(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	const struct console *console = &view->terminal;
 	struct window inner = pane_frame(window);
 	const char *lack = lack_of(session);
@@ -66,3 +72,27 @@ void pane_terminal(struct window window, const struct session *session, const st
 	if (console->back == 0 && launching_is_alive(session))
 		put_cursor(inner, console);
 }
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	console_move(&app->view.terminal, view_page(layout), move);
+}
+
+static const struct hint hints[] = {
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_terminal = {
+	.copied = "This text",
+	.is_overlay = true,
+	.hints = hints,
+	.leaving_key = "^]",
+	.is_typed_to = launching_is_alive,
+	.put_typing_hints = pane_console_hints,
+	.draw = draw,
+	.refresh = started_refresh,
+	.key = started_takes,
+	.move = move_cursor,
+};

@@ -6,9 +6,13 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/command.h"
+#include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/grid.h"
+#include "ui/haystack.h"
 #include "ui/keymap.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 static void append_help(struct buffer *out, const struct keymap *keymap)
 {
@@ -37,42 +41,6 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 		"+ folded     - open\n");
 }
 
-void pane_text_append(struct buffer *out, const struct session *session, const struct view *view,
-		      const struct keymap *keymap)
-{
-	switch (view->kind) {
-	case VIEW_HELP:
-		append_help(out, keymap);
-		break;
-	case VIEW_LOG:
-		pane_log_append(out, session, view);
-		break;
-	case VIEW_TEXT:
-		if (view->text != NULL)
-			buffer_append_string(out, view->text);
-		break;
-	case VIEW_HOME:
-	case VIEW_MERGED:
-	case VIEW_DIFF:
-	case VIEW_JOBS:
-	case VIEW_CONSOLE:
-	case VIEW_TERMINAL:
-	case VIEW_REPL:
-	case VIEW_TENSOR:
-	case VIEW_BREAKPOINTS:
-	case VIEW_COMPARE:
-	case VIEW_DIFFERENCE:
-	case VIEW_PARAMETERS:
-	case VIEW_KIND_COUNT:
-		break;
-	}
-}
-
-static const char *const titles[VIEW_KIND_COUNT] = {
-	[VIEW_HELP] = "Help",
-	[VIEW_TEXT] = "Answer",
-};
-
 void pane_append_range(struct buffer *out, int first, int rows, int count)
 {
 	if (rows <= 0 || rows >= count)
@@ -84,34 +52,21 @@ void pane_append_range(struct buffer *out, int first, int rows, int count)
 	text_count(out, (uint64_t)count);
 }
 
-static int count_lines(const char *text)
+/* The lines from the cursor on. */
+static void put_text(const struct scene *scene, const char *title, struct haystack *text)
 {
-	int count = 0;
-
-	for (; *text != '\0'; text++)
-		count += *text == '\n';
-	return count;
-}
-
-void pane_text(struct window window, const struct session *session, const struct view *view,
-	       const struct keymap *keymap)
-{
+	struct window window = scene->body;
 	struct window inner = pane_frame(window);
-	struct buffer text = BUFFER_INIT;
-	char *at;
-	int first = view->text_scroll;
-	int last;
 	struct buffer range = BUFFER_INIT;
+	int last = text->count - inner.row_count;
+	int first = text->at;
+	char *at = text->text.data;
 
-	pane_text_append(&text, session, view, keymap);
-	last = count_lines(text.data) - inner.row_count;
 	if (first > last)
 		first = last > 0 ? last : 0;
-	pane_append_range(&range, first, inner.row_count, count_lines(text.data));
+	pane_append_range(&range, first, inner.row_count, text->count);
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true, titles[view->kind],
-			   range.data);
-	at = text.data;
+		pane_title(window, 0, 1, window.column_count - 2, true, title, range.data);
 	for (int row = -first; row < inner.row_count && *at != '\0'; row++) {
 		size_t length = strcspn(at, "\n");
 		bool is_last = at[length] == '\0';
@@ -122,5 +77,96 @@ void pane_text(struct window window, const struct session *session, const struct
 		at += length + !is_last;
 	}
 	buffer_clear(&range);
-	buffer_clear(&text);
 }
+
+static void opened(struct view *view)
+{
+	view->cursors[view->kind] = 0;
+}
+
+void text_move(struct app *app, int page, enum move move)
+{
+	int *first = &app->view.cursors[app->view.kind];
+	struct haystack text;
+	int last;
+
+	haystack_init(&text, app);
+	last = text.count > page ? text.count - page : 0;
+	*first = grid_move_in(*first, last + 1, 1, page, move);
+	haystack_clear(&text);
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	text_move(app, view_page(layout), move);
+}
+
+static const struct hint hints[] = {
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+static void add_help(struct haystack *haystack, const struct view *view,
+		     const struct keymap *keymap)
+{
+	append_help(&haystack->text, keymap);
+	haystack_take_text(haystack, view->cursors[VIEW_HELP]);
+}
+
+static void add_help_rows(struct haystack *haystack, const struct app *app)
+{
+	add_help(haystack, &app->view, &app->keymap);
+}
+
+static void draw_help(const struct scene *scene)
+{
+	struct haystack text = { .text = BUFFER_INIT };
+
+	add_help(&text, scene->view, scene->keymap);
+	put_text(scene, "Help", &text);
+	haystack_clear(&text);
+}
+
+const struct view_type view_help = {
+	.copied = "This text",
+	.is_overlay = true,
+	.hints = hints,
+	.draw = draw_help,
+	.opened = opened,
+	.add_rows = add_help_rows,
+	.move = move_cursor,
+};
+
+static void add_text(struct haystack *haystack, const struct view *view)
+{
+	if (view->text != NULL)
+		buffer_append_string(&haystack->text, view->text);
+	haystack_take_text(haystack, view->cursors[VIEW_TEXT]);
+}
+
+static void add_text_rows(struct haystack *haystack, const struct app *app)
+{
+	add_text(haystack, &app->view);
+}
+
+static void draw_text(const struct scene *scene)
+{
+	struct haystack text = { .text = BUFFER_INIT };
+
+	add_text(&text, scene->view);
+	put_text(scene, "Answer", &text);
+	haystack_clear(&text);
+}
+
+const struct view_type view_text = {
+	.copied = "This text",
+	.is_overlay = true,
+	.hints = hints,
+	.draw = draw_text,
+	.opened = opened,
+	.refresh = text_refresh,
+	.add_rows = add_text_rows,
+	.move = move_cursor,
+};

@@ -24,24 +24,12 @@
 struct canvas;
 struct keymap;
 
+#define VIEW(KIND, row) VIEW_##KIND,
 enum view_kind {
-	VIEW_HOME,
-	VIEW_MERGED,
-	VIEW_DIFF,
-	VIEW_JOBS,
-	VIEW_BREAKPOINTS,
-	VIEW_HELP,
-	VIEW_LOG,
-	VIEW_TEXT, /* what a command printed */
-	VIEW_CONSOLE,
-	VIEW_TERMINAL,	 /* of the job that was started */
-	VIEW_COMPARE,	 /* what ranks answered */
-	VIEW_DIFFERENCE, /* of two of them */
-	VIEW_PARAMETERS, /* in which replicas differ */
-	VIEW_REPL,	 /* code for them, and what that gave */
-	VIEW_TENSOR,	 /* one tensor of one rank */
+#include "ui/views.def"
 	VIEW_KIND_COUNT,
 };
+#undef VIEW
 
 enum pane {
 	PANE_GRID,
@@ -102,12 +90,8 @@ struct search_origin {
 	struct selection selection;
 	uint64_t group; /* of the grid */
 	int source_line;
-	int breakpoint_cursor;
 	int locals_cursor;
-	int merged_cursor;
-	int diff_cursor;
-	int job_cursor;
-	int text_scroll;
+	int cursors[VIEW_KIND_COUNT];
 	char *search; /* NULL: nothing */
 };
 
@@ -121,6 +105,9 @@ struct view {
 	enum view_kind kind;
 	/* Where "back" leads from what lies over another view. */
 	enum view_kind behind[VIEW_KIND_COUNT];
+	/* The row of the cursor in each view; of a text the first line. -1 in
+	 * the merged stacks: at the outlier. */
+	int cursors[VIEW_KIND_COUNT];
 	enum pane pane;
 	bool is_zoomed;
 	enum grid_mode grid;
@@ -141,25 +128,18 @@ struct view {
 				* line that runs, and goes with it */
 	uint64_t source_stops; /* at which stop of the rank that was */
 	int locals_cursor;
-	int breakpoint_cursor;	    /* in the list of them */
 	struct key_set opened;	    /* variables */
-	int merged_cursor;	    /* -1: at the outlier */
 	struct key_set folded;	    /* branches of the merged stacks */
 	struct key_set opened_runs; /* recursions in them */
 	enum stacktree_granularity granularity;
 	enum diff_against against;
 	int against_rank;
 	double against_seconds;
-	int diff_cursor; /* row of the diff */
-	int compare_cursor;
 	struct tensor_choice tensor;
 	bool has_heat; /* colours for areas, two in a cell */
-	int parameters_cursor;
 	int difference_rank;
 	int difference_against;
-	int job_cursor;	     /* in the list of jobs */
 	bool is_in_job;	     /* opened from the list: "back" leads there */
-	int text_scroll;     /* help, log, text: its first line */
 	int other_scroll;    /* of what has not the focus in VIEW_LOG */
 	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
 	struct console console;
@@ -184,8 +164,6 @@ struct view {
 };
 
 void view_init(struct view *view);
-/* "compare": of a view that has keys of its own; NULL of one that has none. */
-const char *view_name(enum view_kind kind);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);
@@ -195,12 +173,9 @@ void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked);
 /* Asks which of these to do; every other key does nothing. */
 void view_ask_which(struct view *view, const char *question, const struct view_choice *choices);
-/* Opens a view; help, log and text, and what is like them, remember what was
- * behind them. */
+/* Opens a view; an overlay remembers the view that was open. */
 void view_open(struct view *view, enum view_kind kind);
 
-/* In VIEW_LOG: our log has the focus, or what the rank prints. */
-void view_focus_log(struct view *view, bool is_log_focused);
 bool key_set_has(const struct key_set *set, uint64_t key);
 /* How many pages of key are wanted: 0 when it is not in the set. */
 int key_set_pages(const struct key_set *set, uint64_t key);

@@ -43,12 +43,12 @@ static void a_search_in_the_jobs_is_given_up(void **state)
 	const struct view *view = &stage->app.view;
 
 	stage_keys(stage, "/ f i n e t");
-	assert_int_equal(view->job_cursor, 1);
+	assert_int_equal(view->cursors[VIEW_JOBS], 1);
 	/* Each key looks from where the search began. */
 	stage_keys(stage, "Backspace Backspace");
-	assert_int_equal(view->job_cursor, 1);
+	assert_int_equal(view->cursors[VIEW_JOBS], 1);
 	stage_keys(stage, "Esc");
-	assert_int_equal(view->job_cursor, 0);
+	assert_int_equal(view->cursors[VIEW_JOBS], 0);
 }
 
 static void a_click_gives_up_what_is_typed(void **state)
@@ -160,7 +160,7 @@ static void a_newline_moves_no_line(void **state)
 	free(*script);
 	*script = xstrdup("a\nb\nc");
 	stage_keys(stage, "J Home / f i n e t Enter");
-	assert_int_equal(stage->app.view.job_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_JOBS], 1);
 }
 
 static void a_diff_is_with_a_whole_rank(void **state)

@@ -340,9 +340,9 @@ static void few_rows_have_no_frame(void **state)
 
 	stage_resize(stage, 5, 20);
 	for (size_t i = 0; i < ARRAY_LENGTH(views); i++) {
-		stage->app.view.merged_cursor = 0;
+		stage->app.view.cursors[VIEW_MERGED] = 0;
 		stage_keys(stage, views[i].key);
-		stage->app.view.merged_cursor = 0;
+		stage->app.view.cursors[VIEW_MERGED] = 0;
 		stage_check_shows(stage, views[i].text);
 		assert_int_equal(canvas_cell(&stage->app.canvas, 2, 0)->sides, 0);
 		stage_keys(stage, "Esc Esc");
@@ -355,11 +355,11 @@ static void the_diff_has_a_cursor(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "D End");
-	assert_int_equal(stage->app.view.diff_cursor, 4);
+	assert_int_equal(stage->app.view.cursors[VIEW_DIFF], 4);
 	stage_keys(stage, "Up");
-	assert_int_equal(stage->app.view.diff_cursor, 3);
+	assert_int_equal(stage->app.view.cursors[VIEW_DIFF], 3);
 	stage_keys(stage, "Home .");
-	assert_int_equal(stage->app.view.diff_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_DIFF], 1);
 	app_draw(&stage->app);
 	assert_true(canvas_cell(&stage->app.canvas, 4, 3)->emphasis & EMPHASIS_SELECTED);
 }
