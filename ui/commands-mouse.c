@@ -83,12 +83,11 @@ static void choose_local(struct app *app, const struct hit *hit)
 	app->view.locals_cursor = hit->value;
 }
 
+/* Beside the source a row has no cursor: it is shown at once. */
 static void choose_branch(struct app *app, const struct hit *hit)
 {
 	app->view.cursors[VIEW_MERGED] = hit->value;
-	/* Beside the source a row has no cursor: it is shown at once. */
-	if (app->view.kind == VIEW_HOME)
-		open_branch(app);
+	open_branch(app);
 }
 
 static void choose_breakpoint(struct app *app, const struct hit *hit)

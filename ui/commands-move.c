@@ -18,8 +18,8 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"
-#include "ui/haystack.h"
 #include "ui/layout.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/pane-breakpoints.h"
 #include "ui/view-type.h"
@@ -257,30 +257,6 @@ void home_move(struct app *app, const struct layout *layout, enum move move)
 	case PANE_COUNT:
 		break;
 	}
-}
-
-int view_page(const struct layout *layout)
-{
-	int page = layout->body.row_count;
-
-	return at_least_one(pane_has_frame(page) ? page - 2 : page);
-}
-
-int list_first(int cursor, int row_count)
-{
-	return cursor >= row_count ? cursor - row_count + 1 : 0;
-}
-
-void list_move(struct app *app, int page, enum move move)
-{
-	enum view_kind kind = view_shown(&app->engine->session, &app->view);
-	struct haystack rows;
-
-	haystack_init(&rows, app);
-	if (rows.count > 0)
-		app->view.cursors[kind] =
-			grid_move_in(rows.at, rows.count, 1, at_least_one(page), move);
-	haystack_clear(&rows);
 }
 
 int ui_cursor(struct command_context *context, int argc, char **argv, struct error *error)

@@ -11,11 +11,12 @@
 struct window;
 
 enum hit_kind {
+	HIT_NONE = 0,
 	HIT_PANE = 1,	       /* enum pane: inside and title */
 	HIT_RANK = 2,	       /* a rank's number */
 	HIT_FRAME = 4,	       /* a depth of the selected thread's stack */
 	HIT_LOCAL = 8,	       /* a row of the locals */
-	HIT_MERGED = 16,       /* a row of the merged stacks */
+	HIT_MERGED = 16,       /* a row of the merged stacks beside the source */
 	HIT_ROW = 256,	       /* a group, child or thread: a row of the ranklist */
 	HIT_GROUP = 512,       /* a group by its first rank in the ranklist */
 	HIT_COLUMN = 1024,     /* enum column, in the head of the table */

@@ -17,6 +17,7 @@
 #include "ui/grid.h"
 #include "ui/haystack.h"
 #include "ui/hit.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 

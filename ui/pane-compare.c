@@ -22,6 +22,7 @@
 #include "ui/comparetable.h"
 #include "ui/differencetext.h"
 #include "ui/haystack.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
@@ -121,8 +122,10 @@ static int text_column(const struct drawing *drawing)
 	return 2 + drawing->columns.ranks + GAP + drawing->columns.count + GAP;
 }
 
-static void put_row(struct window window, int at, const struct drawing *drawing, size_t row)
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct drawing *drawing = data;
+	size_t row = (size_t)number;
 	const struct answer_rows *rows = drawing->rows;
 	const struct answer_class *class = answer_rows_class(rows, row);
 	bool is_first = rows->items[row].line == 0;
@@ -251,14 +254,14 @@ static void put_sentences(struct window window, const struct session *session,
 
 static void put_rows(struct window window, const struct drawing *drawing, int cursor)
 {
-	const struct answer_rows *rows = drawing->rows;
-	int first = cursor >= window.row_count ? cursor - window.row_count + 1 : 0;
+	struct list list = {
+		.count = (int)drawing->rows->count,
+		.cursor = cursor,
+		.hit = HIT_LIST,
+		.put_row = put_row,
+	};
 
-	for (int i = 0; i < window.row_count && (size_t)(first + i) < rows->count; i++) {
-		put_row(window, i, drawing, (size_t)(first + i));
-		window_hit(window, i, 0, 1, window.column_count, HIT_LIST, first + i);
-	}
-	window_emphasise(window, cursor - first, 0, 1, window.column_count, EMPHASIS_SELECTED);
+	list_put(window, &list, drawing);
 }
 
 /* A third of the rows is for sentences, and what the table leaves. */

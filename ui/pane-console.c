@@ -16,6 +16,7 @@
 #include "ui/commands-private.h"
 #include "ui/console.h"
 #include "ui/grid.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/terminal.h"
 #include "ui/view-type.h"

@@ -15,6 +15,7 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/haystack.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
@@ -193,33 +194,36 @@ static void put_frame(struct window window, int row, char op, const struct frame
 	buffer_clear(&place);
 }
 
+static void put_left(struct window window, int line, int row, const void *data)
+{
+	const struct stackdiff *diff = data;
+
+	if (diff->rows[row].a != NULL)
+		put_frame(window, line, diff->rows[row].op, diff->rows[row].a);
+}
+
+static void put_right(struct window window, int line, int row, const void *data)
+{
+	const struct stackdiff *diff = data;
+
+	if (diff->rows[row].b != NULL)
+		put_frame(window, line, diff->rows[row].op, diff->rows[row].b);
+}
+
 static void put_rows(struct window left, struct window right, const struct stackdiff *diff,
 		     int cursor)
 {
 	int last = (int)diff->row_count - 1;
-	int first = 0;
+	struct list list = {
+		.count = last + 1,
+		.cursor = cursor < last ? cursor : last,
+		.hit = HIT_LIST,
+		.put_row = put_left,
+	};
 
-	if (cursor > last)
-		cursor = last;
-	if (cursor >= left.row_count)
-		first = cursor - left.row_count + 1;
-	for (int i = 0; i < left.row_count; i++) {
-		const struct stackdiff_row *row;
-
-		if ((size_t)(first + i) >= diff->row_count)
-			break;
-		row = &diff->rows[first + i];
-		if (row->a != NULL)
-			put_frame(left, i, row->op, row->a);
-		if (row->b != NULL)
-			put_frame(right, i, row->op, row->b);
-		window_hit(left, i, 0, 1, left.column_count, HIT_LIST, first + i);
-		window_hit(right, i, 0, 1, right.column_count, HIT_LIST, first + i);
-		if (first + i != cursor)
-			continue;
-		window_emphasise(left, i, 0, 1, left.column_count, EMPHASIS_SELECTED);
-		window_emphasise(right, i, 0, 1, right.column_count, EMPHASIS_SELECTED);
-	}
+	list_put(left, &list, diff);
+	list.put_row = put_right;
+	list_put(right, &list, diff);
 }
 
 static void put_source(struct window window, const struct session *session, const struct rank *rank,

@@ -13,10 +13,10 @@
 #include "ui/commands-private.h"
 #include "ui/haystack.h"
 #include "ui/hit.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
-#define CURSOR_MARK 0x25b8 /* ▸ */
 #define FIRST_COLUMN 5
 #define VERDICT_MINIMUM 44 /* columns it needs to stand beside the facts */
 #define HEAD_ROWS 9	   /* from as many on there are titles and blanks */
@@ -169,9 +169,14 @@ static int cursor_of(const struct session *session, const struct view *view)
 	return view->cursors[VIEW_JOBS] < 0 ? 0 : view->cursors[VIEW_JOBS];
 }
 
-static void put_job(struct window window, int row, const struct session *session, int index,
-		    bool is_wide)
+static bool is_wide(struct window window)
 {
+	return window.column_count - facts_width(window) >= VERDICT_MINIMUM;
+}
+
+static void put_job(struct window window, int row, int index, const void *data)
+{
+	const struct session *session = data;
 	const struct job *job = &session->jobs[index];
 	struct job_summary summary;
 	int column;
@@ -179,7 +184,7 @@ static void put_job(struct window window, int row, const struct session *session
 	job_summary_make(&summary, session, (size_t)index);
 	column = put_facts(window, row, job, &summary);
 	job_summary_clear(&summary);
-	if (is_wide)
+	if (is_wide(window))
 		put_finding(window, row, column, &job->finding);
 	else
 		put_finding(window, row + 1, FIRST_COLUMN, &job->finding);
@@ -189,34 +194,27 @@ static void draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
-	const struct view *view = scene->view;
-	bool is_wide = window.column_count - facts_width(window) >= VERDICT_MINIMUM;
 	bool has_head = window.row_count >= HEAD_ROWS;
-	int height = is_wide ? 1 : 2;
-	int cursor = cursor_of(session, view);
+	struct list list = {
+		.count = (int)session->job_count,
+		.cursor = cursor_of(session, scene->view),
+		.height = is_wide(window) ? 1 : 2,
+		.has_mark = true,
+		.mark_column = 3,
+		.hit = HIT_LIST,
+		.put_row = put_job,
+	};
 	struct buffer text = BUFFER_INIT;
 	int top = has_head ? 1 : 0;
-	int shown;
-	int first;
 
 	append_title(&text, session);
 	top += window_put_paragraph(window, top, 3, 2, STYLE_TITLE_FOCUSED, text.data);
 	buffer_clear(&text);
 	if (has_head && session->job_count > 0)
-		put_head(window, top + 1, is_wide);
+		put_head(window, top + 1, is_wide(window));
 	top += has_head ? 2 : 0;
-	shown = (window.row_count - top) / height;
-	first = cursor >= shown ? cursor - shown + 1 : 0;
-	for (int i = first; i < (int)session->job_count && i - first < shown; i++) {
-		int row = top + (i - first) * height;
-
-		put_job(window, row, session, i, is_wide);
-		window_hit(window, row, 0, height, window.column_count, HIT_LIST, i);
-		if (i != cursor)
-			continue;
-		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED, CURSOR_MARK);
-		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_BOLD);
-	}
+	list_put(window_part(window, top, 0, window.row_count - top, window.column_count), &list,
+		 session);
 }
 
 static void add_rows(struct haystack *haystack, const struct app *app)

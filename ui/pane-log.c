@@ -14,6 +14,7 @@
 #include "ui/app.h"
 #include "ui/haystack.h"
 #include "ui/layout.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
@@ -279,21 +280,10 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 /* At the end the lines to come are followed. */
 static void move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
-	int *first = &app->view.cursors[VIEW_LOG];
-	int page = page_of(&app->view, layout->body.row_count);
-	struct haystack text;
-	int last;
+	int last = text_move(app, page_of(&app->view, layout->body.row_count), move);
 
-	if (page < 1)
-		page = 1;
-	haystack_init(&text, app);
-	last = text.count > page ? text.count - page : 0;
-	haystack_clear(&text);
-	if (*first > last)
-		*first = last;
-	text_move(app, page, move);
-	if (*first >= last)
-		*first = SCROLL_END;
+	if (app->view.cursors[VIEW_LOG] == last)
+		app->view.cursors[VIEW_LOG] = SCROLL_END;
 }
 
 /* Output and log take turns. */

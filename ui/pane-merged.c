@@ -18,10 +18,10 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/haystack.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
-#define CURSOR_MARK 0x25b8  /* ▸ */
 #define OUTLIER_MARK 0x25c6 /* ◆ */
 #define SET_WIDTH 15
 #define SOURCE_ROWS 4
@@ -253,9 +253,18 @@ static bool is_torn(const struct session *session, const struct stacktree_node *
 	return false;
 }
 
-static void put_row(struct window window, int at, const struct session *session,
-		    const struct view *view, const struct merged_row *row, int number_width)
+struct drawing {
+	const struct merged *merged;
+	const struct session *session;
+	const struct view *view;
+	int number_width;
+};
+
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct drawing *drawing = data;
+	const struct merged_row *row = &drawing->merged->rows[number];
+	int number_width = drawing->number_width;
 	const struct stacktree_node *node = row->tree.node;
 	struct buffer text = BUFFER_INIT;
 	enum style style = node->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
@@ -281,10 +290,10 @@ static void put_row(struct window window, int at, const struct session *session,
 	column += window_put(window, at, column, width / 3, STYLE_BORDER, row->tree.prefix);
 	buffer_reset(&text);
 	if (row->fold_count == 0)
-		append_node_place(&text, node, view->granularity, width < NARROW);
+		append_node_place(&text, node, drawing->view->granularity, width < NARROW);
 	used = window_put_path(window, at, width, place_room(width - column, node), style,
 			       text.data);
-	if (is_torn(session, node))
+	if (is_torn(drawing->session, node))
 		column += window_put(window, at, column, 1, STYLE_WARNING, "~");
 	buffer_reset(&text);
 	append_name(&text, row);
@@ -295,9 +304,14 @@ static void put_row(struct window window, int at, const struct session *session,
 void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
 		      const struct merged *merged, bool has_cursor)
 {
-	int rows = window.row_count;
-	int numbers = count_width(merged);
-	int first = 0;
+	struct drawing drawing = { merged, session, view, count_width(merged) };
+	struct list list = {
+		.count = (int)merged->row_count,
+		.cursor = has_cursor ? merged->cursor : -1,
+		.has_mark = true,
+		.hit = has_cursor ? HIT_LIST : HIT_MERGED,
+		.put_row = put_row,
+	};
 
 	if (merged->row_count == 0) {
 		window_put_paragraph(
@@ -307,18 +321,7 @@ void pane_merged_tree(struct window window, const struct session *session, const
 				: "No stack was read yet.");
 		return;
 	}
-	if (has_cursor && merged->cursor >= rows)
-		first = merged->cursor - rows + 1;
-	for (int i = first; i < (int)merged->row_count && i - first < rows; i++) {
-		put_row(window, i - first, session, view, &merged->rows[i], numbers);
-		window_hit(window, i - first, 0, 1, window.column_count, HIT_MERGED, i);
-		if (has_cursor && i == merged->cursor) {
-			window_put_character(window, i - first, 0, STYLE_TITLE_FOCUSED,
-					     CURSOR_MARK);
-			window_emphasise(window, i - first, 0, 1, window.column_count,
-					 EMPHASIS_BOLD);
-		}
-	}
+	list_put(window, &list, &drawing);
 }
 
 static const char *const granularity_names[] = {
@@ -376,7 +379,7 @@ static int tree_rows(const struct merged *merged, int rows)
 static void append_range(struct buffer *out, const struct merged *merged, int rows, int width)
 {
 	struct buffer range = BUFFER_INIT;
-	int first = merged->cursor >= rows ? merged->cursor - rows + 1 : 0;
+	int first = list_first(merged->cursor, rows);
 
 	pane_append_range(&range, first, rows, (int)merged->row_count);
 	if (range.length > 0 && text_width(out->data) + 3 + text_width(range.data) <= width)

@@ -15,6 +15,7 @@
 #include "ui/commands-private.h"
 #include "ui/differencetext.h"
 #include "ui/haystack.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
@@ -243,9 +244,16 @@ static void put_head(struct window window, const struct widths *widths)
 	window_put(window, 0, column, window.column_count - column, STYLE_DIM, "what differs");
 }
 
-static void put_row(struct window window, int at, const struct widths *widths,
-		    const struct paramdiff_row *row)
+struct table {
+	const struct session *session;
+	struct widths widths;
+};
+
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct table *table = data;
+	const struct widths *widths = &table->widths;
+	const struct paramdiff_row *row = parameters_row(table->session, (size_t)number);
 	struct buffer text = BUFFER_INIT;
 	int column = MARK_WIDTH;
 
@@ -314,23 +322,6 @@ static void put_title(struct window window, const struct session *session)
 	buffer_clear(&left);
 }
 
-static int put_rows(struct window window, const struct session *session,
-		    const struct widths *widths, int cursor)
-{
-	int first = cursor >= window.row_count ? cursor - window.row_count + 1 : 0;
-	const struct paramdiff_row *row = parameters_row(session, (size_t)first);
-	int at = 0;
-
-	while (at < window.row_count && row != NULL) {
-		put_row(window, at, widths, row);
-		row = next_row(session, row);
-		window_hit(window, at, 0, 1, window.column_count, HIT_LIST, first + at);
-		at++;
-	}
-	window_emphasise(window, cursor - first, 0, 1, window.column_count, EMPHASIS_SELECTED);
-	return at;
-}
-
 static void draw(const struct scene *scene)
 {
 	struct window window = scene->body;
@@ -343,12 +334,18 @@ static void draw(const struct scene *scene)
 	if (pane_has_frame(window.row_count))
 		put_title(window, session);
 	if (cursor >= 0) {
-		struct widths widths = find_widths(session, inner.column_count);
+		struct table table = { session, find_widths(session, inner.column_count) };
+		struct list list = {
+			.count = (int)count_of(session),
+			.cursor = cursor,
+			.hit = HIT_LIST,
+			.put_row = put_row,
+		};
 		int most = inner.row_count - inner.row_count / 3;
 
-		put_head(inner, &widths);
-		rows = 1 + put_rows(window_part(inner, 1, 0, most - 1, inner.column_count), session,
-				    &widths, cursor);
+		put_head(inner, &table.widths);
+		rows = 1 + list_put(window_part(inner, 1, 0, most - 1, inner.column_count), &list,
+				    &table);
 		if (inner.row_count > rows + 3)
 			rows++;
 	}

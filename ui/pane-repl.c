@@ -12,6 +12,7 @@
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/grid.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 

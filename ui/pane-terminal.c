@@ -8,6 +8,7 @@
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/console.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/terminal.h"
 #include "ui/view-type.h"

@@ -11,6 +11,7 @@
 #include "ui/grid.h"
 #include "ui/haystack.h"
 #include "ui/keymap.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
@@ -82,18 +83,6 @@ static void put_text(const struct scene *scene, const char *title, struct haysta
 static void opened(struct view *view)
 {
 	view->cursors[view->kind] = 0;
-}
-
-void text_move(struct app *app, int page, enum move move)
-{
-	int *first = &app->view.cursors[app->view.kind];
-	struct haystack text;
-	int last;
-
-	haystack_init(&text, app);
-	last = text.count > page ? text.count - page : 0;
-	*first = grid_move_in(*first, last + 1, 1, page, move);
-	haystack_clear(&text);
 }
 
 static void move_cursor(struct app *app, const struct layout *layout, enum move move)

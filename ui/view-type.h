@@ -94,7 +94,7 @@ struct view_type {
 	void (*add_rows)(struct haystack *haystack, const struct app *app);
 	/* Selects a row that was found; NULL: it gets the cursor. */
 	void (*select)(struct app *app, int row);
-	/* NULL: list_move() by the height of the body. */
+	/* NULL: list_move() (list.h) by the height of the body. */
 	void (*move)(struct app *app, const struct layout *layout, enum move move);
 	/* `pane` switches between panes of the view; NULL: between those of home. */
 	void (*switch_pane)(struct view *view);
@@ -115,14 +115,5 @@ struct view_type {
 /* The row of a kind of view; of the view that is shown (view_shown()). */
 const struct view_type *view_type_of(enum view_kind kind);
 const struct view_type *view_type_shown(const struct session *session, const struct view *view);
-
-/* Moves the cursor of the shown view in the rows, by page where a page is asked for. */
-void list_move(struct app *app, int page, enum move move);
-/* Scrolls the text of the open view; its cursor is the first line. */
-void text_move(struct app *app, int page, enum move move);
-/* The first of the rows that so many lines show: the cursor is among them. */
-int list_first(int cursor, int row_count);
-/* Rows of the body inside its frame, one at least. */
-int view_page(const struct layout *layout);
 
 #endif

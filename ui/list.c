@@ -1,0 +1,81 @@
+#include "ui/list.h"
+
+#include "banned.h"
+#include "engine/engine.h"
+#include "ui/app.h"
+#include "ui/haystack.h"
+#include "ui/layout.h"
+#include "ui/pane.h"
+
+#define CURSOR_MARK 0x25b8 /* ▸ */
+
+static void put_cursor(struct window window, int line, const struct list *list)
+{
+	if (list->has_mark)
+		window_put_character(window, line, list->mark_column, STYLE_TITLE_FOCUSED,
+				     CURSOR_MARK);
+	window_emphasise(window, line, 0, 1, window.column_count,
+			 list->has_mark ? EMPHASIS_BOLD : EMPHASIS_SELECTED);
+}
+
+int list_first(int cursor, int row_count)
+{
+	return cursor >= row_count ? cursor - row_count + 1 : 0;
+}
+
+int list_put(struct window window, const struct list *list, const void *data)
+{
+	int height = list->height > 0 ? list->height : 1;
+	int shown = window.row_count / height;
+	int first = list_first(list->cursor, shown);
+	int row = first;
+
+	for (; row < list->count && row - first < shown; row++) {
+		int line = (row - first) * height;
+
+		list->put_row(window, line, row, data);
+		if (list->hit != HIT_NONE)
+			window_hit(window, line, 0, height, window.column_count, list->hit, row);
+		if (row == list->cursor)
+			put_cursor(window, line, list);
+	}
+	return row - first;
+}
+
+static int at_least_one(int number)
+{
+	return number > 0 ? number : 1;
+}
+
+int view_page(const struct layout *layout)
+{
+	int page = layout->body.row_count;
+
+	return at_least_one(pane_has_frame(page) ? page - 2 : page);
+}
+
+void list_move(struct app *app, int page, enum move move)
+{
+	enum view_kind kind = view_shown(&app->engine->session, &app->view);
+	struct haystack rows;
+
+	haystack_init(&rows, app);
+	if (rows.count > 0)
+		app->view.cursors[kind] =
+			grid_move_in(rows.at, rows.count, 1, at_least_one(page), move);
+	haystack_clear(&rows);
+}
+
+int text_move(struct app *app, int page, enum move move)
+{
+	int *first = &app->view.cursors[app->view.kind];
+	struct haystack text;
+	int last;
+
+	page = at_least_one(page);
+	haystack_init(&text, app);
+	last = at_least_one(text.count - page + 1) - 1;
+	haystack_clear(&text);
+	*first = grid_move_in(*first < last ? *first : last, last + 1, 1, page, move);
+	return last;
+}
