@@ -65,7 +65,7 @@ static void take_notice(struct app *app)
 	char *notice;
 
 	/* A question is answered first. */
-	if (app->view.question != NULL || app->view.choices != NULL)
+	if (app->view.message.question != NULL || app->view.message.choices != NULL)
 		return;
 	notice = engine_take_notice(app->engine, &is_error);
 	if (notice != NULL)
@@ -152,8 +152,8 @@ static void choose(struct app *app, const struct view_choice *choices, const cha
 void app_key(struct app *app, const char *key)
 {
 	const struct view_type *open = view_type_of(app->view.kind);
-	const struct view_choice *choices = app->view.choices;
-	char *question = app->view.question;
+	const struct view_choice *choices = app->view.message.choices;
+	char *question = app->view.message.question;
 	const char *line;
 
 	app->is_changed = true;
@@ -164,7 +164,7 @@ void app_key(struct app *app, const char *key)
 	}
 	if (question != NULL && !is_answer(key))
 		return;
-	app->view.question = NULL;
+	app->view.message.question = NULL;
 	view_say(&app->view, false, NULL);
 	motion_key(&app->view.motion, &app->engine->session);
 	if (question != NULL) {
@@ -242,9 +242,9 @@ static void note_recording(struct app *app)
 	app->view.is_recording = engine_record_path(app->engine) != NULL;
 	if (replay == NULL)
 		return;
-	app->view.replay_first = replay_first_time(replay);
-	app->view.replay_end = replay_end_time(replay);
-	app->view.replay_wall = replay_wall(replay);
+	app->view.replay.first = replay_first_time(replay);
+	app->view.replay.end = replay_end_time(replay);
+	app->view.replay.wall = replay_wall(replay);
 }
 
 void app_draw(struct app *app)

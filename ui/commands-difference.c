@@ -18,8 +18,8 @@
 
 static void show(struct app *app, const struct difference *difference)
 {
-	app->view.difference_rank = difference->rank;
-	app->view.difference_against = difference->against;
+	app->view.difference.rank = difference->rank;
+	app->view.difference.against = difference->against;
 	view_open(&app->view, VIEW_DIFFERENCE);
 }
 
@@ -62,14 +62,14 @@ int ui_difference(struct command_context *context, int argc, char **argv, struct
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
 		return error_set(error, "difference belongs to the comparison; = opens one.");
-	return begin(app, app->view.difference_rank, app->view.difference_against, error);
+	return begin(app, app->view.difference.rank, app->view.difference.against, error);
 }
 
 bool stop_difference(struct app *app)
 {
 	const struct view *view = &app->view;
 	const struct difference *difference = difference_find(
-		&app->engine->session.answers, view->difference_rank, view->difference_against);
+		&app->engine->session.answers, view->difference.rank, view->difference.against);
 
 	if (difference == NULL || difference->state != DIFFERENCE_READING)
 		return false;

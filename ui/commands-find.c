@@ -83,7 +83,7 @@ static struct found look_for(const struct app *app, const char *needle, int dire
 static int find(struct app *app, int direction, struct error *error)
 {
 	const struct landmark *landmark = type_of(app)->landmark;
-	const char *needle = landmark != NULL ? landmark->needle : app->view.search;
+	const char *needle = landmark != NULL ? landmark->needle : app->view.search.text;
 	struct found found;
 	char *said;
 
@@ -95,7 +95,7 @@ static int find(struct app *app, int direction, struct error *error)
 	if (found.line < 0)
 		return error_set(error, "'%.80s' is not in this pane.", needle);
 	go_to(app, found.line);
-	app->view.has_marks = landmark == NULL;
+	app->view.search.has_marks = landmark == NULL;
 	said = xasprintf("%.40s: %d of %d", landmark != NULL ? landmark->name : needle,
 			 found.number, found.count);
 	view_say(&app->view, false, said);
@@ -107,22 +107,22 @@ void search_begin(struct app *app)
 {
 	struct view *view = &app->view;
 
-	free(view->origin.search);
-	view->origin = (struct search_origin){
+	free(view->search.origin.search);
+	view->search.origin = (struct search_origin){
 		.selection = app->engine->session.choice.selection,
 		.group = view->order.group,
 		.source_line = view->source_line,
 		.locals_cursor = view->locals_cursor,
-		.search = xstrdup_or_null(view->search),
+		.search = xstrdup_or_null(view->search.text),
 	};
-	memcpy(view->origin.cursors, view->cursors, sizeof(view->cursors));
+	memcpy(view->search.origin.cursors, view->cursors, sizeof(view->cursors));
 	prompt_open(&view->prompt, PROMPT_SEARCH, "");
 }
 
 static void go_to_origin(struct app *app)
 {
 	struct view *view = &app->view;
-	const struct search_origin *origin = &view->origin;
+	const struct search_origin *origin = &view->search.origin;
 
 	app->engine->session.choice.selection = origin->selection;
 	app->engine->session.revision++;
@@ -130,9 +130,9 @@ static void go_to_origin(struct app *app)
 	view->source_line = origin->source_line;
 	view->locals_cursor = origin->locals_cursor;
 	memcpy(view->cursors, origin->cursors, sizeof(view->cursors));
-	view->has_marks = false;
-	free(view->search);
-	view->search = xstrdup_or_null(origin->search);
+	view->search.has_marks = false;
+	free(view->search.text);
+	view->search.text = xstrdup_or_null(origin->search);
 }
 
 /* The first hit behind where the search began, and how many there are. */
@@ -152,10 +152,10 @@ static void preview(struct app *app)
 	}
 	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number, found.count);
 	go_to(app, found.line);
-	selection_changed(app, &view->origin.selection);
-	free(view->search);
-	view->search = xstrdup(prompt->text.data);
-	view->has_marks = true;
+	selection_changed(app, &view->search.origin.selection);
+	free(view->search.text);
+	view->search.text = xstrdup(prompt->text.data);
+	view->search.has_marks = true;
 }
 
 void commands_search(struct app *app, enum prompt_result result)
@@ -172,8 +172,8 @@ int ui_search(struct command_context *context, int argc, char **argv, struct err
 	/* Without a text it is the last one again. */
 	if (argc < 2)
 		return find(app, 1, error);
-	free(app->view.search);
-	app->view.search = command_join(argc, argv, 1);
+	free(app->view.search.text);
+	app->view.search.text = command_join(argc, argv, 1);
 	return find(app, 1, error);
 }
 

@@ -175,7 +175,7 @@ static void answer_itself(struct app *app)
 {
 	struct buffer text = BUFFER_INIT;
 
-	if (app->view.choices == NULL)
+	if (app->view.message.choices == NULL)
 		return;
 	launching_append(&text, &app->engine->session);
 	buffer_append_string(&text, "; q leaves.");

@@ -151,7 +151,7 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 		return 0;
 	}
 	run_to(app, frame->code->file, line);
-	if (is_stopped && !app->view.is_message_error)
+	if (is_stopped && !app->view.message.is_error)
 		go_to_line(app, line);
 	return 0;
 }

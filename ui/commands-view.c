@@ -107,7 +107,7 @@ int ui_granularity(struct command_context *context, int argc, char **argv, struc
 {
 	static const char *const names[] = { "line", "function", "file" };
 	struct view *view = &command_app(context)->view;
-	int granularity = ((int)view->granularity + 1) % 3;
+	int granularity = ((int)view->merged.granularity + 1) % 3;
 
 	if (argc > 1) {
 		granularity = find_word(names, ARRAY_LENGTH(names), argv[1]);
@@ -117,7 +117,7 @@ int ui_granularity(struct command_context *context, int argc, char **argv, struc
 		return error_set(error,
 				 "the granularity is that of the merged stacks; open them first.");
 	}
-	view->granularity = (enum stacktree_granularity)granularity;
+	view->merged.granularity = (enum stacktree_granularity)granularity;
 	view->cursors[VIEW_MERGED] = -1;
 	return 0;
 }
@@ -139,12 +139,12 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	double seconds;
 
 	if (strcmp(word, "majority") == 0) {
-		view->against = DIFF_AGAINST_MAJORITY;
+		view->diff.against = DIFF_AGAINST_MAJORITY;
 		return 0;
 	}
 	if (is_seconds(word, &seconds)) {
-		view->against = DIFF_AGAINST_PAST;
-		view->against_seconds = seconds;
+		view->diff.against = DIFF_AGAINST_PAST;
+		view->diff.seconds = seconds;
 		return 0;
 	}
 	if (!isdigit((unsigned char)word[0]))
@@ -152,8 +152,8 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	rank = command_find_rank(&app->engine->session, word, error);
 	if (rank == NULL)
 		return -1;
-	view->against = DIFF_AGAINST_RANK;
-	view->against_rank = rank->process.rank;
+	view->diff.against = DIFF_AGAINST_RANK;
+	view->diff.rank = rank->process.rank;
 	return 0;
 }
 
@@ -198,10 +198,10 @@ int ui_against(struct command_context *context, int argc, char **argv, struct er
 	(void)argv;
 	if (view->kind != VIEW_DIFF)
 		return error_set(error, "what to compare with belongs to the diff; open it first.");
-	view->against = (enum diff_against)(((int)view->against + 1) % 3);
+	view->diff.against = (enum diff_against)(((int)view->diff.against + 1) % 3);
 	view->cursors[VIEW_DIFF] = 0;
-	if (view->against == DIFF_AGAINST_RANK)
-		view->against_rank = neighbour(app);
+	if (view->diff.against == DIFF_AGAINST_RANK)
+		view->diff.rank = neighbour(app);
 	return 0;
 }
 
@@ -371,7 +371,7 @@ bool step_back(struct app *app)
 	/* What takes long is ended first. */
 	if (type->cancel != NULL && type->cancel(app))
 		return true;
-	view->has_marks = false;
+	view->search.has_marks = false;
 	view->source_line = 0;
 	/* Esc leaves a pane first, then the job. */
 	is_done = !is_in_pane && go_back(view);

@@ -213,10 +213,10 @@ static void show_output(struct app *app, struct buffer *out, const char *line)
 		return;
 	}
 	view_open(&app->view, VIEW_TEXT);
-	free(app->view.text);
-	free(app->view.text_line);
-	app->view.text = buffer_take(out);
-	app->view.text_line = line != NULL ? xstrdup(line) : NULL;
+	free(app->view.text.content);
+	free(app->view.text.line);
+	app->view.text.content = buffer_take(out);
+	app->view.text.line = line != NULL ? xstrdup(line) : NULL;
 }
 
 void text_refresh(struct app *app, bool is_open)
@@ -230,12 +230,12 @@ void text_refresh(struct app *app, bool is_open)
 		.is_fresh = true,
 	};
 
-	if (!is_open || app->view.text_line == NULL)
+	if (!is_open || app->view.text.line == NULL)
 		return;
-	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), app->view.text_line,
+	if (command_run_line(&context, tables, ARRAY_LENGTH(tables), app->view.text.line,
 			     COMMAND_SCREEN, NULL) == 0) {
-		free(app->view.text);
-		app->view.text = buffer_take(&out);
+		free(app->view.text.content);
+		app->view.text.content = buffer_take(&out);
 	}
 	buffer_clear(&out);
 }
@@ -323,7 +323,7 @@ static void run(struct app *app, const char *line, const struct rankset *asked)
 		app->view.source_line = pointed;
 	/* What was found was found there. */
 	if (app->view.kind != kind || app->view.pane != pane)
-		app->view.has_marks = false;
+		app->view.search.has_marks = false;
 	follow_motion(app, seq);
 	free(context.question);
 	rankset_clear(&context.asked);
@@ -344,7 +344,7 @@ void commands_go_on(struct app *app)
 	motion_add_running(&moving, &view->motion, session);
 	is_moving = moving.range_count > 0;
 	rankset_clear(&moving);
-	if (is_moving || view->steps.count == 0 || view->question != NULL)
+	if (is_moving || view->steps.count == 0 || view->message.question != NULL)
 		return;
 	if (motion_is_refused(&view->motion, session)) {
 		stepqueue_clear(&view->steps);
@@ -353,7 +353,7 @@ void commands_go_on(struct app *app)
 	line = stepqueue_take(&view->steps);
 	commands_run(app, line);
 	free(line);
-	if (view->is_message_error)
+	if (view->message.is_error)
 		stepqueue_clear(&view->steps);
 }
 
@@ -364,5 +364,5 @@ void commands_run(struct app *app, const char *line)
 
 void commands_confirmed(struct app *app, const char *line)
 {
-	run(app, line, &app->view.asked);
+	run(app, line, &app->view.message.asked);
 }

@@ -116,16 +116,16 @@ static void append_date(struct buffer *out, double wall)
 static void append_replay(struct buffer *out, const struct session *session,
 			  const struct view *view, bool is_wide)
 {
-	bool is_end = session->now >= view->replay_end;
+	bool is_end = session->now >= view->replay.end;
 
 	buffer_append_string(out, "replay ");
-	text_clock(out, session->now - view->replay_first);
+	text_clock(out, session->now - view->replay.first);
 	if (!is_end) {
 		buffer_append_string(out, " of ");
-		text_clock(out, view->replay_end - view->replay_first);
+		text_clock(out, view->replay.end - view->replay.first);
 	}
-	if (is_wide && view->replay_wall > 0)
-		append_date(out, view->replay_wall + session->now);
+	if (is_wide && view->replay.wall > 0)
+		append_date(out, view->replay.wall + session->now);
 	if (is_end)
 		buffer_append_string(out, ", end");
 	else if (view->is_held)

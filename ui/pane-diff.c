@@ -60,7 +60,7 @@ bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 	*problem = "There is no stack of this rank to compare.";
 	if (sides->a_stack == NULL)
 		return false;
-	switch (view->against) {
+	switch (view->diff.against) {
 	case DIFF_AGAINST_MAJORITY:
 		sides->b_class = other_class(session, sides->a);
 		*problem = "All ranks have this stack: there is nothing to "
@@ -70,12 +70,12 @@ bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 		sides->b = session_find_rank(session, rankset_first(&sides->b_class->ranks));
 		break;
 	case DIFF_AGAINST_RANK:
-		sides->b = session_find_rank(session, view->against_rank);
+		sides->b = session_find_rank(session, view->diff.rank);
 		break;
 	case DIFF_AGAINST_PAST:
 		sides->b = sides->a;
 		sides->is_past = true;
-		sides->b_stack = rank_stack_at(sides->a, session->now - view->against_seconds);
+		sides->b_stack = rank_stack_at(sides->a, session->now - view->diff.seconds);
 		*problem = "This rank's stack was not read that long ago.";
 		return sides->b_stack != NULL;
 	}
@@ -122,7 +122,7 @@ static void append_b_title(struct buffer *out, const struct session *session,
 
 	if (sides->is_past) {
 		buffer_printf(out, "rank %d, ", sides->a->process.rank);
-		text_duration(out, view->against_seconds);
+		text_duration(out, view->diff.seconds);
 		buffer_append_string(out, " ago");
 		return;
 	}

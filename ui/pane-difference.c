@@ -193,7 +193,7 @@ static void put_map(struct window window, const struct difference *difference, b
 
 static const struct difference *find(const struct session *session, const struct view *view)
 {
-	return difference_find(&session->answers, view->difference_rank, view->difference_against);
+	return difference_find(&session->answers, view->difference.rank, view->difference.against);
 }
 
 static void copy(struct buffer *out, const struct app *app)

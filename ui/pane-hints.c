@@ -192,16 +192,16 @@ bool pane_message_fits(const struct view *view, const char *text)
 /* What was said gives way, but not what went wrong, or asks. */
 static bool asks_to_stay(const struct session *session, const struct view *view)
 {
-	return !view->prompt.is_open && !view->is_message_error && view->question == NULL &&
-	       view->choices == NULL && view_asks_to_stay(session, view);
+	return !view->prompt.is_open && !view->message.is_error && view->message.question == NULL &&
+	       view->message.choices == NULL && view_asks_to_stay(session, view);
 }
 
 int pane_hint_rows(const struct session *session, const struct view *view, int row_count,
 		   int column_count)
 {
 	bool is_said =
-		view->message != NULL && !view->prompt.is_open && !asks_to_stay(session, view);
-	int width = is_said ? text_width(view->message) : 0;
+		view->message.text != NULL && !view->prompt.is_open && !asks_to_stay(session, view);
+	int width = is_said ? text_width(view->message.text) : 0;
 	int rows = 2;
 
 	if (width <= column_count - 1 || !pane_has_frame(row_count))
@@ -215,15 +215,15 @@ int pane_hint_rows(const struct session *session, const struct view *view, int r
 /* A long sentence lies over what is above it until the next key. */
 static void put_message(struct window window, const struct view *view)
 {
-	enum style style = view->is_message_error ? STYLE_ERROR : STYLE_HINT;
+	enum style style = view->message.is_error ? STYLE_ERROR : STYLE_HINT;
 
 	for (int row = 0; row < window.row_count; row++)
 		for (int i = 0; i < window.column_count; i++)
 			window_put_character(window, row, i, style, ' ');
 	if (window.row_count > 1)
-		window_put_paragraph(window, 0, 1, window.row_count, style, view->message);
+		window_put_paragraph(window, 0, 1, window.row_count, style, view->message.text);
 	else
-		window_put(window, 0, 1, window.column_count - 1, style, view->message);
+		window_put(window, 0, 1, window.column_count - 1, style, view->message.text);
 }
 
 /* Offers to resume the ranks that the others may wait for. */
@@ -302,7 +302,7 @@ void pane_hints(struct window window, const struct session *session, const struc
 		put_prompt(window, session, view);
 	else if (asks_to_stay(session, view))
 		put_question(window, session, view, &keys);
-	else if (view->message != NULL)
+	else if (view->message.text != NULL)
 		put_message(window, view);
 	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,

@@ -66,7 +66,7 @@ static int page_of(const struct view *view, int row_count)
 
 	if (!pane_has_frame(row_count))
 		return row_count;
-	return view->is_log_focused ? log_rows(rows) : rows - log_rows(rows);
+	return view->log.is_focused ? log_rows(rows) : rows - log_rows(rows);
 }
 
 static void append_output(struct buffer *out, const struct session *session)
@@ -83,7 +83,7 @@ static void append_output(struct buffer *out, const struct session *session)
 static void append_focused(struct buffer *out, const struct session *session,
 			   const struct view *view)
 {
-	if (!view->is_log_focused) {
+	if (!view->log.is_focused) {
 		append_output(out, session);
 		return;
 	}
@@ -227,7 +227,7 @@ static void put_title(struct window window, int row, bool is_log, const struct s
 		buffer_append_string(&left, "Log of probetui");
 	else
 		pane_output_title(session, &left, &right);
-	pane_title(window, row, 1, window.column_count - 2, view->is_log_focused == is_log,
+	pane_title(window, row, 1, window.column_count - 2, view->log.is_focused == is_log,
 		   left.data, right.length > 0 ? right.data : NULL);
 	buffer_clear(&right);
 	buffer_clear(&left);
@@ -241,11 +241,11 @@ static void draw(const struct scene *scene)
 	struct window inner = pane_frame(window);
 	int below = log_rows(inner.row_count - 1);
 	int above = inner.row_count - 1 - below;
-	int output_scroll = view->is_log_focused ? view->other_scroll : view->cursors[VIEW_LOG];
-	int log_scroll = view->is_log_focused ? view->cursors[VIEW_LOG] : view->other_scroll;
+	int output_scroll = view->log.is_focused ? view->log.other_scroll : view->cursors[VIEW_LOG];
+	int log_scroll = view->log.is_focused ? view->cursors[VIEW_LOG] : view->log.other_scroll;
 
 	if (!pane_has_frame(window.row_count)) {
-		if (view->is_log_focused)
+		if (view->log.is_focused)
 			put_log(inner, log_scroll);
 		else
 			pane_output(inner, session, output_scroll);
@@ -261,8 +261,8 @@ static void draw(const struct scene *scene)
 static void opened(struct view *view)
 {
 	view->cursors[VIEW_LOG] = SCROLL_END;
-	view->other_scroll = SCROLL_END;
-	view->is_log_focused = false;
+	view->log.other_scroll = SCROLL_END;
+	view->log.is_focused = false;
 }
 
 static bool shows_output(const struct view *view)
@@ -291,9 +291,9 @@ static void switch_pane(struct view *view)
 {
 	int scroll = view->cursors[VIEW_LOG];
 
-	view->cursors[VIEW_LOG] = view->other_scroll;
-	view->other_scroll = scroll;
-	view->is_log_focused = !view->is_log_focused;
+	view->cursors[VIEW_LOG] = view->log.other_scroll;
+	view->log.other_scroll = scroll;
+	view->log.is_focused = !view->log.is_focused;
 }
 
 static const struct hint hints[] = {

@@ -72,8 +72,8 @@ static struct branch *enter(struct branch_list *open, const struct stacktree_nod
 	}
 	branch.key = key_of(node, branch.key);
 	branch.children_left = node->child_count;
-	branch.is_folded =
-		is_hidden || (node->child_count > 0 && key_set_has(&view->folded, branch.key));
+	branch.is_folded = is_hidden ||
+			   (node->child_count > 0 && key_set_has(&view->merged.folded, branch.key));
 	ARRAY_GROW(open->items, open->count, open->capacity);
 	open->items[open->count] = branch;
 	open->count++;
@@ -122,7 +122,7 @@ static void fold_runs(struct merged *merged, const struct view *view)
 		*row = merged->rows[i];
 		if (row->run == 2)
 			last = end_of_run(merged, i);
-		if (last < i + RUN_MINIMUM || key_set_has(&view->opened_runs, row->key))
+		if (last < i + RUN_MINIMUM || key_set_has(&view->merged.opened_runs, row->key))
 			continue;
 		row->fold_count = last - i;
 		i = last - 1;
@@ -152,7 +152,7 @@ void merged_make(struct merged *merged, const struct session *session, const str
 	size_t count;
 
 	*merged = (struct merged){ .root = NULL };
-	merged->root = stacktree_new(session, view->granularity);
+	merged->root = stacktree_new(session, view->merged.granularity);
 	rows = stacktree_rows(merged->root, &count);
 	keep_visible(merged, rows, count, view);
 	free(rows);
@@ -290,7 +290,7 @@ static void put_row(struct window window, int at, int number, const void *data)
 	column += window_put(window, at, column, width / 3, STYLE_BORDER, row->tree.prefix);
 	buffer_reset(&text);
 	if (row->fold_count == 0)
-		append_node_place(&text, node, drawing->view->granularity, width < NARROW);
+		append_node_place(&text, node, drawing->view->merged.granularity, width < NARROW);
 	used = window_put_path(window, at, width, place_room(width - column, node), style,
 			       text.data);
 	if (is_torn(drawing->session, node))
@@ -407,7 +407,7 @@ static void draw(const struct scene *scene)
 	upper = tree_rows(&merged, rows);
 	buffer_printf(&title, "Merged stacks \u00b7 %s \u00b7 %s",
 		      stacktree_is_last(session) ? "as last seen" : "main threads",
-		      granularity_names[view->granularity]);
+		      granularity_names[view->merged.granularity]);
 	append_native(&native, session);
 	append_range(&title, &merged, upper, columns);
 	if (text_width(title.data) + text_width(native.data) + 3 > columns)
@@ -455,7 +455,8 @@ static void move_cursor(struct app *app, const struct layout *layout, enum move 
 
 static void copy(struct buffer *out, const struct app *app)
 {
-	struct stacktree_node *root = stacktree_new(&app->engine->session, app->view.granularity);
+	struct stacktree_node *root =
+		stacktree_new(&app->engine->session, app->view.merged.granularity);
 
 	format_text_tree(out, root, app->view.is_ascii);
 	stacktree_free(root);
@@ -530,8 +531,8 @@ static int expand(struct app *app, struct error *error)
 	if (merged.row_count > 0) {
 		row = &merged.rows[merged.cursor];
 		/* The second row of an opened recursion closes it again. */
-		set = row->fold_count > 0 || row->run == 2 ? &app->view.opened_runs
-							   : &app->view.folded;
+		set = row->fold_count > 0 || row->run == 2 ? &app->view.merged.opened_runs
+							   : &app->view.merged.folded;
 		app->view.cursors[VIEW_MERGED] = merged.cursor;
 		if (key_set_has(set, row->key))
 			key_set_remove(set, row->key);

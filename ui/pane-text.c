@@ -130,8 +130,8 @@ const struct view_type view_help = {
 
 static void add_text(struct haystack *haystack, const struct view *view)
 {
-	if (view->text != NULL)
-		buffer_append_string(&haystack->text, view->text);
+	if (view->text.content != NULL)
+		buffer_append_string(&haystack->text, view->text.content);
 	haystack_take_text(haystack, view->cursors[VIEW_TEXT]);
 }
 

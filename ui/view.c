@@ -38,7 +38,7 @@ void view_init(struct view *view)
 		.cursors = { [VIEW_MERGED] = -1 },
 		.row_count = 24,
 		.column_count = 80,
-		.against_seconds = 10,
+		.diff = { .seconds = 10 },
 		.resume_at = -1,
 		.order = { .sort = COLUMN_RANK },
 	};
@@ -59,18 +59,18 @@ static void key_set_clear(struct key_set *set)
 void view_clear(struct view *view)
 {
 	key_set_clear(&view->opened);
-	key_set_clear(&view->folded);
-	key_set_clear(&view->opened_runs);
+	key_set_clear(&view->merged.folded);
+	key_set_clear(&view->merged.opened_runs);
 	key_set_clear(&view->order.folded);
 	key_set_clear(&view->order.opened);
 	free(view->order.filter);
-	free(view->text);
-	free(view->text_line);
-	free(view->search);
-	free(view->origin.search);
-	free(view->message);
-	free(view->question);
-	rankset_clear(&view->asked);
+	free(view->text.content);
+	free(view->text.line);
+	free(view->search.text);
+	free(view->search.origin.search);
+	free(view->message.text);
+	free(view->message.question);
+	rankset_clear(&view->message.asked);
 	motion_clear(&view->motion);
 	stepqueue_clear(&view->steps);
 	console_clear(&view->console);
@@ -84,18 +84,18 @@ void view_say(struct view *view, bool is_error, const char *message)
 {
 	char *copy = xstrdup_or_null(message);
 
-	free(view->message);
-	view->message = copy;
-	view->is_message_error = is_error;
-	free(view->question);
-	view->question = NULL;
-	view->choices = NULL;
+	free(view->message.text);
+	view->message.text = copy;
+	view->message.is_error = is_error;
+	free(view->message.question);
+	view->message.question = NULL;
+	view->message.choices = NULL;
 }
 
 void view_ask_which(struct view *view, const char *question, const struct view_choice *choices)
 {
 	view_say(view, false, question);
-	view->choices = choices;
+	view->message.choices = choices;
 }
 
 void view_ask(struct view *view, const char *question, const char *line,
@@ -104,10 +104,10 @@ void view_ask(struct view *view, const char *question, const char *line,
 	char *text = xasprintf("%s (y, n)", question);
 
 	view_say(view, false, text);
-	view->question = xstrdup(line);
-	rankset_clear(&view->asked);
+	view->message.question = xstrdup(line);
+	rankset_clear(&view->message.asked);
 	if (asked != NULL)
-		rankset_copy(&view->asked, asked);
+		rankset_copy(&view->message.asked, asked);
 	free(text);
 }
 
@@ -227,8 +227,8 @@ static void draw_hits(const struct scene *scene, const struct view_type *type)
 	const struct view *view = scene->view;
 	struct window window = type->searched != NULL ? type->searched(scene) : scene->body;
 
-	if (view->has_marks && view->search != NULL)
-		window_mark(window, STYLE_FOUND, view->search);
+	if (view->search.has_marks && view->search.text != NULL)
+		window_mark(window, STYLE_FOUND, view->search.text);
 }
 
 /* Header and hints are around every view. */

@@ -101,66 +101,106 @@ struct view_choice {
 	const char *line;
 };
 
+/* What was searched for, and where a search that is typed began. */
+struct view_search {
+	char *text;	/* NULL: nothing */
+	bool has_marks; /* the hits are marked */
+	struct search_origin origin;
+};
+
+/* What is said on the hint line, until the next key. */
+struct view_message {
+	char *text; /* NULL: nothing */
+	bool is_error;
+	char *question;			   /* text asks whether to run this line: y does, any other
+					    * key does not; NULL: it does not ask */
+	const struct view_choice *choices; /* text asks which; NULL: y or n */
+	struct rankset asked;		   /* for these ranks of the line; empty: for all */
+};
+
+/* Of the recording that is played: the first and last time, and the wall
+ * clock at time 0 (-1: not known). */
+struct view_replay {
+	double first;
+	double end;
+	double wall;
+};
+
+struct merged_view {
+	struct key_set folded;	    /* branches */
+	struct key_set opened_runs; /* recursions */
+	enum stacktree_granularity granularity;
+};
+
+struct diff_view {
+	enum diff_against against;
+	int rank;
+	double seconds;
+};
+
+/* The two ranks whose tensors are compared. */
+struct difference_view {
+	int rank;
+	int against;
+};
+
+/* Rank's output and our log. */
+struct log_view {
+	bool is_focused;  /* our log; else the output */
+	int other_scroll; /* of the one without focus */
+};
+
+/* What a command printed. */
+struct text_view {
+	char *content;
+	char *line; /* the command that writes it again; NULL: it stays */
+};
+
+/* A view's own state is in the struct of the view's name. */
 struct view {
 	enum view_kind kind;
-	/* Where "back" leads from what lies over another view. */
+	/* Where "back" leads from an overlay. */
 	enum view_kind behind[VIEW_KIND_COUNT];
 	/* The row of the cursor in each view; of a text the first line. -1 in
 	 * the merged stacks: at the outlier. */
 	int cursors[VIEW_KIND_COUNT];
-	enum pane pane;
-	bool is_zoomed;
-	enum grid_mode grid;
-	struct rank_order order;
-	bool is_unfolded; /* library frames are shown one by one */
 	bool is_held;
 	bool is_ascii;
+	bool has_heat; /* colours for areas, two in a cell */
 	double period; /* seconds between samples; 0 unknown */
-	/* Of the recording that is played: its first and last time, and the
-	 * wall clock at time 0 (-1: not known). */
-	double replay_first;
-	double replay_end;
-	double replay_wall;
+	struct view_replay replay;
 	bool is_recording; /* what is seen is written to a file */
 	int row_count;	   /* size of the canvas */
 	int column_count;
+	struct view_search search;
+	struct view_message message;
+	struct prompt prompt;
+	struct motion motion;
+	struct stepqueue steps; /* to be done when the motion is over */
+	double resume_at;	/* session time of a resume that a person was asked about
+				 * and agreed to; -1: none */
+	/* home */
+	enum pane pane;
+	bool is_zoomed;
+	bool is_in_job; /* opened from the list: "back" leads there */
+	enum grid_mode grid;
+	struct rank_order order;
+	bool is_unfolded;      /* library frames are shown one by one */
 	int source_line;       /* the cursor's in the source; 0: it is at the
 				* line that runs, and goes with it */
 	uint64_t source_stops; /* at which stop of the rank that was */
 	int locals_cursor;
-	struct key_set opened;	    /* variables */
-	struct key_set folded;	    /* branches of the merged stacks */
-	struct key_set opened_runs; /* recursions in them */
-	enum stacktree_granularity granularity;
-	enum diff_against against;
-	int against_rank;
-	double against_seconds;
-	struct tensor_choice tensor;
-	bool has_heat; /* colours for areas, two in a cell */
-	int difference_rank;
-	int difference_against;
-	bool is_in_job;	     /* opened from the list: "back" leads there */
-	int other_scroll;    /* of what has not the focus in VIEW_LOG */
-	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
+	struct key_set opened; /* variables */
+
+	struct merged_view merged;
+	struct diff_view diff;
+	struct log_view log;
+	struct text_view text;
 	struct console console;
-	struct console terminal; /* of the job */
+	struct console terminal;
+	struct difference_view difference;
 	struct repl repl;
-	char *text;	 /* VIEW_TEXT */
-	char *text_line; /* the command that writes it again; NULL: it stays */
-	char *search;	 /* NULL: none yet */
-	bool has_marks;	 /* what it finds is marked */
-	struct search_origin origin;
-	struct prompt prompt;
-	struct motion motion;
-	struct stepqueue steps;		   /* to be done when the motion is over */
-	char *message;			   /* on the hint line; NULL: none */
-	char *question;			   /* the message asks whether to run this line: y does,
-					    * any other key does not; NULL: it does not ask */
-	const struct view_choice *choices; /* it asks which; NULL: y or n */
-	struct rankset asked;		   /* for these of its ranks; empty: for all */
-	double resume_at;		   /* session time of a resume that a person was asked
-					    * about and agreed to; -1: none */
-	bool is_message_error;
+	struct tensor_choice tensor;
 };
 
 void view_init(struct view *view);

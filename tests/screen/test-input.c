@@ -101,7 +101,7 @@ static void a_click_chooses_a_rank(void **state)
 		assert_int_equal(selected(stage), ranks[i]);
 		assert_int_equal(stage->app.view.pane, PANE_GRID);
 	}
-	assert_null(stage->app.view.message);
+	assert_null(stage->app.view.message.text);
 }
 
 static void a_second_click_opens(void **state)
@@ -359,9 +359,9 @@ static void a_search_shows_as_it_is_typed(void **state)
 	/* Given up, it is as it was. */
 	stage_keys(stage, "/ r a n k Esc");
 	assert_int_equal(view->source_line, 8);
-	assert_string_equal(view->search, "train");
+	assert_string_equal(view->search.text, "train");
 	stage_keys(stage, "Esc");
-	assert_false(view->has_marks);
+	assert_false(view->search.has_marks);
 	assert_int_not_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
 }
 
@@ -381,13 +381,13 @@ static void each_view_is_searched(void **state)
 	assert_int_equal(cell_of(stage, "all_reduce    ")->style, STYLE_FOUND);
 	stage_keys(stage, "? / f r a m e Enter");
 	assert_true(view->cursors[view->kind] > 0);
-	assert_int_equal(view->has_marks, true);
+	assert_int_equal(view->search.has_marks, true);
 	/* The log is at its end, wherever that is. */
 	stage_keys(stage, "Esc L / n o s u c h");
 	stage_check_shows(stage, "no hit");
 	stage_keys(stage, "Esc Esc D .");
 	stage_check_shows(stage, "difference: ");
-	assert_false(view->has_marks);
+	assert_false(view->search.has_marks);
 }
 
 #define ON_HUNG8(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)

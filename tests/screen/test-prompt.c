@@ -60,8 +60,8 @@ static void a_click_gives_up_what_is_typed(void **state)
 	assert_int_equal(stage->engine.session.choice.selection.rank, 3);
 	click_middle(stage);
 	assert_false(view->prompt.is_open);
-	assert_false(view->has_marks);
-	assert_null(view->search);
+	assert_false(view->search.has_marks);
+	assert_null(view->search.text);
 	stage_keys(stage, "\\ s l e e p Enter \\ x");
 	click_middle(stage);
 	assert_null(view->order.filter);
@@ -83,7 +83,7 @@ static void a_refused_line_comes_back(void **state)
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		stage_keys(stage, refused[i].keys);
-		assert_true(stage->app.view.is_message_error);
+		assert_true(stage->app.view.message.is_error);
 		stage_keys(stage, refused[i].again);
 		stage_check_shows(stage, refused[i].line);
 		stage_keys(stage, "Down Esc");
@@ -171,9 +171,9 @@ static void a_diff_is_with_a_whole_rank(void **state)
 	stage_check_shows(stage, "there is no rank 2.7.");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 	commands_run(&stage->app, "diff 2");
-	assert_int_equal(stage->app.view.against_rank, 2);
+	assert_int_equal(stage->app.view.diff.rank, 2);
 	commands_run(&stage->app, "diff 2.5s");
-	assert_int_equal(stage->app.view.against, DIFF_AGAINST_PAST);
+	assert_int_equal(stage->app.view.diff.against, DIFF_AGAINST_PAST);
 	commands_run(&stage->app, "diff -1s");
 	stage_check_shows(stage, "a time such as 10s");
 }

@@ -95,12 +95,12 @@ static void any_text_is_searched(void **state)
 		stage->app.view.pane = PANE_SOURCE;
 		stage->app.view.source_line = 0;
 		stage_keys(stage, keys[i]);
-		if (stage->app.view.is_message_error)
-			fail_msg("%s: %s", keys[i], stage->app.view.message);
+		if (stage->app.view.message.is_error)
+			fail_msg("%s: %s", keys[i], stage->app.view.message.text);
 		assert_int_equal(stage->app.view.source_line, lines[i]);
 	}
 	stage_keys(stage, "/ ' \" Enter");
-	assert_string_equal(stage->app.view.message, "'\'\"' is not in this pane.");
+	assert_string_equal(stage->app.view.message.text, "'\'\"' is not in this pane.");
 }
 
 static void expect_focus(struct stage *stage, const char *keys, const char *focus)
@@ -634,7 +634,7 @@ static void frames_are_counted(void **state)
 
 	stage_keys(stage, "0 Enter");
 	commands_run(&stage->app, "up 99");
-	assert_null(stage->app.view.message);
+	assert_null(stage->app.view.message.text);
 	commands_run(&stage->app, "up 2");
 	stage_check_shows(stage, "this is the outermost frame");
 	commands_run(&stage->app, "down 99");
