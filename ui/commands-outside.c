@@ -112,7 +112,8 @@ int ui_copy(struct command_context *context, int argc, char **argv, struct error
 	if (result == 0) {
 		if (app->screen != NULL)
 			screen_write(app->screen, sequence.data, sequence.length);
-		buffer_printf(&said, "%s went to the terminal's clipboard: ", type->copied);
+		buffer_printf(&said, "%s went to the terminal's clipboard: ",
+			      type->copied != NULL ? type->copied : "This text");
 		text_count(&said, text.length);
 		buffer_append_string(&said, " bytes.");
 		view_say(&app->view, false, said.data);

@@ -19,11 +19,11 @@
 #include "ui/ranklist.h"
 #include "ui/view-type.h"
 
-/* As it is drawn: a newline in a name begins no line here. */
-void haystack_add(struct haystack *haystack, const char *line)
+void haystack_end_line(struct haystack *haystack)
 {
-	text_escape(&haystack->text, line, strlen(line));
+	text_escape(&haystack->text, haystack->line.data, strlen(haystack->line.data));
 	buffer_append_char(&haystack->text, '\n');
+	buffer_reset(&haystack->line);
 	haystack->count++;
 }
 
@@ -32,8 +32,10 @@ static void collect_source(struct haystack *haystack, const struct app *app)
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
 
-	for (size_t i = 1; source != NULL && i <= source->line_count; i++)
-		haystack_add(haystack, source_line(source, (int)i));
+	for (size_t i = 1; source != NULL && i <= source->line_count; i++) {
+		buffer_append_string(&haystack->line, source_line(source, (int)i));
+		haystack_end_line(haystack);
+	}
 	if (source == NULL)
 		return;
 	haystack->at = pane_source_line(session, &app->view) - 1;
@@ -43,22 +45,19 @@ static void collect_source(struct haystack *haystack, const struct app *app)
 static void collect_ranks(struct haystack *haystack, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
-	struct buffer line = BUFFER_INIT;
 	struct ranklist list;
 
 	ranklist_make(&list, session, &app->view);
 	for (size_t i = 0; i < list.rank_count; i++) {
-		buffer_reset(&line);
 		for (int column = 0; column < COLUMN_COUNT; column++) {
-			column_append(&line, session, &app->view, list.ranks[i],
+			column_append(&haystack->line, session, &app->view, list.ranks[i],
 				      (enum column)column);
-			buffer_append_char(&line, ' ');
+			buffer_append_char(&haystack->line, ' ');
 		}
-		haystack_add(haystack, line.data);
+		haystack_end_line(haystack);
 	}
 	haystack->at = list.at > 0 ? list.at : 0;
 	ranklist_clear(&list);
-	buffer_clear(&line);
 }
 
 static void collect_stack(struct haystack *haystack, const struct app *app)
@@ -68,12 +67,9 @@ static void collect_stack(struct haystack *haystack, const struct app *app)
 	const struct stack *stack = thread != NULL ? thread->sample.stack : NULL;
 
 	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
-		struct buffer line = BUFFER_INIT;
-
-		buffer_printf(&line, "%s ", stack->frames[i].code->func);
-		place_append(&line, &stack->frames[i]);
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
+		buffer_printf(&haystack->line, "%s ", stack->frames[i].code->func);
+		place_append(&haystack->line, &stack->frames[i]);
+		haystack_end_line(haystack);
 	}
 	haystack->at = session_selected_depth(session);
 }
@@ -87,17 +83,15 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct variable *variable = rows[i].variable;
-		struct buffer line = BUFFER_INIT;
 
 		if (variable != NULL)
-			buffer_printf(&line, "%s %s", variable->name,
+			buffer_printf(&haystack->line, "%s %s", variable->name,
 				      variable->value != NULL ? variable->value : "");
 		else if (rows[i].display != NULL)
-			buffer_append_string(&line, rows[i].display->expression);
+			buffer_append_string(&haystack->line, rows[i].display->expression);
 		else if (rows[i].text != NULL)
-			buffer_append(&line, rows[i].text, strcspn(rows[i].text, "\n"));
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
+			buffer_append(&haystack->line, rows[i].text, strcspn(rows[i].text, "\n"));
+		haystack_end_line(haystack);
 	}
 	haystack->at = app->view.locals_cursor;
 	free(rows);
@@ -137,15 +131,16 @@ void haystack_init(struct haystack *haystack, const struct app *app)
 {
 	const struct view_type *type = view_type_shown(&app->engine->session, &app->view);
 
-	*haystack = (struct haystack){ .text = BUFFER_INIT };
+	*haystack = (struct haystack){ .text = BUFFER_INIT, .line = BUFFER_INIT };
 	if (type->add_rows != NULL)
 		type->add_rows(haystack, app);
 }
 
 void haystack_clear(struct haystack *haystack)
 {
+	buffer_clear(&haystack->line);
 	buffer_clear(&haystack->text);
-	*haystack = (struct haystack){ .text = BUFFER_INIT };
+	*haystack = (struct haystack){ .text = BUFFER_INIT, .line = BUFFER_INIT };
 }
 
 /* The start of each line of text; its newlines become NULs. */

@@ -11,6 +11,7 @@ struct app;
 
 struct haystack {
 	struct buffer text; /* the lines, each with its newline */
+	struct buffer line; /* being appended to; see haystack_end_line() */
 	int at;		    /* the line where the person is */
 	int count;
 };
@@ -22,8 +23,8 @@ struct found {
 	int count;
 };
 
-/* Adds a line as it is drawn: a newline in a name begins no other line. */
-void haystack_add(struct haystack *haystack, const char *line);
+/* Adds `line` as it is drawn: a newline in a name begins no other line. */
+void haystack_end_line(struct haystack *haystack);
 /* Counts the lines of a text that was appended; the person is at one of them. */
 void haystack_take_text(struct haystack *haystack, int at);
 /* Takes what app shows now; end it with haystack_clear(). */

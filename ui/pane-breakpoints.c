@@ -411,32 +411,31 @@ void pane_breakpoints(struct window window, const struct session *session, const
 	breakpoint_list_clear(&list);
 }
 
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
+{
+	(void)right;
+	(void)session;
+	(void)view;
+	buffer_append_string(left, "Breakpoints");
+}
+
 static void draw(const struct scene *scene)
 {
-	struct window window = scene->body;
-	const struct session *session = scene->session;
-	const struct view *view = scene->view;
-	struct window inner = pane_frame(window);
-
-	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true, "Breakpoints", NULL);
-	pane_breakpoints(inner, session, view, true, true);
+	pane_breakpoints(scene->body, scene->session, scene->view, true, true);
 }
 
 void breakpoint_list_add_rows(struct haystack *haystack, const struct app *app)
 {
-	struct buffer line = BUFFER_INIT;
 	struct breakpoint_list list;
 
 	breakpoint_list_make(&list, &app->engine->session);
 	for (size_t i = 0; i < list.count; i++) {
-		buffer_reset(&line);
-		breakpoint_append_row(&line, &list.items[i]);
-		haystack_add(haystack, line.data);
+		breakpoint_append_row(&haystack->line, &list.items[i]);
+		haystack_end_line(haystack);
 	}
 	haystack->at = breakpoint_list_cursor(&list, &app->view);
 	breakpoint_list_clear(&list);
-	buffer_clear(&line);
 }
 
 void breakpoint_list_move(struct app *app, int page, enum move move)
@@ -465,6 +464,7 @@ static const struct hint hints[] = {
 const struct view_type view_breakpoints = {
 	.copied = "The list of breakpoints",
 	.hints = hints,
+	.append_title = append_title,
 	.draw = draw,
 	.add_rows = breakpoint_list_add_rows,
 	.move = move_cursor,

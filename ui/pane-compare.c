@@ -379,13 +379,10 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 
 	answer_rows_make(&rows, &app->engine->session);
 	for (size_t i = 0; i < rows.count; i++) {
-		struct buffer line = BUFFER_INIT;
-
-		rankset_append(&line, answer_rows_ranks(&rows, i));
-		buffer_append_char(&line, ' ');
-		answer_rows_append(&line, &rows, i);
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
+		rankset_append(&haystack->line, answer_rows_ranks(&rows, i));
+		buffer_append_char(&haystack->line, ' ');
+		answer_rows_append(&haystack->line, &rows, i);
+		haystack_end_line(haystack);
 	}
 	haystack->at = answer_rows_cursor(&rows, &app->view);
 	answer_rows_clear(&rows);

@@ -363,8 +363,10 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
 		return;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
-	for (size_t i = 0; i < diff.row_count; i++)
-		haystack_add(haystack, diff.rows[i].op == '=' ? "" : "!");
+	for (size_t i = 0; i < diff.row_count; i++) {
+		buffer_append_string(&haystack->line, diff.rows[i].op == '=' ? "" : "!");
+		haystack_end_line(haystack);
+	}
 	haystack->at = app->view.cursors[VIEW_DIFF];
 	stackdiff_clear(&diff);
 }

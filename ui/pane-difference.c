@@ -27,28 +27,6 @@
 /* Of the largest: what is more has another colour, or letter, than 0. */
 #define LEAST_SHARE 0.12
 
-static void put_title(struct window window, const struct session *session,
-		      const struct difference *difference)
-{
-	const struct answers *answers = &session->answers;
-	const struct tensordiff *found = &difference->found;
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
-
-	buffer_append_string(&left, "Difference");
-	if (answers->question != NULL)
-		buffer_printf(&left, " \u00b7 %s", answers->question);
-	buffer_printf(&left, " \u00b7 rank %d against %d", difference->rank, difference->against);
-	if (found->dtype != NULL) {
-		text_escape(&right, found->dtype, strlen(found->dtype));
-		buffer_append_char(&right, ' ');
-		tensortext_append_sizes(&right, found->shape, found->dimension_count);
-	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
-	buffer_clear(&right);
-	buffer_clear(&left);
-}
-
 /* One fact a line: how many, the first, the farthest, and what is no number. */
 static void append_facts(struct buffer *out, const struct tensordiff *found, double tolerance)
 {
@@ -196,6 +174,27 @@ static const struct difference *find(const struct session *session, const struct
 	return difference_find(&session->answers, view->difference.rank, view->difference.against);
 }
 
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
+{
+	const struct answers *answers = &session->answers;
+	const struct difference *difference = find(session, view);
+	const struct tensordiff *found;
+
+	if (difference == NULL)
+		return;
+	found = &difference->found;
+	buffer_append_string(left, "Difference");
+	if (answers->question != NULL)
+		buffer_printf(left, " \u00b7 %s", answers->question);
+	buffer_printf(left, " \u00b7 rank %d against %d", difference->rank, difference->against);
+	if (found->dtype != NULL) {
+		text_escape(right, found->dtype, strlen(found->dtype));
+		buffer_append_char(right, ' ');
+		tensortext_append_sizes(right, found->shape, found->dimension_count);
+	}
+}
+
 static void copy(struct buffer *out, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -210,12 +209,8 @@ static void copy(struct buffer *out, const struct app *app)
 
 static void draw(const struct scene *scene)
 {
-	struct window window = scene->body;
-	const struct session *session = scene->session;
-	const struct view *view = scene->view;
-	struct window inner = pane_frame(window);
-	const struct answers *answers = &session->answers;
-	const struct difference *difference = find(session, view);
+	struct window inner = scene->body;
+	const struct difference *difference = find(scene->session, scene->view);
 	int rows;
 
 	if (difference == NULL) {
@@ -223,15 +218,13 @@ static void draw(const struct scene *scene)
 				     "These two are not compared any more; Esc leads back.");
 		return;
 	}
-	if (pane_has_frame(window.row_count))
-		put_title(window, session, difference);
-	rows = put_words(inner, answers, difference);
+	rows = put_words(inner, &scene->session->answers, difference);
 	/* A blank line between them, where there is room. */
 	if (inner.row_count > rows + 6)
 		rows++;
 	if (difference->found.grid != NULL && difference->found.compared > 0)
 		put_map(window_part(inner, rows, 0, inner.row_count - rows, inner.column_count),
-			difference, view->has_heat);
+			difference, scene->view->has_heat);
 }
 
 static const struct hint hints[] = {
@@ -247,6 +240,7 @@ const struct view_type view_difference = {
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,
+	.append_title = append_title,
 	.draw = draw,
 	.put_top = pane_compare_summary,
 	.append_top = pane_compare_append_summary,

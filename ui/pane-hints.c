@@ -267,7 +267,7 @@ static void put_question(struct window window, const struct session *session,
 	double seconds = session_resume_seconds(session);
 	const struct view_type *type = view_type_of(view->kind);
 	/* Keys that are typed do not answer. */
-	const char *leaving = is_typed_to(session, type) ? type->leaving_key : NULL;
+	const char *leaving = is_typed_to(session, type) ? type->typing_hints->key : NULL;
 	const char *key = key_of(keys, "stay");
 	int width = window.column_count - 1;
 
@@ -292,6 +292,26 @@ static void put_question(struct window window, const struct session *session,
 	buffer_clear(&text);
 }
 
+static void put_typing_hints(struct window window, const struct typing_hint *hint)
+{
+	int column = 1;
+
+	for (; hint->key != NULL; hint++) {
+		int start = column;
+
+		if (hint->key[0] != '\0')
+			column += 1 + text_width(hint->key);
+		if (column + text_width(hint->label) > window.column_count)
+			return;
+		window_put(window, 0, start, column - start, STYLE_HINT_KEY, hint->key);
+		column += window_put(window, 0, column, window.column_count - column, STYLE_HINT,
+				     hint->label);
+		if (hint->line != NULL)
+			window_hit_key(window, start, column - start, hint->line);
+		column += 2;
+	}
+}
+
 void pane_hints(struct window window, const struct session *session, const struct view *view,
 		const struct keymap *keymap)
 {
@@ -309,7 +329,7 @@ void pane_hints(struct window window, const struct session *session, const struc
 			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
 			   "again.");
 	else if (is_typed_to(session, type))
-		type->put_typing_hints(window);
+		put_typing_hints(window, type->typing_hints);
 	else if (!put_motion(window, session, view, &keys))
 		put_hints(window, session, view, &keys);
 }

@@ -223,13 +223,12 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
-		struct buffer line = BUFFER_INIT;
 
-		buffer_printf(&line, "%s %s %s %d %s %s", job->script, job->name, job->launcher,
-			      (int)job->launcher_pid, job->user != NULL ? job->user : "",
+		buffer_printf(&haystack->line, "%s %s %s %d %s %s", job->script, job->name,
+			      job->launcher, (int)job->launcher_pid,
+			      job->user != NULL ? job->user : "",
 			      job->finding.sentence != NULL ? job->finding.sentence : "");
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
+		haystack_end_line(haystack);
 	}
 	haystack->at = cursor_of(session, &app->view);
 }

@@ -307,7 +307,6 @@ static const struct hint hints[] = {
 };
 
 const struct view_type view_log = {
-	.copied = "This text",
 	.is_overlay = true,
 	.hints = hints,
 	.draw = draw,

@@ -437,10 +437,9 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 	merged_make(&merged, &app->engine->session, &app->view);
 	for (size_t i = 0; i < merged.row_count; i++) {
 		const struct frame *frame = &merged.rows[i].tree.node->frame;
-		char *line = xasprintf("%s %s", frame->code->func, frame->code->file);
 
-		haystack_add(haystack, line);
-		free(line);
+		buffer_printf(&haystack->line, "%s %s", frame->code->func, frame->code->file);
+		haystack_end_line(haystack);
 	}
 	haystack->at = merged.cursor;
 	merged_clear(&merged);

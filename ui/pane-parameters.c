@@ -297,42 +297,35 @@ static int put_notes(struct window window, const struct session *session)
 	return row;
 }
 
-static void put_title(struct window window, const struct session *session)
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
 {
 	const struct paramdiff *diff = diff_of(session);
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
 
-	buffer_printf(&left, "%s \u00b7 %s", diff->is_of_gradients ? "Gradients" : "Parameters",
+	(void)view;
+	buffer_printf(left, "%s \u00b7 %s", diff->is_of_gradients ? "Gradients" : "Parameters",
 		      diff->expression != NULL ? diff->expression : "");
 	if (diff->is_over) {
-		text_count(&right, paramdiff_differing(diff));
-		buffer_append_string(&right, " of ");
-		text_count(&right, diff->row_count);
-		buffer_append_string(&right, " differ");
+		text_count(right, paramdiff_differing(diff));
+		buffer_append_string(right, " of ");
+		text_count(right, diff->row_count);
+		buffer_append_string(right, " differ");
 		if (diff->nan_count > 0) {
-			buffer_append_string(&right, ", ");
-			text_count(&right, diff->nan_count);
-			buffer_append_string(&right,
+			buffer_append_string(right, ", ");
+			text_count(right, diff->nan_count);
+			buffer_append_string(right,
 					     diff->nan_count == 1 ? " has NaN" : " have NaN");
 		}
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
-	buffer_clear(&right);
-	buffer_clear(&left);
 }
 
 static void draw(const struct scene *scene)
 {
-	struct window window = scene->body;
+	struct window inner = scene->body;
 	const struct session *session = scene->session;
-	const struct view *view = scene->view;
-	struct window inner = pane_frame(window);
-	int cursor = parameters_cursor(session, view);
+	int cursor = parameters_cursor(session, scene->view);
 	int rows = 0;
 
-	if (pane_has_frame(window.row_count))
-		put_title(window, session);
 	if (cursor >= 0) {
 		struct table table = { session, find_widths(session, inner.column_count) };
 		struct list list = {
@@ -409,11 +402,8 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 	const struct paramdiff_row *row = parameters_row(session, 0);
 
 	for (; row != NULL; row = next_row(session, row)) {
-		struct buffer line = BUFFER_INIT;
-
-		append_row(&line, row);
-		haystack_add(haystack, line.data);
-		buffer_clear(&line);
+		append_row(&haystack->line, row);
+		haystack_end_line(haystack);
 	}
 	haystack->at = parameters_cursor(session, &app->view);
 }
@@ -454,6 +444,7 @@ const struct view_type view_parameters = {
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,
+	.append_title = append_title,
 	.draw = draw,
 	.put_top = put_top,
 	.append_top = append_top,

@@ -273,7 +273,6 @@ static const struct hint hints[] = {
 
 const struct view_type view_tensor = {
 	.name = "tensor",
-	.copied = "This text",
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,

@@ -111,7 +111,7 @@ static void add_help_rows(struct haystack *haystack, const struct app *app)
 
 static void draw_help(const struct scene *scene)
 {
-	struct haystack text = { .text = BUFFER_INIT };
+	struct haystack text = { .text = BUFFER_INIT, .line = BUFFER_INIT };
 
 	add_help(&text, scene->view, scene->keymap);
 	put_text(scene, "Help", &text);
@@ -119,7 +119,6 @@ static void draw_help(const struct scene *scene)
 }
 
 const struct view_type view_help = {
-	.copied = "This text",
 	.is_overlay = true,
 	.hints = hints,
 	.draw = draw_help,
@@ -142,7 +141,7 @@ static void add_text_rows(struct haystack *haystack, const struct app *app)
 
 static void draw_text(const struct scene *scene)
 {
-	struct haystack text = { .text = BUFFER_INIT };
+	struct haystack text = { .text = BUFFER_INIT, .line = BUFFER_INIT };
 
 	add_text(&text, scene->view);
 	put_text(scene, "Answer", &text);
@@ -150,7 +149,6 @@ static void draw_text(const struct scene *scene)
 }
 
 const struct view_type view_text = {
-	.copied = "This text",
 	.is_overlay = true,
 	.hints = hints,
 	.draw = draw_text,

@@ -236,8 +236,6 @@ int32_t answer_mark(const struct answer_class *class);
 void pane_compare_append_summary(struct buffer *out, const struct session *session);
 bool pane_compare_summary(struct window window, const struct session *session);
 
-/* The last line while keys go to a console. */
-void pane_console_hints(struct window window);
 /* Scrolls a console. */
 void console_move(struct console *console, int page, enum move move);
 /* What the selected rank prints, from line scroll on. */

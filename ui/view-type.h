@@ -29,6 +29,13 @@ struct hint {
 	const char *label;    /* NULL behind the last of a list */
 };
 
+/* The hint line while keys are typed: the first key ends the typing. */
+struct typing_hint {
+	const char *key; /* NULL behind the last */
+	const char *label;
+	const char *line; /* that a click runs; NULL: nothing */
+};
+
 /* What `find` goes to where that is not what was searched for. */
 struct landmark {
 	const char *needle; /* in the rows */
@@ -46,7 +53,7 @@ struct file_place {
 /* What a view is drawn from; all of it is lent. */
 struct scene {
 	struct window screen;
-	struct window body; /* between verdict and hint line */
+	struct window body; /* between verdict and hint line, inside the frame */
 	const struct layout *layout;
 	const struct session *session;
 	const struct view *view;
@@ -54,21 +61,25 @@ struct scene {
 };
 
 struct view_type {
-	const char *name;	  /* of keys for this view alone ("compare:t"); NULL: none */
-	const char *copied;	  /* names what `copy` takes, in a sentence */
+	const char *name; /* of keys for this view alone ("compare:t"); NULL: none */
+	/* Names what `copy` takes, in a sentence; NULL: "This text". */
+	const char *copied;
 	bool is_overlay;	  /* "back" leads to the view that was open before */
 	bool is_kept;		  /* an overlay that "back" of another overlay leads to */
 	bool is_of_host;	  /* has no ranks: neither verdict nor focus show */
 	const struct hint *hints; /* in order of importance */
 	const struct landmark *landmark;
-	const char *leaving_key; /* ends the typing, see is_typed_to */
+	const struct typing_hint *typing_hints;
 
 	/* Other hints than `hints`, for now; NULL: those. */
 	const struct hint *(*choose_hints)(const struct session *session, const struct view *view);
-	/* Keys are typed to the view, and put_typing_hints draws the hint line. */
+	/* Keys are typed to the view: the hint line shows typing_hints. */
 	bool (*is_typed_to)(const struct session *session);
-	void (*put_typing_hints)(struct window window);
 
+	/* Appends the title in the frame around the body, left and right. NULL:
+	 * `draw` draws the frame. */
+	void (*append_title)(struct buffer *left, struct buffer *right,
+			     const struct session *session, const struct view *view);
 	void (*draw)(const struct scene *scene);
 	/* In place of the verdict; false: the verdict is shown. */
 	bool (*put_top)(struct window window, const struct session *session);
@@ -107,6 +118,9 @@ struct view_type {
 	/* A rank is selected, or the cursor is on a breakpoint. */
 	int (*toggle)(struct app *app, struct error *error);
 };
+
+/* Of the job's terminal, too. */
+extern const struct typing_hint console_typing_hints[];
 
 #define VIEW(KIND, row) extern const struct view_type view_##row;
 #include "ui/views.def"

@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "model/session.h"
 #include "ui/held.h"
 #include "ui/layout.h"
@@ -222,13 +223,30 @@ static void draw_top(const struct scene *scene, const struct view_type *type)
 		pane_verdict(top, scene->session);
 }
 
-static void draw_hits(const struct scene *scene, const struct view_type *type)
+static void draw_hits(const struct scene *scene, const struct view_type *type, struct window body)
 {
-	const struct view *view = scene->view;
-	struct window window = type->searched != NULL ? type->searched(scene) : scene->body;
+	const struct view_search *search = &scene->view->search;
 
-	if (view->search.has_marks && view->search.text != NULL)
-		window_mark(window, STYLE_FOUND, view->search.text);
+	if (search->has_marks && search->text != NULL)
+		window_mark(type->searched != NULL ? type->searched(scene) : body, STYLE_FOUND,
+			    search->text);
+}
+
+/* Frame and title, where the view has no other; the inside is the body. */
+static void draw_frame(struct scene *scene, const struct view_type *type)
+{
+	struct window window = scene->body;
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	if (type->append_title == NULL)
+		return;
+	scene->body = pane_frame(window);
+	type->append_title(&left, &right, scene->session, scene->view);
+	if (pane_has_frame(window.row_count))
+		pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
 }
 
 /* Header and hints are around every view. */
@@ -245,11 +263,13 @@ static void draw_middle(struct scene *scene, const struct view_type *type)
 	} else if (is_empty) {
 		pane_nothing(middle, scene->session);
 	} else {
-		scene->body = window_part(scene->screen, body->row, 0, body->row_count,
-					  scene->view->column_count);
+		middle = window_part(scene->screen, body->row, 0, body->row_count,
+				     scene->view->column_count);
+		scene->body = middle;
 		draw_top(scene, type);
+		draw_frame(scene, type);
 		type->draw(scene);
-		draw_hits(scene, type);
+		draw_hits(scene, type, middle);
 	}
 }
 
