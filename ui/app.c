@@ -257,7 +257,7 @@ void app_draw(struct app *app)
 		if (type->refresh != NULL)
 			type->refresh(app, app->view.kind == (enum view_kind)kind);
 	}
-	view_draw(&app->canvas, &app->engine->session, &app->view, &app->keymap);
+	view_draw(&app->canvas, app);
 	app->drawn_at = loop_now();
 	if (app->screen == NULL || screen_draw(app->screen, &app->canvas))
 		app->shown_at = app->drawn_at;

@@ -148,11 +148,6 @@ int ui_pane(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-static int at_least_one(int number)
-{
-	return number > 0 ? number : 1;
-}
-
 static void move_grid(struct app *app, enum move move)
 {
 	struct session *session = &app->engine->session;
@@ -169,7 +164,7 @@ static void move_source(struct app *app, const struct layout *layout, enum move 
 {
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
-	int page = at_least_one(layout->panes[PANE_SOURCE].row_count - 1);
+	int page = layout->panes[PANE_SOURCE].row_count - 1;
 	int line = pane_source_line(session, &app->view);
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
@@ -203,7 +198,7 @@ static void move_thread(struct session *session, int by)
 
 static void move_stack(struct app *app, const struct layout *layout, enum move move)
 {
-	int page = at_least_one(layout->panes[PANE_STACK].row_count);
+	int page = layout->panes[PANE_STACK].row_count;
 	struct stack_row *rows;
 	size_t count;
 	int at;
@@ -221,7 +216,7 @@ static void move_stack(struct app *app, const struct layout *layout, enum move m
 
 static void move_locals(struct app *app, const struct layout *layout, enum move move)
 {
-	int page = at_least_one(layout->panes[PANE_LOCALS].row_count);
+	int page = layout->panes[PANE_LOCALS].row_count;
 	const struct session *session = &app->engine->session;
 	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;

@@ -42,16 +42,11 @@ int list_put(struct window window, const struct list *list, const void *data)
 	return row - first;
 }
 
-static int at_least_one(int number)
-{
-	return number > 0 ? number : 1;
-}
-
 int view_page(const struct layout *layout)
 {
 	int page = layout->body.row_count;
 
-	return at_least_one(pane_has_frame(page) ? page - 2 : page);
+	return pane_has_frame(page) ? page - 2 : page;
 }
 
 void list_move(struct app *app, int page, enum move move)
@@ -61,8 +56,7 @@ void list_move(struct app *app, int page, enum move move)
 
 	haystack_init(&rows, app);
 	if (rows.count > 0)
-		app->view.cursors[kind] =
-			grid_move_in(rows.at, rows.count, 1, at_least_one(page), move);
+		app->view.cursors[kind] = grid_move_in(rows.at, rows.count, 1, page, move);
 	haystack_clear(&rows);
 }
 
@@ -72,9 +66,10 @@ int text_move(struct app *app, int page, enum move move)
 	struct haystack text;
 	int last;
 
-	page = at_least_one(page);
 	haystack_init(&text, app);
-	last = at_least_one(text.count - page + 1) - 1;
+	last = text.count - (page > 0 ? page : 1);
+	if (last < 0)
+		last = 0;
 	haystack_clear(&text);
 	*first = grid_move_in(*first < last ? *first : last, last + 1, 1, page, move);
 	return last;

@@ -36,7 +36,7 @@ void list_move(struct app *app, int page, enum move move);
 /* Scrolls the text of the open view, whose cursor is the first line; returns
  * the last one that can be that. */
 int text_move(struct app *app, int page, enum move move);
-/* Rows of the body inside the frame, one at least. */
+/* Rows of the body inside the frame. */
 int view_page(const struct layout *layout);
 
 #endif

@@ -444,9 +444,8 @@ void breakpoint_list_move(struct app *app, int page, enum move move)
 
 	breakpoint_list_make(&list, &app->engine->session);
 	if (list.count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
-		app->view.cursors[VIEW_BREAKPOINTS] =
-			grid_move_in(breakpoint_list_cursor(&list, &app->view), (int)list.count, 1,
-				     page > 0 ? page : 1, move);
+		app->view.cursors[VIEW_BREAKPOINTS] = grid_move_in(
+			breakpoint_list_cursor(&list, &app->view), (int)list.count, 1, page, move);
 	breakpoint_list_clear(&list);
 }
 

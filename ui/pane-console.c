@@ -158,8 +158,7 @@ void console_move(struct console *console, int page, enum move move)
 	int history = console_history(console);
 	int at = history - console->back;
 
-	console_scroll(console,
-		       at - grid_move_in(at, history + 1, 1, page > 1 ? page - 1 : 1, move));
+	console_scroll(console, at - grid_move_in(at, history + 1, 1, page - 1, move));
 }
 
 static void move_cursor(struct app *app, const struct layout *layout, enum move move)

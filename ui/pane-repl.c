@@ -101,8 +101,7 @@ static void move_cursor(struct app *app, const struct layout *layout, enum move 
 	int hidden = repl_hidden_rows(&app->engine->session, &app->view);
 	int at = hidden - repl->back;
 
-	repl->back = hidden -
-		     grid_move_in(at > 0 ? at : 0, hidden + 1, 1, page > 1 ? page - 1 : 1, move);
+	repl->back = hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, page - 1, move);
 }
 
 static bool is_typed_to(const struct session *session)

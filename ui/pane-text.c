@@ -54,20 +54,25 @@ void pane_append_range(struct buffer *out, int first, int rows, int count)
 }
 
 /* The lines from the cursor on. */
-static void put_text(const struct scene *scene, const char *title, struct haystack *text)
+static void put_text(const struct scene *scene, const char *title)
 {
 	struct window window = scene->body;
 	struct window inner = pane_frame(window);
 	struct buffer range = BUFFER_INIT;
-	int last = text->count - inner.row_count;
-	int first = text->at;
-	char *at = text->text.data;
+	struct haystack text;
+	int last;
+	int first;
+	char *at;
 
+	haystack_init(&text, scene->app);
+	last = text.count - inner.row_count;
+	first = text.at;
 	if (first > last)
 		first = last > 0 ? last : 0;
-	pane_append_range(&range, first, inner.row_count, text->count);
+	pane_append_range(&range, first, inner.row_count, text.count);
 	if (pane_has_frame(window.row_count))
 		pane_title(window, 0, 1, window.column_count - 2, true, title, range.data);
+	at = text.text.data;
 	for (int row = -first; row < inner.row_count && *at != '\0'; row++) {
 		size_t length = strcspn(at, "\n");
 		bool is_last = at[length] == '\0';
@@ -77,6 +82,7 @@ static void put_text(const struct scene *scene, const char *title, struct haysta
 			window_put(inner, row, 1, inner.column_count - 1, STYLE_TEXT, at);
 		at += length + !is_last;
 	}
+	haystack_clear(&text);
 	buffer_clear(&range);
 }
 
@@ -97,25 +103,15 @@ static const struct hint hints[] = {
 	{ .label = NULL },
 };
 
-static void add_help(struct haystack *haystack, const struct view *view,
-		     const struct keymap *keymap)
-{
-	append_help(&haystack->text, keymap);
-	haystack_take_text(haystack, view->cursors[VIEW_HELP]);
-}
-
-static void add_help_rows(struct haystack *haystack, const struct app *app)
-{
-	add_help(haystack, &app->view, &app->keymap);
-}
-
 static void draw_help(const struct scene *scene)
 {
-	struct haystack text = { .text = BUFFER_INIT, .line = BUFFER_INIT };
+	put_text(scene, "Help");
+}
 
-	add_help(&text, scene->view, scene->keymap);
-	put_text(scene, "Help", &text);
-	haystack_clear(&text);
+static void add_help(struct haystack *haystack, const struct app *app)
+{
+	append_help(&haystack->text, &app->keymap);
+	haystack_take_text(haystack, app->view.cursors[VIEW_HELP]);
 }
 
 const struct view_type view_help = {
@@ -123,29 +119,20 @@ const struct view_type view_help = {
 	.hints = hints,
 	.draw = draw_help,
 	.opened = opened,
-	.add_rows = add_help_rows,
+	.add_rows = add_help,
 	.move = move_cursor,
 };
 
-static void add_text(struct haystack *haystack, const struct view *view)
-{
-	if (view->text.content != NULL)
-		buffer_append_string(&haystack->text, view->text.content);
-	haystack_take_text(haystack, view->cursors[VIEW_TEXT]);
-}
-
-static void add_text_rows(struct haystack *haystack, const struct app *app)
-{
-	add_text(haystack, &app->view);
-}
-
 static void draw_text(const struct scene *scene)
 {
-	struct haystack text = { .text = BUFFER_INIT, .line = BUFFER_INIT };
+	put_text(scene, "Answer");
+}
 
-	add_text(&text, scene->view);
-	put_text(scene, "Answer", &text);
-	haystack_clear(&text);
+static void add_text(struct haystack *haystack, const struct app *app)
+{
+	if (app->view.text.content != NULL)
+		buffer_append_string(&haystack->text, app->view.text.content);
+	haystack_take_text(haystack, app->view.cursors[VIEW_TEXT]);
 }
 
 const struct view_type view_text = {
@@ -154,6 +141,6 @@ const struct view_type view_text = {
 	.draw = draw_text,
 	.opened = opened,
 	.refresh = text_refresh,
-	.add_rows = add_text_rows,
+	.add_rows = add_text,
 	.move = move_cursor,
 };

@@ -18,7 +18,6 @@ struct buffer;
 struct command_context;
 struct error;
 struct haystack;
-struct keymap;
 struct layout;
 struct rank;
 struct session;
@@ -55,9 +54,9 @@ struct scene {
 	struct window screen;
 	struct window body; /* between verdict and hint line, inside the frame */
 	const struct layout *layout;
-	const struct session *session;
-	const struct view *view;
-	const struct keymap *keymap;
+	const struct app *app;
+	const struct session *session; /* of app */
+	const struct view *view;       /* of app */
 };
 
 struct view_type {

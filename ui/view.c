@@ -8,7 +8,9 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "engine/engine.h"
 #include "model/session.h"
+#include "ui/app.h"
 #include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
@@ -273,14 +275,13 @@ static void draw_middle(struct scene *scene, const struct view_type *type)
 	}
 }
 
-void view_draw(struct canvas *canvas, const struct session *session, const struct view *view,
-	       const struct keymap *keymap)
+void view_draw(struct canvas *canvas, const struct app *app)
 {
+	const struct session *session = &app->engine->session;
+	const struct view *view = &app->view;
 	struct window window;
 	struct layout layout;
-	struct scene scene = {
-		.layout = &layout, .session = session, .view = view, .keymap = keymap
-	};
+	struct scene scene = { .layout = &layout, .app = app, .session = session, .view = view };
 	int rows = view->row_count;
 	int columns = view->column_count;
 
@@ -294,7 +295,7 @@ void view_draw(struct canvas *canvas, const struct session *session, const struc
 		int hints = pane_hint_rows(session, view, rows, columns);
 
 		pane_hints(window_part(window, rows - hints, 0, hints, columns), session, view,
-			   keymap);
+			   &app->keymap);
 	}
 	if (view->is_ascii)
 		canvas_make_ascii(canvas);

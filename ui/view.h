@@ -21,8 +21,8 @@
 #include "ui/stepqueue.h"
 #include "ui/tensorscreen.h"
 
+struct app;
 struct canvas;
-struct keymap;
 
 #define VIEW(KIND, row) VIEW_##KIND,
 enum view_kind {
@@ -234,7 +234,6 @@ bool view_lists_jobs(const struct session *session, const struct view *view);
 bool view_is_at_root(const struct session *session, const struct view *view);
 
 /* Draws everything onto the canvas, in its size. */
-void view_draw(struct canvas *canvas, const struct session *session, const struct view *view,
-	       const struct keymap *keymap);
+void view_draw(struct canvas *canvas, const struct app *app);
 
 #endif
