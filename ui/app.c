@@ -18,7 +18,6 @@
 #include "engine/jobs.h"
 #include "engine/replay.h"
 #include "model/place.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/editor.h"
 #include "ui/input.h"

@@ -15,7 +15,6 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/pane.h"
 
 static void show(struct app *app)
 {

@@ -10,7 +10,6 @@
 #include "engine/differing.h"
 #include "engine/engine.h"
 #include "model/difference.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"

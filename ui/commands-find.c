@@ -10,13 +10,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/commands-private.h"
-#include "ui/haystack.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 static void go_to_rank(struct app *app, int line)
@@ -71,12 +70,12 @@ static void go_to(struct app *app, int line)
 
 static struct found look_for(const struct app *app, const char *needle, int direction)
 {
-	struct haystack haystack;
+	struct search_text text;
 	struct found found;
 
-	haystack_init(&haystack, app);
-	found = haystack_find(&haystack, needle, direction);
-	haystack_clear(&haystack);
+	search_text_init(&text, app);
+	found = search_text_find(&text, needle, direction);
+	search_text_clear(&text);
 	return found;
 }
 

@@ -6,15 +6,11 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
-#include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "engine/arguments.h"
 #include "engine/engine.h"
 #include "model/source.h"
 #include "protocol/stack.h"
-#include "protocol/variable.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"

@@ -15,10 +15,10 @@
 #include "ui/clipboard.h"
 #include "ui/commands-private.h"
 #include "ui/editor.h"
-#include "ui/haystack.h"
 #include "ui/pane.h"
 #include "ui/scratch.h"
 #include "ui/screen.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 struct file_place home_place(const struct app *app)
@@ -82,15 +82,15 @@ int ui_edit(struct command_context *context, int argc, char **argv, struct error
 /* What the open view says, as a shell would print it. */
 static void append_shown(struct buffer *out, const struct app *app, const struct view_type *type)
 {
-	struct haystack rows;
+	struct search_text rows;
 
 	if (type->copy != NULL) {
 		type->copy(out, app);
 		return;
 	}
-	haystack_init(&rows, app);
+	search_text_init(&rows, app);
 	buffer_append(out, rows.text.data, rows.text.length);
-	haystack_clear(&rows);
+	search_text_clear(&rows);
 }
 
 int ui_copy(struct command_context *context, int argc, char **argv, struct error *error)

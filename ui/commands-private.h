@@ -16,7 +16,7 @@ struct answer_class;
 struct answer_classes;
 struct app;
 struct error;
-struct haystack;
+struct search_text;
 struct layout;
 struct rank;
 struct rankset;
@@ -87,7 +87,7 @@ void want_frame(struct app *app, const struct rank *rank, pid_t tid, const struc
 
 /* What view-type.h says, of the panes at home. */
 void home_want(struct app *app, bool is_open);
-void home_add_rows(struct haystack *haystack, const struct app *app);
+void home_add_rows(struct search_text *lines, const struct app *app);
 void home_select(struct app *app, int row);
 void home_move(struct app *app, const struct layout *layout, enum move move);
 struct file_place home_place(const struct app *app);

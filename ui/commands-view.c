@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"

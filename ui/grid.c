@@ -4,7 +4,6 @@
 
 #include "banned.h"
 #include "model/session.h"
-#include "ui/pane.h"
 #include "ui/view.h"
 
 void grid_make(struct grid *grid, const struct session *session, const struct view *view)

@@ -3,9 +3,9 @@
 #include "banned.h"
 #include "engine/engine.h"
 #include "ui/app.h"
-#include "ui/haystack.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 
 #define CURSOR_MARK 0x25b8 /* ▸ */
 
@@ -52,25 +52,25 @@ int view_page(const struct layout *layout)
 void list_move(struct app *app, int page, enum move move)
 {
 	enum view_kind kind = view_shown(&app->engine->session, &app->view);
-	struct haystack rows;
+	struct search_text rows;
 
-	haystack_init(&rows, app);
+	search_text_init(&rows, app);
 	if (rows.count > 0)
 		app->view.cursors[kind] = grid_move_in(rows.at, rows.count, 1, page, move);
-	haystack_clear(&rows);
+	search_text_clear(&rows);
 }
 
 int text_move(struct app *app, int page, enum move move)
 {
 	int *first = &app->view.cursors[app->view.kind];
-	struct haystack text;
+	struct search_text text;
 	int last;
 
-	haystack_init(&text, app);
+	search_text_init(&text, app);
 	last = text.count - (page > 0 ? page : 1);
 	if (last < 0)
 		last = 0;
-	haystack_clear(&text);
+	search_text_clear(&text);
 	*first = grid_move_in(*first < last ? *first : last, last + 1, 1, page, move);
 	return last;
 }

@@ -2,14 +2,11 @@
 #include <time.h>
 
 #include "banned.h"
-#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "model/held.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/stacktree.h"
-#include "protocol/stack.h"
 #include "ui/held.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"

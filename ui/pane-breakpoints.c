@@ -10,15 +10,13 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "model/outside.h"
-#include "model/place.h"
 #include "model/session.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"
-#include "ui/haystack.h"
 #include "ui/hit.h"
 #include "ui/list.h"
-#include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define LIST_MAXIMUM 200
@@ -157,7 +155,7 @@ static void append_terms(struct buffer *out, const struct breakpoint_summary *br
 		buffer_printf(out, "%slog %s", out->length > 0 ? " " : "", breakpoint->log);
 }
 
-void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *breakpoint)
+static void append_row(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	struct buffer terms = BUFFER_INIT;
 
@@ -425,16 +423,16 @@ static void draw(const struct scene *scene)
 	pane_breakpoints(scene->body, scene->session, scene->view, true, true);
 }
 
-void breakpoint_list_add_rows(struct haystack *haystack, const struct app *app)
+void breakpoint_list_add_rows(struct search_text *lines, const struct app *app)
 {
 	struct breakpoint_list list;
 
 	breakpoint_list_make(&list, &app->engine->session);
 	for (size_t i = 0; i < list.count; i++) {
-		breakpoint_append_row(&haystack->line, &list.items[i]);
-		haystack_end_line(haystack);
+		append_row(&lines->line, &list.items[i]);
+		search_text_end_line(lines);
 	}
-	haystack->at = breakpoint_list_cursor(&list, &app->view);
+	lines->at = breakpoint_list_cursor(&list, &app->view);
 	breakpoint_list_clear(&list);
 }
 

@@ -21,9 +21,9 @@
 #include "ui/commands-private.h"
 #include "ui/comparetable.h"
 #include "ui/differencetext.h"
-#include "ui/haystack.h"
 #include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 /* Older answers are said to be. */
@@ -373,18 +373,18 @@ bool pane_compare_summary(struct window window, const struct session *session)
 	return true;
 }
 
-static void add_rows(struct haystack *haystack, const struct app *app)
+static void add_rows(struct search_text *lines, const struct app *app)
 {
 	struct answer_rows rows;
 
 	answer_rows_make(&rows, &app->engine->session);
 	for (size_t i = 0; i < rows.count; i++) {
-		rankset_append(&haystack->line, answer_rows_ranks(&rows, i));
-		buffer_append_char(&haystack->line, ' ');
-		answer_rows_append(&haystack->line, &rows, i);
-		haystack_end_line(haystack);
+		rankset_append(&lines->line, answer_rows_ranks(&rows, i));
+		buffer_append_char(&lines->line, ' ');
+		answer_rows_append(&lines->line, &rows, i);
+		search_text_end_line(lines);
 	}
-	haystack->at = answer_rows_cursor(&rows, &app->view);
+	lines->at = answer_rows_cursor(&rows, &app->view);
 	answer_rows_clear(&rows);
 }
 

@@ -14,9 +14,9 @@
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
-#include "ui/haystack.h"
 #include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */
@@ -52,8 +52,9 @@ static const struct stack *main_stack(const struct rank *rank)
 	return main != NULL ? main->sample.stack : NULL;
 }
 
-bool diff_sides_find(struct diff_sides *sides, const struct session *session,
-		     const struct view *view, const char **problem)
+/* False, and a sentence in problem, when there is nothing to compare. */
+static bool find_sides(struct diff_sides *sides, const struct session *session,
+		       const struct view *view, const char **problem)
 {
 	*sides = (struct diff_sides){ .a = session_selected(session) };
 	sides->a_stack = main_stack(sides->a);
@@ -344,7 +345,7 @@ static void draw(const struct scene *scene)
 	const char *problem;
 
 	inner = pane_frame(window);
-	if (diff_sides_find(&sides, session, view, &problem)) {
+	if (find_sides(&sides, session, view, &problem)) {
 		put_diff(window, session, view, &sides);
 		return;
 	}
@@ -354,20 +355,20 @@ static void draw(const struct scene *scene)
 }
 
 /* Differing rows are lines with a mark, so that a search finds them. */
-static void add_rows(struct haystack *haystack, const struct app *app)
+static void add_rows(struct search_text *lines, const struct app *app)
 {
 	struct diff_sides sides;
 	struct stackdiff diff;
 	const char *problem;
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
+	if (!find_sides(&sides, &app->engine->session, &app->view, &problem))
 		return;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	for (size_t i = 0; i < diff.row_count; i++) {
-		buffer_append_string(&haystack->line, diff.rows[i].op == '=' ? "" : "!");
-		haystack_end_line(haystack);
+		buffer_append_string(&lines->line, diff.rows[i].op == '=' ? "" : "!");
+		search_text_end_line(lines);
 	}
-	haystack->at = app->view.cursors[VIEW_DIFF];
+	lines->at = app->view.cursors[VIEW_DIFF];
 	stackdiff_clear(&diff);
 }
 
@@ -383,7 +384,7 @@ static void copy(struct buffer *out, const struct app *app)
 	struct stackdiff diff;
 	const char *problem;
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
+	if (!find_sides(&sides, &app->engine->session, &app->view, &problem))
 		return;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	format_text_diff(out, &diff);
@@ -398,7 +399,7 @@ static struct file_place place(const struct app *app)
 	const char *problem;
 	size_t at = (size_t)app->view.cursors[VIEW_DIFF];
 
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
+	if (!find_sides(&sides, &app->engine->session, &app->view, &problem))
 		return found;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	if (at < diff.row_count) {
@@ -421,7 +422,7 @@ static void want(struct app *app, bool is_open)
 	const struct rank *other;
 	const char *problem;
 
-	if (!is_open || !diff_sides_find(&sides, session, &app->view, &problem))
+	if (!is_open || !find_sides(&sides, session, &app->view, &problem))
 		return;
 	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
 	if (diff.fork >= 0) {

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "model/held.h"
 #include "model/session.h"
 #include "ui/held.h"
 #include "ui/keymap.h"

@@ -11,10 +11,10 @@
 #include "model/session.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
-#include "ui/haystack.h"
 #include "ui/hit.h"
 #include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define FIRST_COLUMN 5
@@ -217,20 +217,20 @@ static void draw(const struct scene *scene)
 		 session);
 }
 
-static void add_rows(struct haystack *haystack, const struct app *app)
+static void add_rows(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
 
-		buffer_printf(&haystack->line, "%s %s %s %d %s %s", job->script, job->name,
+		buffer_printf(&lines->line, "%s %s %s %d %s %s", job->script, job->name,
 			      job->launcher, (int)job->launcher_pid,
 			      job->user != NULL ? job->user : "",
 			      job->finding.sentence != NULL ? job->finding.sentence : "");
-		haystack_end_line(haystack);
+		search_text_end_line(lines);
 	}
-	haystack->at = cursor_of(session, &app->view);
+	lines->at = cursor_of(session, &app->view);
 }
 
 static void move_cursor(struct app *app, const struct layout *layout, enum move move)

@@ -12,10 +12,10 @@
 #include "model/output.h"
 #include "model/session.h"
 #include "ui/app.h"
-#include "ui/haystack.h"
 #include "ui/layout.h"
 #include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define SENTENCE_ROWS 3
@@ -271,10 +271,10 @@ static bool shows_output(const struct view *view)
 	return true;
 }
 
-static void add_rows(struct haystack *haystack, const struct app *app)
+static void add_rows(struct search_text *lines, const struct app *app)
 {
-	append_focused(&haystack->text, &app->engine->session, &app->view);
-	haystack_take_text(haystack, app->view.cursors[VIEW_LOG]);
+	append_focused(&lines->text, &app->engine->session, &app->view);
+	search_text_take(lines, app->view.cursors[VIEW_LOG]);
 }
 
 /* At the end the lines to come are followed. */

@@ -17,9 +17,9 @@
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
-#include "ui/haystack.h"
 #include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define OUTLIER_MARK 0x25c6 /* ◆ */
@@ -171,7 +171,9 @@ void merged_clear(struct merged *merged)
 	*merged = (struct merged){ .root = NULL };
 }
 
-int merged_rank(const struct session *session, const struct stacktree_node *node, int *depth)
+/* The rank, and in it the frame, that a row stands for; depth -1 when the
+ * rank's stack has no such frame any more. */
+static int rank_of(const struct session *session, const struct stacktree_node *node, int *depth)
 {
 	int number = rankset_first(&node->ranks);
 	const struct rank *rank = session_find_rank(session, number);
@@ -417,7 +419,7 @@ static void draw(const struct scene *scene)
 	pane_merged_tree(window_part(inner, 0, 0, upper, columns), session, view, &merged, true);
 	if (upper < rows && merged.row_count > 0) {
 		node = merged.rows[merged.cursor].tree.node;
-		number = merged_rank(session, node, &depth);
+		number = rank_of(session, node, &depth);
 		buffer_reset(&title);
 		buffer_printf(&title, "Rank %d \u00b7 %s", number, node->frame.code->func);
 		window_horizontal(window, upper + 1, 0, columns + 2, STYLE_BORDER);
@@ -430,7 +432,7 @@ static void draw(const struct scene *scene)
 	buffer_clear(&title);
 }
 
-static void add_rows(struct haystack *haystack, const struct app *app)
+static void add_rows(struct search_text *lines, const struct app *app)
 {
 	struct merged merged;
 
@@ -438,10 +440,10 @@ static void add_rows(struct haystack *haystack, const struct app *app)
 	for (size_t i = 0; i < merged.row_count; i++) {
 		const struct frame *frame = &merged.rows[i].tree.node->frame;
 
-		buffer_printf(&haystack->line, "%s %s", frame->code->func, frame->code->file);
-		haystack_end_line(haystack);
+		buffer_printf(&lines->line, "%s %s", frame->code->func, frame->code->file);
+		search_text_end_line(lines);
 	}
-	haystack->at = merged.cursor;
+	lines->at = merged.cursor;
 	merged_clear(&merged);
 }
 
@@ -473,8 +475,7 @@ static struct file_place place(const struct app *app)
 		const struct frame *frame = &merged.rows[merged.cursor].tree.node->frame;
 
 		found.rank = session_find_rank(
-			session,
-			merged_rank(session, merged.rows[merged.cursor].tree.node, &depth));
+			session, rank_of(session, merged.rows[merged.cursor].tree.node, &depth));
 		found.file = frame->code->file;
 		found.line = frame->lineno;
 	}
@@ -495,8 +496,7 @@ static void want(struct app *app, bool is_open)
 	merged_make(&merged, session, &app->view);
 	if (merged.row_count > 0) {
 		rank = session_find_rank(
-			session,
-			merged_rank(session, merged.rows[merged.cursor].tree.node, &depth));
+			session, rank_of(session, merged.rows[merged.cursor].tree.node, &depth));
 		main = rank != NULL ? rank_main_thread(rank) : NULL;
 		if (main != NULL)
 			want_frame(app, rank, main->sample.tid, main->sample.stack, depth);
@@ -551,7 +551,7 @@ void open_branch(struct app *app)
 
 	merged_make(&merged, session, &app->view);
 	if (merged.row_count > 0) {
-		rank = merged_rank(session, merged.rows[merged.cursor].tree.node, &depth);
+		rank = rank_of(session, merged.rows[merged.cursor].tree.node, &depth);
 		session->choice.selection = (struct selection){ .rank = rank, .depth = depth };
 		session->revision++;
 		view_open(&app->view, VIEW_HOME);

@@ -14,9 +14,8 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/differencetext.h"
-#include "ui/haystack.h"
 #include "ui/list.h"
-#include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define GAP 2
@@ -396,16 +395,16 @@ static bool put_top(struct window window, const struct session *session)
 	return true;
 }
 
-static void add_rows(struct haystack *haystack, const struct app *app)
+static void add_rows(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	const struct paramdiff_row *row = parameters_row(session, 0);
 
 	for (; row != NULL; row = next_row(session, row)) {
-		append_row(&haystack->line, row);
-		haystack_end_line(haystack);
+		append_row(&lines->line, row);
+		search_text_end_line(lines);
 	}
-	haystack->at = parameters_cursor(session, &app->view);
+	lines->at = parameters_cursor(session, &app->view);
 }
 
 static void copy(struct buffer *out, const struct app *app)

@@ -13,7 +13,6 @@
 #include "ui/commands.h"
 #include "ui/grid.h"
 #include "ui/list.h"
-#include "ui/pane.h"
 #include "ui/view-type.h"
 
 static const char *const helps[] = {

@@ -9,10 +9,10 @@
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/grid.h"
-#include "ui/haystack.h"
 #include "ui/keymap.h"
 #include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 static void append_help(struct buffer *out, const struct keymap *keymap)
@@ -59,12 +59,12 @@ static void put_text(const struct scene *scene, const char *title)
 	struct window window = scene->body;
 	struct window inner = pane_frame(window);
 	struct buffer range = BUFFER_INIT;
-	struct haystack text;
+	struct search_text text;
 	int last;
 	int first;
 	char *at;
 
-	haystack_init(&text, scene->app);
+	search_text_init(&text, scene->app);
 	last = text.count - inner.row_count;
 	first = text.at;
 	if (first > last)
@@ -82,7 +82,7 @@ static void put_text(const struct scene *scene, const char *title)
 			window_put(inner, row, 1, inner.column_count - 1, STYLE_TEXT, at);
 		at += length + !is_last;
 	}
-	haystack_clear(&text);
+	search_text_clear(&text);
 	buffer_clear(&range);
 }
 
@@ -108,10 +108,10 @@ static void draw_help(const struct scene *scene)
 	put_text(scene, "Help");
 }
 
-static void add_help(struct haystack *haystack, const struct app *app)
+static void add_help(struct search_text *lines, const struct app *app)
 {
-	append_help(&haystack->text, &app->keymap);
-	haystack_take_text(haystack, app->view.cursors[VIEW_HELP]);
+	append_help(&lines->text, &app->keymap);
+	search_text_take(lines, app->view.cursors[VIEW_HELP]);
 }
 
 const struct view_type view_help = {
@@ -128,11 +128,11 @@ static void draw_text(const struct scene *scene)
 	put_text(scene, "Answer");
 }
 
-static void add_text(struct haystack *haystack, const struct app *app)
+static void add_text(struct search_text *lines, const struct app *app)
 {
 	if (app->view.text.content != NULL)
-		buffer_append_string(&haystack->text, app->view.text.content);
-	haystack_take_text(haystack, app->view.cursors[VIEW_TEXT]);
+		buffer_append_string(&lines->text, app->view.text.content);
+	search_text_take(lines, app->view.cursors[VIEW_TEXT]);
 }
 
 const struct view_type view_text = {

@@ -192,11 +192,6 @@ struct merged {
 };
 void merged_make(struct merged *merged, const struct session *session, const struct view *view);
 void merged_clear(struct merged *merged);
-/*
- * The rank, and in it the frame, that a row stands for; depth -1 when the
- * rank's stack has no such frame any more.
- */
-int merged_rank(const struct session *session, const struct stacktree_node *node, int *depth);
 void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
 		      const struct merged *merged, bool has_cursor);
 
@@ -209,9 +204,6 @@ struct diff_sides {
 	const struct rank_class *b_class; /* NULL: one rank alone */
 	bool is_past;
 };
-/* False, and a sentence in problem, when there is nothing to compare. */
-bool diff_sides_find(struct diff_sides *sides, const struct session *session,
-		     const struct view *view, const char **problem);
 /* Of a difference, by stackdiff's op. */
 enum style diff_style(char op);
 /* Ranks whose locals the diff compares at most. */

@@ -17,7 +17,7 @@ struct app;
 struct buffer;
 struct command_context;
 struct error;
-struct haystack;
+struct search_text;
 struct layout;
 struct rank;
 struct session;
@@ -101,7 +101,7 @@ struct view_type {
 	bool (*cancel)(struct app *app);
 
 	/* Adds the rows: they are searched, copied and moved in. */
-	void (*add_rows)(struct haystack *haystack, const struct app *app);
+	void (*add_rows)(struct search_text *lines, const struct app *app);
 	/* Selects a row that was found; NULL: it gets the cursor. */
 	void (*select)(struct app *app, int row);
 	/* NULL: list_move() (list.h) by the height of the body. */

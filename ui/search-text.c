@@ -1,4 +1,4 @@
-#include "ui/haystack.h"
+#include "ui/search-text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,30 +19,30 @@
 #include "ui/ranklist.h"
 #include "ui/view-type.h"
 
-void haystack_end_line(struct haystack *haystack)
+void search_text_end_line(struct search_text *lines)
 {
-	text_escape(&haystack->text, haystack->line.data, strlen(haystack->line.data));
-	buffer_append_char(&haystack->text, '\n');
-	buffer_reset(&haystack->line);
-	haystack->count++;
+	text_escape(&lines->text, lines->line.data, strlen(lines->line.data));
+	buffer_append_char(&lines->text, '\n');
+	buffer_reset(&lines->line);
+	lines->count++;
 }
 
-static void collect_source(struct haystack *haystack, const struct app *app)
+static void collect_source(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
 
 	for (size_t i = 1; source != NULL && i <= source->line_count; i++) {
-		buffer_append_string(&haystack->line, source_line(source, (int)i));
-		haystack_end_line(haystack);
+		buffer_append_string(&lines->line, source_line(source, (int)i));
+		search_text_end_line(lines);
 	}
 	if (source == NULL)
 		return;
-	haystack->at = pane_source_line(session, &app->view) - 1;
+	lines->at = pane_source_line(session, &app->view) - 1;
 }
 
 /* The ranks as the grid has them, each with all that its row says. */
-static void collect_ranks(struct haystack *haystack, const struct app *app)
+static void collect_ranks(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	struct ranklist list;
@@ -50,31 +50,31 @@ static void collect_ranks(struct haystack *haystack, const struct app *app)
 	ranklist_make(&list, session, &app->view);
 	for (size_t i = 0; i < list.rank_count; i++) {
 		for (int column = 0; column < COLUMN_COUNT; column++) {
-			column_append(&haystack->line, session, &app->view, list.ranks[i],
+			column_append(&lines->line, session, &app->view, list.ranks[i],
 				      (enum column)column);
-			buffer_append_char(&haystack->line, ' ');
+			buffer_append_char(&lines->line, ' ');
 		}
-		haystack_end_line(haystack);
+		search_text_end_line(lines);
 	}
-	haystack->at = list.at > 0 ? list.at : 0;
+	lines->at = list.at > 0 ? list.at : 0;
 	ranklist_clear(&list);
 }
 
-static void collect_stack(struct haystack *haystack, const struct app *app)
+static void collect_stack(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	const struct thread *thread = session_selected_thread(session);
 	const struct stack *stack = thread != NULL ? thread->sample.stack : NULL;
 
 	for (size_t i = 0; stack != NULL && i < stack->frame_count; i++) {
-		buffer_printf(&haystack->line, "%s ", stack->frames[i].code->func);
-		place_append(&haystack->line, &stack->frames[i]);
-		haystack_end_line(haystack);
+		buffer_printf(&lines->line, "%s ", stack->frames[i].code->func);
+		place_append(&lines->line, &stack->frames[i]);
+		search_text_end_line(lines);
 	}
-	haystack->at = session_selected_depth(session);
+	lines->at = session_selected_depth(session);
 }
 
-static void collect_locals(struct haystack *haystack, const struct app *app)
+static void collect_locals(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	struct locals_frame frame = locals_frame_selected(session);
@@ -85,62 +85,62 @@ static void collect_locals(struct haystack *haystack, const struct app *app)
 		const struct variable *variable = rows[i].variable;
 
 		if (variable != NULL)
-			buffer_printf(&haystack->line, "%s %s", variable->name,
+			buffer_printf(&lines->line, "%s %s", variable->name,
 				      variable->value != NULL ? variable->value : "");
 		else if (rows[i].display != NULL)
-			buffer_append_string(&haystack->line, rows[i].display->expression);
+			buffer_append_string(&lines->line, rows[i].display->expression);
 		else if (rows[i].text != NULL)
-			buffer_append(&haystack->line, rows[i].text, strcspn(rows[i].text, "\n"));
-		haystack_end_line(haystack);
+			buffer_append(&lines->line, rows[i].text, strcspn(rows[i].text, "\n"));
+		search_text_end_line(lines);
 	}
-	haystack->at = app->view.locals_cursor;
+	lines->at = app->view.locals_cursor;
 	free(rows);
 }
 
-void home_add_rows(struct haystack *haystack, const struct app *app)
+void home_add_rows(struct search_text *lines, const struct app *app)
 {
 	switch (app->view.pane) {
 	case PANE_GRID:
-		collect_ranks(haystack, app);
+		collect_ranks(lines, app);
 		break;
 	case PANE_SOURCE:
-		collect_source(haystack, app);
+		collect_source(lines, app);
 		break;
 	case PANE_STACK:
-		collect_stack(haystack, app);
+		collect_stack(lines, app);
 		break;
 	case PANE_LOCALS:
-		collect_locals(haystack, app);
+		collect_locals(lines, app);
 		break;
 	case PANE_BREAKPOINTS:
-		breakpoint_list_add_rows(haystack, app);
+		breakpoint_list_add_rows(lines, app);
 		break;
 	case PANE_COUNT:
 		break;
 	}
 }
 
-void haystack_take_text(struct haystack *haystack, int at)
+void search_text_take(struct search_text *lines, int at)
 {
-	for (size_t i = 0; i < haystack->text.length; i++)
-		haystack->count += haystack->text.data[i] == '\n';
-	haystack->at = at;
+	for (size_t i = 0; i < lines->text.length; i++)
+		lines->count += lines->text.data[i] == '\n';
+	lines->at = at;
 }
 
-void haystack_init(struct haystack *haystack, const struct app *app)
+void search_text_init(struct search_text *lines, const struct app *app)
 {
 	const struct view_type *type = view_type_shown(&app->engine->session, &app->view);
 
-	*haystack = (struct haystack){ .text = BUFFER_INIT, .line = BUFFER_INIT };
+	*lines = (struct search_text){ .text = BUFFER_INIT, .line = BUFFER_INIT };
 	if (type->add_rows != NULL)
-		type->add_rows(haystack, app);
+		type->add_rows(lines, app);
 }
 
-void haystack_clear(struct haystack *haystack)
+void search_text_clear(struct search_text *lines)
 {
-	buffer_clear(&haystack->line);
-	buffer_clear(&haystack->text);
-	*haystack = (struct haystack){ .text = BUFFER_INIT, .line = BUFFER_INIT };
+	buffer_clear(&lines->line);
+	buffer_clear(&lines->text);
+	*lines = (struct search_text){ .text = BUFFER_INIT, .line = BUFFER_INIT };
 }
 
 /* The start of each line of text; its newlines become NULs. */
@@ -182,22 +182,22 @@ static struct found find_line(char *const *lines, int count, int at, const char 
 	return found;
 }
 
-struct found haystack_find(const struct haystack *haystack, const char *needle, int direction)
+struct found search_text_find(const struct search_text *lines, const char *needle, int direction)
 {
-	int count = haystack->count;
+	int count = lines->count;
 	/* A scroll may be beyond the end, to stay there. */
-	int at = haystack->at < count ? haystack->at : count - 1;
+	int at = lines->at < count ? lines->at : count - 1;
 	struct buffer text = BUFFER_INIT;
 	struct found found;
-	char **lines;
+	char **starts;
 
 	if (text_has_capital(needle))
-		buffer_append(&text, haystack->text.data, haystack->text.length);
+		buffer_append(&text, lines->text.data, lines->text.length);
 	else
-		text_lower(&text, haystack->text.data);
-	lines = split_lines(&text, count);
-	found = find_line(lines, count, at, needle, direction);
-	free(lines);
+		text_lower(&text, lines->text.data);
+	starts = split_lines(&text, count);
+	found = find_line(starts, count, at, needle, direction);
+	free(starts);
 	buffer_clear(&text);
 	return found;
 }
