@@ -35,11 +35,11 @@ struct typing_hint {
 	const char *line; /* that a click runs; NULL: nothing */
 };
 
-/* What `find` goes to where that is not what was searched for. */
+/* Rows that `find` goes to in place of hits of a search. */
 struct landmark {
-	const char *needle; /* in the rows */
-	const char *name;
-	const char *none; /* there is none: a sentence */
+	const char *needle; /* text of such a row */
+	const char *name;   /* "difference" */
+	const char *none;   /* the sentence when there is no such row */
 };
 
 /* A line of a file that a rank's stack names. */
@@ -49,7 +49,7 @@ struct file_place {
 	int line;
 };
 
-/* What a view is drawn from; all of it is lent. */
+/* What a view is drawn in, and from; all of it is lent. */
 struct scene {
 	struct window screen;
 	struct window body; /* between verdict and hint line, inside the frame */
@@ -70,7 +70,7 @@ struct view_type {
 	const struct landmark *landmark;
 	const struct typing_hint *typing_hints;
 
-	/* Other hints than `hints`, for now; NULL: those. */
+	/* The hints of the present state; NULL: `hints`. */
 	const struct hint *(*choose_hints)(const struct session *session, const struct view *view);
 	/* Keys are typed to the view: the hint line shows typing_hints. */
 	bool (*is_typed_to)(const struct session *session);
@@ -91,8 +91,8 @@ struct view_type {
 
 	/* The view has become the open one. */
 	void (*opened)(struct view *view);
-	/* Before each draw, and after it: asks the engine for what is lacking.
-	 * Views that are not open are called, too. */
+	/* Called for all views, open or not: `refresh` before each draw, `want`
+	 * after each draw, to ask the engine for what the view lacks. */
 	void (*refresh)(struct app *app, bool is_open);
 	void (*want)(struct app *app, bool is_open);
 	/* True: the view took the key. */
@@ -100,7 +100,7 @@ struct view_type {
 	/* Ends what the view reads; false: it reads nothing. */
 	bool (*cancel)(struct app *app);
 
-	/* Adds the rows: they are searched, copied and moved in. */
+	/* Adds the rows that are searched, copied and moved in. */
 	void (*add_rows)(struct search_text *lines, const struct app *app);
 	/* Selects a row that was found; NULL: it gets the cursor. */
 	void (*select)(struct app *app, int row);
@@ -114,11 +114,11 @@ struct view_type {
 	struct file_place (*place)(const struct app *app);
 	int (*open)(struct command_context *context, struct error *error);
 	int (*expand)(struct app *app, struct error *error);
-	/* A rank is selected, or the cursor is on a breakpoint. */
+	/* Called when a rank is selected, or the cursor is on a breakpoint. */
 	int (*toggle)(struct app *app, struct error *error);
 };
 
-/* Of the job's terminal, too. */
+/* Of the console and the terminal. */
 extern const struct typing_hint console_typing_hints[];
 
 #define VIEW(KIND, row) extern const struct view_type view_##row;

@@ -144,9 +144,9 @@ struct difference_view {
 	int against;
 };
 
-/* Rank's output and our log. */
+/* The output of the selected rank, and the log of probetui. */
 struct log_view {
-	bool is_focused;  /* our log; else the output */
+	bool is_focused;  /* the log; else the output */
 	int other_scroll; /* of the one without focus */
 };
 
