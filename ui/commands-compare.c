@@ -16,13 +16,12 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/pane.h"
 
 static void show(struct command_context *context)
 {
 	struct view *view = &command_app(context)->view;
 
-	view->compare_cursor = 0;
+	view->cursors[VIEW_COMPARE] = 0;
 	view_open(view, VIEW_COMPARE);
 }
 

@@ -74,8 +74,6 @@ bool console_takes(struct app *app, const char *key)
 {
 	struct buffer text = BUFFER_INIT;
 
-	if (app->view.kind != VIEW_CONSOLE)
-		return false;
 	if (strcmp(key, "C-]") == 0) {
 		commands_run(app, "back");
 		return true;
@@ -97,13 +95,13 @@ bool console_takes(struct app *app, const char *key)
 	return true;
 }
 
-void console_refresh(struct app *app)
+void console_refresh(struct app *app, bool is_open)
 {
 	struct buffer answers = BUFFER_INIT;
 	struct layout layout;
 	int frame = 0;
 
-	if (app->view.kind != VIEW_CONSOLE)
+	if (!is_open)
 		return;
 	layout_make(&layout, &app->engine->session, &app->view);
 	if (pane_has_frame(layout.body.row_count))

@@ -10,7 +10,6 @@
 #include "engine/differing.h"
 #include "engine/engine.h"
 #include "model/difference.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
@@ -18,8 +17,8 @@
 
 static void show(struct app *app, const struct difference *difference)
 {
-	app->view.difference_rank = difference->rank;
-	app->view.difference_against = difference->against;
+	app->view.difference.rank = difference->rank;
+	app->view.difference.against = difference->against;
 	view_open(&app->view, VIEW_DIFFERENCE);
 }
 
@@ -62,7 +61,7 @@ static int difference_run(struct command_context *context, const struct argument
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
 		return error_set(error, "difference belongs to the comparison; = opens one.");
-	return begin(app, app->view.difference_rank, app->view.difference_against, error);
+	return begin(app, app->view.difference.rank, app->view.difference.against, error);
 }
 
 const struct command command_difference = {
@@ -77,10 +76,9 @@ bool stop_difference(struct app *app)
 {
 	const struct view *view = &app->view;
 	const struct difference *difference = difference_find(
-		&app->engine->session.answers, view->difference_rank, view->difference_against);
+		&app->engine->session.answers, view->difference.rank, view->difference.against);
 
-	if (view->kind != VIEW_DIFFERENCE || difference == NULL ||
-	    difference->state != DIFFERENCE_READING)
+	if (difference == NULL || difference->state != DIFFERENCE_READING)
 		return false;
 	differing_cancel(app->engine, difference->rank, difference->against);
 	return true;

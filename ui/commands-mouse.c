@@ -79,44 +79,29 @@ static void choose_local(struct app *app, const struct hit *hit)
 	app->view.locals_cursor = hit->value;
 }
 
+/* Beside the source a row has no cursor: it is shown at once. */
 static void choose_branch(struct app *app, const struct hit *hit)
 {
-	app->view.merged_cursor = hit->value;
-	/* Beside the source a row has no cursor: it is shown at once. */
-	if (app->view.kind == VIEW_HOME)
-		open_branch(app);
-}
-
-static void choose_difference(struct app *app, const struct hit *hit)
-{
-	app->view.diff_cursor = hit->value;
-}
-
-static void choose_job(struct app *app, const struct hit *hit)
-{
-	app->view.job_cursor = hit->value;
+	app->view.cursors[VIEW_MERGED] = hit->value;
+	open_branch(app);
 }
 
 static void choose_breakpoint(struct app *app, const struct hit *hit)
 {
 	if (app->view.kind == VIEW_HOME)
 		app->view.pane = PANE_BREAKPOINTS;
-	app->view.breakpoint_cursor = hit->value;
+	app->view.cursors[VIEW_BREAKPOINTS] = hit->value;
 }
 
-static void choose_answer(struct app *app, const struct hit *hit)
+/* A row of the view that is a list. */
+static void choose_list_row(struct app *app, const struct hit *hit)
 {
-	app->view.compare_cursor = hit->value;
+	app->view.cursors[view_shown(&app->engine->session, &app->view)] = hit->value;
 }
 
 static void choose_element(struct app *app, const struct hit *hit)
 {
 	tensor_point(app, hit->value);
-}
-
-static void choose_parameter(struct app *app, const struct hit *hit)
-{
-	app->view.parameters_cursor = hit->value;
 }
 
 static void press_key(struct app *app, const struct hit *hit)
@@ -139,11 +124,8 @@ static const struct hit_form forms[] = {
 	{ HIT_FRAME, choose_frame, true },
 	{ HIT_LOCAL, choose_local, true },
 	{ HIT_MERGED, choose_branch, true },
-	{ HIT_DIFF, choose_difference, false },
-	{ HIT_JOB, choose_job, true },
 	{ HIT_BREAKPOINT, choose_breakpoint, true },
-	{ HIT_ANSWER, choose_answer, true },
-	{ HIT_PARAMETER, choose_parameter, true },
+	{ HIT_LIST, choose_list_row, true },
 	{ HIT_ELEMENT, choose_element, false },
 	{ HIT_KEY, press_key, false },
 };
@@ -224,7 +206,7 @@ static int wheel_run(struct command_context *context, const struct arguments *ar
 			count = 1;
 	}
 	for (int i = 0; i < count; i++)
-		move_cursor(app, is_up ? MOVE_UP : MOVE_DOWN);
+		move_in_view(app, is_up ? MOVE_UP : MOVE_DOWN);
 	app->view.pane = pane;
 	return 0;
 }

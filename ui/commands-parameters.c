@@ -42,7 +42,7 @@ static void show(struct command_context *context)
 {
 	struct view *view = &command_app(context)->view;
 
-	view->parameters_cursor = 0;
+	view->cursors[VIEW_PARAMETERS] = 0;
 	view_open(view, VIEW_PARAMETERS);
 }
 
@@ -52,8 +52,9 @@ const struct command_hook screen_diff_params = {
 	.after = show,
 };
 
-int open_parameter(struct app *app, struct error *error)
+int open_parameter(struct command_context *context, struct error *error)
 {
+	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	int cursor = parameters_cursor(session, &app->view);
 	const struct paramdiff *diff = &session->paramdiff;
@@ -77,7 +78,7 @@ int open_parameter(struct app *app, struct error *error)
 
 bool stop_parameters(struct app *app)
 {
-	if (app->view.kind != VIEW_PARAMETERS || !params_is_busy(app->engine))
+	if (!params_is_busy(app->engine))
 		return false;
 	params_cancel(app->engine);
 	return true;

@@ -5,6 +5,8 @@
 #define UI_COMMANDS_PRIVATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "engine/command.h"
 #include "ui/grid.h"
@@ -14,9 +16,14 @@ struct answer_classes;
 struct app;
 struct arguments;
 struct error;
+struct search_text;
+struct layout;
 struct rank;
+struct rankset;
 struct selection;
 struct session;
+struct stack;
+struct file_place;
 
 /*
  * The commands in the order of the screen's help, with those of the engine that
@@ -64,7 +71,7 @@ int look_at_rank(struct app *app, const char *text, struct error *error);
 /* Ranks are sorted by it; twice the same one turns them round. */
 void sort_by(struct app *app, enum column column);
 /* Moves in the view that is open, or in the pane. */
-void move_cursor(struct app *app, enum move move);
+void move_in_view(struct app *app, enum move move);
 int open_under_cursor(struct command_context *context, struct error *error);
 /* Selects a frame of the thread that is looked at. */
 void select_depth(struct session *session, int depth);
@@ -74,7 +81,7 @@ bool step_back(struct app *app);
 bool is_on_breakpoints(const struct app *app);
 /* Of the one under its cursor: off and on; its line in the source. */
 int toggle_breakpoint(struct app *app, struct error *error);
-int open_breakpoint(struct app *app, struct error *error);
+int open_breakpoint(struct command_context *context, struct error *error);
 /* A line to set the variable under the cursor of the locals. */
 int prompt_assign(struct app *app, struct error *error);
 /* Goes home, to the source of the frame under the cursor. */
@@ -85,13 +92,35 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 /* What is compared is so by the tolerance that was set. */
 void apply_tolerance(struct app *app);
 /* Compares the parameter under the cursor. */
-int open_parameter(struct app *app, struct error *error);
+int open_parameter(struct command_context *context, struct error *error);
 /* True: they were being read, and are no more. */
 bool stop_parameters(struct app *app);
 /* True: one was being read, and is no more. */
 bool stop_difference(struct app *app);
 /* How the answer under the cursor differs, or all of it as a text. */
 int open_answer(struct command_context *context, struct error *error);
+
+/* The focus becomes these ranks; every rank when it is these already. */
+void focus_these(struct session *session, const struct rankset *these);
+/* Joins the focus or leaves it; from every rank, it is left alone in it. */
+void focus_toggle(struct session *session, int rank);
+/* Opens a job at home; from the list, "back" leads there again. */
+void choose_job(struct app *app, size_t index);
+/* Becomes the client of the selected rank's debugger; false: none waits. */
+bool connect_selected(struct app *app);
+/* Asks for source and variables of a frame. */
+void want_frame(struct app *app, const struct rank *rank, pid_t tid, const struct stack *stack,
+		int depth);
+
+/* What view-type.h says, of the panes at home. */
+void home_want(struct app *app, bool is_open);
+void home_add_rows(struct search_text *lines, const struct app *app);
+void home_select(struct app *app, int row);
+void home_move(struct app *app, const struct layout *layout, enum move move);
+struct file_place home_place(const struct app *app);
+int home_open(struct command_context *context, struct error *error);
+int home_expand(struct app *app, struct error *error);
+int home_toggle(struct app *app, struct error *error);
 
 /* Looks at what is under the cursor of the locals, or asks what. */
 void prompt_tensor(struct app *app);
@@ -101,7 +130,7 @@ void tensor_settle(struct app *app);
 void tensor_move(struct app *app, enum move move);
 void tensor_point(struct app *app, int value);
 /* The cursor goes to what was found. */
-void tensor_refresh(struct app *app);
+void tensor_refresh(struct app *app, bool is_open);
 /* Asks for what the tensor pane lacks. */
 void want_tensor(struct app *app);
 

@@ -134,8 +134,6 @@ bool repl_takes(struct app *app, const char *key)
 	struct repl *repl = &app->view.repl;
 	const char *line = NULL;
 
-	if (app->view.kind != VIEW_REPL)
-		return false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i].key, key) == 0)
 			line = keys[i].line;

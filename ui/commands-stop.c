@@ -152,7 +152,7 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 		return 0;
 	}
 	run_to(app, frame->code->file, line);
-	if (is_stopped && !app->view.is_message_error)
+	if (is_stopped && !app->view.message.is_error)
 		go_to_line(app, line);
 	return 0;
 }
@@ -281,9 +281,9 @@ static int show(struct app *app, const struct breakpoint_summary *breakpoint, st
 	return 0;
 }
 
-int open_breakpoint(struct app *app, struct error *error)
+int open_breakpoint(struct command_context *context, struct error *error)
 {
-	return with_cursor(app, show, error);
+	return with_cursor(command_app(context), show, error);
 }
 
 static int remove_run(struct command_context *context, const struct arguments *arguments,

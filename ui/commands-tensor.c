@@ -304,7 +304,7 @@ static const char *why_not_found(const struct tensor *tensor)
 	return "there is no such element in it.";
 }
 
-void tensor_refresh(struct app *app)
+void tensor_refresh(struct app *app, bool is_open)
 {
 	struct tensorview *known = &app->engine->session.tensorview;
 	struct tensor_choice *choice = &app->view.tensor;
@@ -312,7 +312,7 @@ void tensor_refresh(struct app *app)
 	if (!known->has_found)
 		return;
 	known->has_found = false;
-	if (app->view.kind != VIEW_TENSOR || !known->has_tensor)
+	if (!is_open || !known->has_tensor)
 		return;
 	if (known->found < 0) {
 		view_say(&app->view, false, why_not_found(&known->tensor));

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -25,6 +24,7 @@
 #include "ui/ranklist.h"
 #include "ui/screen.h"
 #include "ui/theme.h"
+#include "ui/view-type.h"
 
 #define SECONDS_MAXIMUM 1e9
 
@@ -89,7 +89,7 @@ static int merged_run(struct command_context *context, const struct arguments *a
 {
 	(void)arguments;
 	(void)error;
-	command_app(context)->view.merged_cursor = -1;
+	command_app(context)->view.cursors[VIEW_MERGED] = -1;
 	return toggle_view(context, VIEW_MERGED);
 }
 
@@ -111,7 +111,7 @@ static int native_run(struct command_context *context, const struct arguments *a
 	if (arguments->count > 0)
 		is_native = arguments_is(arguments, "on");
 	engine_use_native(app->engine, is_native);
-	app->view.merged_cursor = -1;
+	app->view.cursors[VIEW_MERGED] = -1;
 	view_say(&app->view, false, is_native ? "native frames: on" : "native frames: off");
 	return 0;
 }
@@ -129,7 +129,7 @@ static int granularity_run(struct command_context *context, const struct argumen
 {
 	static const char *const names[] = { "line", "function", "file" };
 	struct view *view = &command_app(context)->view;
-	int granularity = ((int)view->granularity + 1) % 3;
+	int granularity = ((int)view->merged.granularity + 1) % 3;
 
 	if (arguments->count > 0) {
 		granularity = arguments_choice(arguments, names, ARRAY_LENGTH(names));
@@ -137,8 +137,8 @@ static int granularity_run(struct command_context *context, const struct argumen
 		return error_set(error,
 				 "the granularity is that of the merged stacks; open them first.");
 	}
-	view->granularity = (enum stacktree_granularity)granularity;
-	view->merged_cursor = -1;
+	view->merged.granularity = (enum stacktree_granularity)granularity;
+	view->cursors[VIEW_MERGED] = -1;
 	return 0;
 }
 
@@ -167,12 +167,12 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	double seconds;
 
 	if (strcmp(word, "majority") == 0) {
-		view->against = DIFF_AGAINST_MAJORITY;
+		view->diff.against = DIFF_AGAINST_MAJORITY;
 		return 0;
 	}
 	if (is_seconds(word, &seconds)) {
-		view->against = DIFF_AGAINST_PAST;
-		view->against_seconds = seconds;
+		view->diff.against = DIFF_AGAINST_PAST;
+		view->diff.seconds = seconds;
 		return 0;
 	}
 	if (!isdigit((unsigned char)word[0]))
@@ -180,8 +180,8 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	rank = command_find_rank(&app->engine->session, word, error);
 	if (rank == NULL)
 		return -1;
-	view->against = DIFF_AGAINST_RANK;
-	view->against_rank = rank->process.rank;
+	view->diff.against = DIFF_AGAINST_RANK;
+	view->diff.rank = rank->process.rank;
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static int diff_on_screen(struct command_context *context, const struct argument
 {
 	struct app *app = command_app(context);
 
-	app->view.diff_cursor = 0;
+	app->view.cursors[VIEW_DIFF] = 0;
 	if (arguments->count == 0)
 		return toggle_view(context, VIEW_DIFF);
 	if (set_against(app, arguments->words[arguments->count - 1], error) < 0 ||
@@ -227,10 +227,10 @@ static int against_run(struct command_context *context, const struct arguments *
 	(void)arguments;
 	if (view->kind != VIEW_DIFF)
 		return error_set(error, "what to compare with belongs to the diff; open it first.");
-	view->against = (enum diff_against)(((int)view->against + 1) % 3);
-	view->diff_cursor = 0;
-	if (view->against == DIFF_AGAINST_RANK)
-		view->against_rank = neighbour(app);
+	view->diff.against = (enum diff_against)(((int)view->diff.against + 1) % 3);
+	view->cursors[VIEW_DIFF] = 0;
+	if (view->diff.against == DIFF_AGAINST_RANK)
+		view->diff.rank = neighbour(app);
 	return 0;
 }
 
@@ -478,14 +478,15 @@ static void leave_hidden_pane(struct app *app)
 bool step_back(struct app *app)
 {
 	struct view *view = &app->view;
+	const struct view_type *type = view_type_of(view->kind);
 	bool is_at_home = view->kind == VIEW_HOME && !view->is_zoomed;
 	bool is_in_pane = is_at_home && view->pane != PANE_GRID;
 	bool is_done;
 
 	/* What takes long is ended first. */
-	if (view->kind == VIEW_TENSOR && tensor_cancel(app->engine))
+	if (type->cancel != NULL && type->cancel(app))
 		return true;
-	view->has_marks = false;
+	view->search.has_marks = false;
 	view->source_line = 0;
 	/* Esc leaves a pane first, then the job. */
 	is_done = !is_in_pane && go_back(view);
@@ -528,8 +529,7 @@ static int back_run(struct command_context *context, const struct arguments *arg
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!withdraw_pauses(app) && !stop_difference(app) && !stop_parameters(app) &&
-		 !step_back(app))
+	else if (!withdraw_pauses(app) && !step_back(app))
 		app->view.resume_at = session_resume_at(&app->engine->session);
 	return 0;
 }

@@ -78,13 +78,13 @@ static void show_output(struct app *app, struct buffer *out, const char *line)
 		return;
 	}
 	view_open(&app->view, VIEW_TEXT);
-	free(app->view.text);
-	free(app->view.text_line);
-	app->view.text = buffer_take(out);
-	app->view.text_line = line != NULL ? xstrdup(line) : NULL;
+	free(app->view.text.content);
+	free(app->view.text.line);
+	app->view.text.content = buffer_take(out);
+	app->view.text.line = line != NULL ? xstrdup(line) : NULL;
 }
 
-void commands_refresh(struct app *app)
+void text_refresh(struct app *app, bool is_open)
 {
 	struct buffer out = BUFFER_INIT;
 	struct command_context context = {
@@ -94,11 +94,11 @@ void commands_refresh(struct app *app)
 		.is_fresh = true,
 	};
 
-	if (app->view.kind != VIEW_TEXT || app->view.text_line == NULL)
+	if (!is_open || app->view.text.line == NULL)
 		return;
-	if (command_run_line(&context, &screen_commands, app->view.text_line, NULL) == 0) {
-		free(app->view.text);
-		app->view.text = buffer_take(&out);
+	if (command_run_line(&context, &screen_commands, app->view.text.line, NULL) == 0) {
+		free(app->view.text.content);
+		app->view.text.content = buffer_take(&out);
 	}
 	buffer_clear(&out);
 }
@@ -181,7 +181,7 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 		app->view.source_line = pointed;
 	/* What was found was found there. */
 	if (app->view.kind != kind || app->view.pane != pane)
-		app->view.has_marks = false;
+		app->view.search.has_marks = false;
 	follow_motion(app, seq);
 	free(context.question);
 	rankset_clear(&context.asked);
@@ -202,7 +202,7 @@ void commands_go_on(struct app *app)
 	motion_add_running(&moving, &view->motion, session);
 	is_moving = moving.range_count > 0;
 	rankset_clear(&moving);
-	if (is_moving || view->steps.count == 0 || view->question != NULL)
+	if (is_moving || view->steps.count == 0 || view->message.question != NULL)
 		return;
 	if (motion_is_refused(&view->motion, session)) {
 		stepqueue_clear(&view->steps);
@@ -211,7 +211,7 @@ void commands_go_on(struct app *app)
 	line = stepqueue_take(&view->steps);
 	commands_run(app, line);
 	free(line);
-	if (view->is_message_error)
+	if (view->message.is_error)
 		stepqueue_clear(&view->steps);
 }
 
@@ -238,5 +238,5 @@ void commands_run(struct app *app, const char *line)
 
 void commands_confirmed(struct app *app, const char *line)
 {
-	run_line(app, line, &app->view.asked);
+	run_line(app, line, &app->view.message.asked);
 }

@@ -17,7 +17,7 @@
 #include "engine/settings.h"
 #include "ui/commands.h"
 #include "ui/input.h"
-#include "ui/view.h"
+#include "ui/view-type.h"
 
 const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
@@ -248,7 +248,7 @@ static void unbind(struct keymap *keymap, const char *key)
 static const char *without_view(const char *key)
 {
 	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
-		const char *name = view_name((enum view_kind)kind);
+		const char *name = view_type_of((enum view_kind)kind)->name;
 		size_t length = name ? strlen(name) : 0;
 
 		if (length > 0 && strncmp(key, name, length) == 0 && key[length] == ':' &&
