@@ -87,7 +87,7 @@ static int fail(const struct settings *settings, const struct error *error, int 
 	return status;
 }
 
-static int print_help(const struct command_table *tables, size_t table_count)
+static int print_help(void)
 {
 	struct buffer out = BUFFER_INIT;
 	int status;
@@ -103,7 +103,7 @@ static int print_help(const struct command_table *tables, size_t table_count)
 		      "it\n\nOptions:\n");
 	append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
-	command_append_help(&out, tables, table_count, COMMAND_SHELL);
+	command_append_help(&out, &shell_commands);
 	buffer_append_string(&out, "\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, 3 no "
 				   "rank could be\nreached, 4 some ranks did not answer.\n");
 	status = print_answer(out.data);
@@ -142,14 +142,13 @@ static void print_timing(const struct engine *engine)
 }
 
 /* The verdict, and below it the merged stacks; the status is the verdict's. */
-static int run_summary(struct command_context *context, const struct command_table *tables,
-		       size_t table_count, struct error *error)
+static int run_summary(struct command_context *context, struct error *error)
 {
 	char *verdict[] = { "verdict", NULL };
 	char *stacks[] = { "stacks", "--merge", NULL };
 	int status;
 
-	if (command_run_words(context, tables, table_count, 1, verdict, COMMAND_SHELL, error) < 0)
+	if (command_run_words(context, &shell_commands, 1, verdict, error) < 0)
 		return -1;
 	if (context->is_json)
 		return 0;
@@ -157,7 +156,7 @@ static int run_summary(struct command_context *context, const struct command_tab
 	buffer_append_char(context->out, '\n');
 	/* What was noted for the verdict need not be said twice. */
 	buffer_reset(context->notes);
-	if (command_run_words(context, tables, table_count, 2, stacks, COMMAND_SHELL, error) < 0)
+	if (command_run_words(context, &shell_commands, 2, stacks, error) < 0)
 		return -1;
 	context->status = status;
 	return 0;
@@ -177,8 +176,7 @@ static void pass_printed(const char *text)
 }
 
 /* Those of --break, which are there before any rank is. */
-static int add_breakpoints(struct engine *engine, const struct command_table *tables,
-			   size_t table_count, struct error *error)
+static int add_breakpoints(struct engine *engine, struct error *error)
 {
 	struct buffer out = BUFFER_INIT;
 	struct buffer notes = BUFFER_INIT;
@@ -192,8 +190,7 @@ static int add_breakpoints(struct engine *engine, const struct command_table *ta
 		};
 		char *line = xasprintf("break %s", engine->settings.breaks[i]);
 
-		result =
-			command_run_line(&context, tables, table_count, line, COMMAND_SHELL, error);
+		result = command_run_line(&context, &shell_commands, line, error);
 		free(line);
 	}
 	buffer_clear(&notes);
@@ -201,19 +198,18 @@ static int add_breakpoints(struct engine *engine, const struct command_table *ta
 	return result < 0 ? error_prefix(error, "--break") : 0;
 }
 
-static int run_command(struct command_context *context, const struct command_table *tables,
-		       size_t table_count, struct error *error)
+static int run_command(struct command_context *context, struct error *error)
 {
 	const struct settings *settings = &context->engine->settings;
 
 	if (settings->script) {
-		context->status = script_run(context, tables, table_count, settings->script, error);
+		context->status = script_run(context, &shell_commands, settings->script, error);
 		return context->status < 0 ? -1 : 0;
 	}
 	if (settings->command_count == 0)
-		return run_summary(context, tables, table_count, error);
-	return command_run_words(context, tables, table_count, (int)settings->command_count,
-				 settings->command, COMMAND_SHELL, error);
+		return run_summary(context, error);
+	return command_run_words(context, &shell_commands, (int)settings->command_count,
+				 settings->command, error);
 }
 
 /* A wrong file was named, or there is no node. */
@@ -226,14 +222,13 @@ static int start_status(const struct engine *engine)
 }
 
 /* The command needs no ranks, such as help. */
-static bool is_alone(const struct settings *settings, const struct command_table *tables,
-		     size_t table_count)
+static bool is_alone(const struct settings *settings)
 {
 	const struct command *command;
 
 	if (settings->script || settings->command_count == 0)
 		return false;
-	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
+	command = command_lookup(&shell_commands, settings->command[0], NULL);
 	return command && (command->flags & COMMAND_ALONE);
 }
 
@@ -277,8 +272,7 @@ static int check_theme(const struct settings *settings, struct error *error)
  * stops ranks is not: who kills all that runs this file (pidof) would kill
  * what lets them go on.
  */
-static bool may_fork(const struct settings *settings, const struct command_table *tables,
-		     size_t table_count)
+static bool may_fork(const struct settings *settings)
 {
 	const char *named = getenv("PROBETUI_NODE");
 	const struct command *command;
@@ -288,11 +282,11 @@ static bool may_fork(const struct settings *settings, const struct command_table
 		return false;
 	if (settings->command_count == 0)
 		return true;
-	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
+	command = command_lookup(&shell_commands, settings->command[0], NULL);
 	return command && (command->flags & COMMAND_LIVE);
 }
 
-static int run_shell(struct engine *engine, const struct command_table *tables, size_t table_count)
+static int run_shell(struct engine *engine)
 {
 	struct buffer out = BUFFER_INIT;
 	struct buffer notes = BUFFER_INIT;
@@ -306,11 +300,11 @@ static int run_shell(struct engine *engine, const struct command_table *tables, 
 
 	engine->job_printed = pass_printed;
 	engine->passes_input = is_input_the_jobs(&engine->settings);
-	if (may_fork(&engine->settings, tables, table_count))
+	if (may_fork(&engine->settings))
 		engine->node_program = program_run;
-	if (!is_alone(&engine->settings, tables, table_count) && engine_start(engine, &error) < 0)
+	if (!is_alone(&engine->settings) && engine_start(engine, &error) < 0)
 		return fail(&engine->settings, &error, start_status(engine));
-	if (run_command(&context, tables, table_count, &error) < 0) {
+	if (run_command(&context, &error) < 0) {
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
 		if (out.length > 0 || engine->settings.script)
@@ -368,14 +362,13 @@ static int run_screen(struct engine *engine)
 }
 
 /* What the config binds to keys, though a shell has none. */
-static int check_keys(const struct settings *settings, const struct command_table *tables,
-		      size_t table_count, struct error *error)
+static int check_keys(const struct settings *settings, struct error *error)
 {
 	struct keymap keymap;
 	int result;
 
 	keymap_init(&keymap);
-	result = keymap_add_config(&keymap, settings, tables, table_count, error);
+	result = keymap_add_config(&keymap, settings, error);
 	keymap_clear(&keymap);
 	return result;
 }
@@ -384,15 +377,14 @@ static int check_keys(const struct settings *settings, const struct command_tabl
  * `--replay a b c`: what stands behind the first recording and is no command,
  * but a file, is another one.
  */
-static void take_recordings(struct settings *settings, const struct command_table *tables,
-			    size_t table_count)
+static void take_recordings(struct settings *settings)
 {
 	size_t count = 0;
 
 	if (settings->replay_count == 0)
 		return;
 	while (count < settings->command_count &&
-	       !command_find(tables, table_count, settings->command[count], COMMAND_SHELL, NULL) &&
+	       !command_lookup(&shell_commands, settings->command[count], NULL) &&
 	       access(settings->command[count], F_OK) == 0)
 		settings_add_replay(settings, settings->command[count++]);
 	settings->command_count -= count;
@@ -401,8 +393,7 @@ static void take_recordings(struct settings *settings, const struct command_tabl
 }
 
 /* `pause 4183`: where nothing else says what to look at, that process is. */
-static void take_pid(struct settings *settings, const struct command_table *tables,
-		     size_t table_count)
+static void take_pid(struct settings *settings)
 {
 	const struct command *command;
 
@@ -410,7 +401,7 @@ static void take_pid(struct settings *settings, const struct command_table *tabl
 	    settings->connect_count > 0 || settings->replay_count > 0 || settings->ranks ||
 	    settings->job || !settings_is_pid(settings->command[1]))
 		return;
-	command = command_find(tables, table_count, settings->command[0], COMMAND_SHELL, NULL);
+	command = command_lookup(&shell_commands, settings->command[0], NULL);
 	if (command && (command->flags & COMMAND_PID))
 		settings_add_pid(settings, (pid_t)strtol(settings->command[1], NULL, 10));
 }
@@ -422,27 +413,25 @@ static bool is_for_screen(const struct settings *settings)
 }
 
 /* A mistyped command is said before anything is started for it. */
-static int check_command(struct settings *settings, const struct command_table *tables,
-			 size_t table_count, struct error *error)
+static int check_command(struct settings *settings, struct error *error)
 {
-	take_recordings(settings, tables, table_count);
-	take_pid(settings, tables, table_count);
+	take_recordings(settings);
+	take_pid(settings);
 	if (settings->program_count > 0 && settings->command_count == 0 && !settings->script &&
 	    !is_for_screen(settings))
 		return error_set(error, "starting a job needs a terminal for the screen, or a "
 					"script: probetui -x FILE -- PROGRAM");
 	if (settings_check_program(settings, error) < 0 ||
 	    settings_check_script(settings, error) < 0 || check_theme(settings, error) < 0 ||
-	    check_keys(settings, tables, table_count, error) < 0)
+	    check_keys(settings, error) < 0)
 		return -1;
 	if (settings->command_count > 0 &&
-	    !command_find(tables, table_count, settings->command[0], COMMAND_SHELL, error))
+	    !command_lookup(&shell_commands, settings->command[0], error))
 		return -1;
 	return 0;
 }
 
-static int run(struct settings *settings, const struct timing *timing,
-	       const struct command_table *tables, size_t table_count)
+static int run(struct settings *settings, const struct timing *timing)
 {
 	bool is_screen = is_for_screen(settings);
 	struct error error = ERROR_INIT;
@@ -451,10 +440,10 @@ static int run(struct settings *settings, const struct timing *timing,
 
 	engine_init(&engine, settings);
 	engine.timing = *timing;
-	if (add_breakpoints(&engine, tables, table_count, &error) < 0) {
+	if (add_breakpoints(&engine, &error) < 0) {
 		status = fail(settings, &error, STATUS_USAGE);
 	} else {
-		status = is_screen ? run_screen(&engine) : run_shell(&engine, tables, table_count);
+		status = is_screen ? run_screen(&engine) : run_shell(&engine);
 	}
 	engine_clear(&engine);
 	return status;
@@ -462,8 +451,6 @@ static int run(struct settings *settings, const struct timing *timing,
 
 int main(int argc, char **argv)
 {
-	const struct command_table tables[] = { engine_commands, ui_commands };
-	size_t table_count = ARRAY_LENGTH(tables);
 	struct timing timing = { .parsing = 0 };
 	struct error error = ERROR_INIT;
 	struct settings settings;
@@ -478,15 +465,15 @@ int main(int argc, char **argv)
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
 		status = fail(&settings, &error, STATUS_USAGE);
 	} else if (settings.wants_help) {
-		status = print_help(tables, table_count);
+		status = print_help();
 	} else if (settings.wants_version) {
 		status = print_answer("probetui " PACKAGE_VERSION "\n");
 	} else if (settings.wants_agent_path) {
 		status = print_agent_path();
-	} else if (check_command(&settings, tables, table_count, &error) < 0) {
+	} else if (check_command(&settings, &error) < 0) {
 		status = fail(&settings, &error, STATUS_USAGE);
 	} else {
-		status = run(&settings, &timing, tables, table_count);
+		status = run(&settings, &timing);
 	}
 	settings_clear(&settings);
 	return status;

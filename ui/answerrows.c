@@ -65,7 +65,7 @@ int answer_rows_cursor(const struct answer_rows *rows, const struct view *view)
 {
 	int last = (int)rows->count - 1;
 
-	return view->compare_cursor < last ? view->compare_cursor : last;
+	return view->cursors[VIEW_COMPARE] < last ? view->cursors[VIEW_COMPARE] : last;
 }
 
 void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row)

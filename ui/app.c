@@ -18,12 +18,12 @@
 #include "engine/jobs.h"
 #include "engine/replay.h"
 #include "model/place.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/editor.h"
 #include "ui/input.h"
 #include "ui/scratch.h"
 #include "ui/screen.h"
+#include "ui/view-type.h"
 
 #define DRAWS_A_SECOND 60
 #define DOUBLE_CLICK_SECONDS 0.4
@@ -64,7 +64,7 @@ static void take_notice(struct app *app)
 	char *notice;
 
 	/* A question is answered first. */
-	if (app->view.question != NULL || app->view.choices != NULL)
+	if (app->view.message.question != NULL || app->view.message.choices != NULL)
 		return;
 	notice = engine_take_notice(app->engine, &is_error);
 	if (notice != NULL)
@@ -150,8 +150,9 @@ static void choose(struct app *app, const struct view_choice *choices, const cha
 
 void app_key(struct app *app, const char *key)
 {
-	const struct view_choice *choices = app->view.choices;
-	char *question = app->view.question;
+	const struct view_type *open = view_type_of(app->view.kind);
+	const struct view_choice *choices = app->view.message.choices;
+	char *question = app->view.message.question;
 	const char *line;
 
 	app->is_changed = true;
@@ -162,7 +163,7 @@ void app_key(struct app *app, const char *key)
 	}
 	if (question != NULL && !is_answer(key))
 		return;
-	app->view.question = NULL;
+	app->view.message.question = NULL;
 	view_say(&app->view, false, NULL);
 	motion_key(&app->view.motion, &app->engine->session);
 	if (question != NULL) {
@@ -178,9 +179,9 @@ void app_key(struct app *app, const char *key)
 		type(app, key);
 		return;
 	}
-	if (console_takes(app, key) || started_takes(app, key) || repl_takes(app, key))
+	if (open->key != NULL && open->key(app, key))
 		return;
-	line = keymap_find(&app->keymap, view_name(view_shown(&app->engine->session, &app->view)),
+	line = keymap_find(&app->keymap, view_type_shown(&app->engine->session, &app->view)->name,
 			   key);
 	if (line != NULL)
 		commands_run(app, line);
@@ -240,20 +241,22 @@ static void note_recording(struct app *app)
 	app->view.is_recording = engine_record_path(app->engine) != NULL;
 	if (replay == NULL)
 		return;
-	app->view.replay_first = replay_first_time(replay);
-	app->view.replay_end = replay_end_time(replay);
-	app->view.replay_wall = replay_wall(replay);
+	app->view.replay.first = replay_first_time(replay);
+	app->view.replay.end = replay_end_time(replay);
+	app->view.replay.wall = replay_wall(replay);
 }
 
 void app_draw(struct app *app)
 {
 	take_notice(app);
 	note_recording(app);
-	commands_refresh(app);
-	console_refresh(app);
-	started_refresh(app);
-	tensor_refresh(app);
-	view_draw(&app->canvas, &app->engine->session, &app->view, &app->keymap);
+	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
+		const struct view_type *type = view_type_of((enum view_kind)kind);
+
+		if (type->refresh != NULL)
+			type->refresh(app, app->view.kind == (enum view_kind)kind);
+	}
+	view_draw(&app->canvas, app);
 	app->drawn_at = loop_now();
 	if (app->screen == NULL || screen_draw(app->screen, &app->canvas))
 		app->shown_at = app->drawn_at;
@@ -564,10 +567,9 @@ static void open_history(struct app *app)
 
 static int open_screen(struct app *app, struct error *error)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	const struct settings *settings = &app->engine->settings;
 
-	if (keymap_add_config(&app->keymap, settings, tables, ARRAY_LENGTH(tables), error) < 0)
+	if (keymap_add_config(&app->keymap, settings, error) < 0)
 		return -1;
 	if (settings->theme != NULL && app_set_theme(app, settings->theme, error) < 0)
 		return -1;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/survey.h"
@@ -15,12 +16,13 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/pane.h"
 
-static void show(struct app *app)
+static void show(struct command_context *context)
 {
-	app->view.compare_cursor = 0;
-	view_open(&app->view, VIEW_COMPARE);
+	struct view *view = &command_app(context)->view;
+
+	view->cursors[VIEW_COMPARE] = 0;
+	view_open(view, VIEW_COMPARE);
 }
 
 /* The last question again, of the ranks as they are now. */
@@ -41,25 +43,21 @@ static int ask_again(struct command_context *context, struct error *error)
 	return result;
 }
 
-int ui_compare(struct command_context *context, int argc, char **argv, struct error *error)
+/* Alone it is the last one. */
+static int compare_on_screen(struct command_context *context, const struct arguments *arguments,
+			     struct error *error)
 {
-	if ((argc == 1 ? ask_again(context, error) : command_compare(context, argc, argv, error)) <
-	    0)
-		return -1;
-	show(command_app(context));
-	return 0;
+	return arguments->count == 0 ? ask_again(context, error)
+				     : command_compare.run(context, arguments, error);
 }
 
-int ui_broadcast(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	if (command_broadcast(context, argc, argv, error) < 0)
-		return -1;
-	/* It is asked about first. */
-	if (context->question != NULL)
-		return 0;
-	show(command_app(context));
-	return 0;
-}
+const struct command_hook screen_compare = {
+	.command = &command_compare,
+	.run = compare_on_screen,
+	.after = show,
+};
+
+const struct command_hook screen_broadcast = { .command = &command_broadcast, .after = show };
 
 /* The class under the cursor; NULL and a sentence: none has come. */
 static const struct answer_class *class_under(const struct app *app, const struct answer_rows *rows,
@@ -121,16 +119,15 @@ static void show_tensor(struct app *app)
 	free(line);
 }
 
-int ui_visit(struct command_context *context, int argc, char **argv, struct error *error)
+static int visit_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
-	bool to_tensor = argc == 2 && strcmp(argv[1], "tensor") == 0;
+	bool to_tensor = arguments_is(arguments, "tensor");
 	struct answer_rows rows;
 	int cursor;
 
-	if (argc > 1 && !to_tensor)
-		return command_usage(error, "visit", "nothing, or tensor");
 	if (app->view.kind != VIEW_COMPARE)
 		return error_set(error, "visit goes to a rank of the comparison; open it first.");
 	answer_rows_make(&rows, session);
@@ -145,3 +142,12 @@ int ui_visit(struct command_context *context, int argc, char **argv, struct erro
 	answer_rows_clear(&rows);
 	return cursor < 0 ? error_set(error, "no rank was asked.") : 0;
 }
+
+const struct command command_visit = {
+	.name = "visit",
+	.synopsis = "[tensor]",
+	.help = "home, or its tensor: of the first rank of the comparison's row",
+	.takes = "nothing, or tensor",
+	.flags = COMMAND_SCREEN,
+	.run = visit_run,
+};

@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -14,13 +15,13 @@
 #include "ui/layout.h"
 #include "ui/pane.h"
 
-int ui_console(struct command_context *context, int argc, char **argv, struct error *error)
+static int console_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct rank *rank = session_selected(session);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	/* Who types must not come to type to another one's debugger. */
 	if (rank != NULL && session->choice.selection.rank < 0)
@@ -28,6 +29,14 @@ int ui_console(struct command_context *context, int argc, char **argv, struct er
 	view_open(&command_app(context)->view, VIEW_CONSOLE);
 	return 0;
 }
+
+const struct command command_console = {
+	.name = "console",
+	.synopsis = "",
+	.help = "the debugger's own session; ^] leaves it",
+	.flags = COMMAND_SCREEN,
+	.run = console_run,
+};
 
 static void type(struct app *app, const char *text)
 {
@@ -43,16 +52,12 @@ static void type(struct app *app, const char *text)
  */
 static bool is_harmless(const char *line)
 {
-	static const char *const commands[] = {
-		"rank",	  "outlier", "cursor", "open", "back", "quit",
-		"prompt", "help",    "redraw", "log",  "copy", "suspend",
-	};
-	size_t length = strcspn(line, " ");
+	struct arguments arguments;
+	bool is = commands_parse(&arguments, line, NULL) == 0 && arguments.command != NULL &&
+		  (arguments.command->flags & COMMAND_MOVES);
 
-	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-		if (strncmp(commands[i], line, length) == 0 && commands[i][length] == '\0')
-			return true;
-	return false;
+	arguments_clear(&arguments);
+	return is;
 }
 
 static bool refuses(struct app *app, const char *key)
@@ -69,8 +74,6 @@ bool console_takes(struct app *app, const char *key)
 {
 	struct buffer text = BUFFER_INIT;
 
-	if (app->view.kind != VIEW_CONSOLE)
-		return false;
 	if (strcmp(key, "C-]") == 0) {
 		commands_run(app, "back");
 		return true;
@@ -92,13 +95,13 @@ bool console_takes(struct app *app, const char *key)
 	return true;
 }
 
-void console_refresh(struct app *app)
+void console_refresh(struct app *app, bool is_open)
 {
 	struct buffer answers = BUFFER_INIT;
 	struct layout layout;
 	int frame = 0;
 
-	if (app->view.kind != VIEW_CONSOLE)
+	if (!is_open)
 		return;
 	layout_make(&layout, &app->engine->session, &app->view);
 	if (pane_has_frame(layout.body.row_count))

@@ -10,7 +10,6 @@
 #include "engine/differing.h"
 #include "engine/engine.h"
 #include "model/difference.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
@@ -18,8 +17,8 @@
 
 static void show(struct app *app, const struct difference *difference)
 {
-	app->view.difference_rank = difference->rank;
-	app->view.difference_against = difference->against;
+	app->view.difference.rank = difference->rank;
+	app->view.difference.against = difference->against;
 	view_open(&app->view, VIEW_DIFFERENCE);
 }
 
@@ -52,27 +51,34 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 	return 0;
 }
 
-int ui_difference(struct command_context *context, int argc, char **argv, struct error *error)
+static int difference_run(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (app->view.kind == VIEW_COMPARE)
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
 		return error_set(error, "difference belongs to the comparison; = opens one.");
-	return begin(app, app->view.difference_rank, app->view.difference_against, error);
+	return begin(app, app->view.difference.rank, app->view.difference.against, error);
 }
+
+const struct command command_difference = {
+	.name = "difference",
+	.synopsis = "",
+	.help = "how the row's tensor differs, element by element; there: again",
+	.flags = COMMAND_SCREEN,
+	.run = difference_run,
+};
 
 bool stop_difference(struct app *app)
 {
 	const struct view *view = &app->view;
 	const struct difference *difference = difference_find(
-		&app->engine->session.answers, view->difference_rank, view->difference_against);
+		&app->engine->session.answers, view->difference.rank, view->difference.against);
 
-	if (view->kind != VIEW_DIFFERENCE || difference == NULL ||
-	    difference->state != DIFFERENCE_READING)
+	if (difference == NULL || difference->state != DIFFERENCE_READING)
 		return false;
 	differing_cancel(app->engine, difference->rank, difference->against);
 	return true;
@@ -93,15 +99,15 @@ void apply_tolerance(struct app *app)
 }
 
 /* At each stop, among the locals; or, of a tensor, when it has a NaN. */
-int ui_follow(struct command_context *context, int argc, char **argv, struct error *error)
+static int follow_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct answers *answers = &app->engine->session.answers;
 	struct answer_classes classes;
 	char *line;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
 		return error_set(
 			error,
@@ -114,3 +120,11 @@ int ui_follow(struct command_context *context, int argc, char **argv, struct err
 	free(line);
 	return 0;
 }
+
+const struct command command_follow = {
+	.name = "follow",
+	.synopsis = "",
+	.help = "watch what is compared: at each stop; a tensor for NaN",
+	.flags = COMMAND_SCREEN,
+	.run = follow_run,
+};

@@ -9,14 +9,15 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
-#include "protocol/stack.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/haystack.h"
+#include "ui/commands-private.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 static void go_to_rank(struct app *app, int line)
 {
@@ -28,7 +29,7 @@ static void go_to_rank(struct app *app, int line)
 	ranklist_clear(&list);
 }
 
-static void go_to_home(struct app *app, int line)
+void home_select(struct app *app, int line)
 {
 	struct session *session = &app->engine->session;
 
@@ -47,7 +48,7 @@ static void go_to_home(struct app *app, int line)
 		app->view.locals_cursor = line;
 		break;
 	case PANE_BREAKPOINTS:
-		app->view.breakpoint_cursor = line;
+		app->view.cursors[VIEW_BREAKPOINTS] = line;
 		break;
 	case PANE_COUNT:
 		break;
@@ -55,75 +56,48 @@ static void go_to_home(struct app *app, int line)
 	session->revision++;
 }
 
+static const struct view_type *type_of(const struct app *app)
+{
+	return view_type_shown(&app->engine->session, &app->view);
+}
+
 static void go_to(struct app *app, int line)
 {
-	switch (view_shown(&app->engine->session, &app->view)) {
-	case VIEW_HOME:
-		go_to_home(app, line);
-		break;
-	case VIEW_MERGED:
-		app->view.merged_cursor = line;
-		break;
-	case VIEW_DIFF:
-		app->view.diff_cursor = line;
-		break;
-	case VIEW_JOBS:
-		app->view.job_cursor = line;
-		break;
-	case VIEW_BREAKPOINTS:
-		app->view.breakpoint_cursor = line;
-		break;
-	case VIEW_HELP:
-	case VIEW_LOG:
-	case VIEW_TEXT:
-		app->view.text_scroll = line;
-		break;
-	case VIEW_COMPARE:
-		app->view.compare_cursor = line;
-		break;
-	case VIEW_PARAMETERS:
-		app->view.parameters_cursor = line;
-		break;
-	case VIEW_CONSOLE:
-	case VIEW_TERMINAL:
-	case VIEW_REPL:
-	case VIEW_TENSOR:
-	case VIEW_DIFFERENCE:
-		break;
-	case VIEW_KIND_COUNT:
-		break;
-	}
+	if (type_of(app)->select != NULL)
+		type_of(app)->select(app, line);
+	else
+		app->view.cursors[view_shown(&app->engine->session, &app->view)] = line;
 }
 
 static struct found look_for(const struct app *app, const char *needle, int direction)
 {
-	struct haystack haystack;
+	struct search_text text;
 	struct found found;
 
-	haystack_init(&haystack, app);
-	found = haystack_find(&haystack, needle, direction);
-	haystack_clear(&haystack);
+	search_text_init(&text, app);
+	found = search_text_find(&text, needle, direction);
+	search_text_clear(&text);
 	return found;
 }
 
 static int find(struct app *app, int direction, struct error *error)
 {
-	bool is_diff = app->view.kind == VIEW_DIFF;
-	const char *needle = is_diff ? "!" : app->view.search;
+	const struct landmark *landmark = type_of(app)->landmark;
+	const char *needle = landmark != NULL ? landmark->needle : app->view.search.text;
 	struct found found;
 	char *said;
 
 	if (needle == NULL || *needle == '\0')
 		return error_set(error, "nothing was searched for yet.");
 	found = look_for(app, needle, direction);
-	if (found.line < 0 && is_diff)
-		return error_set(error, "the two stacks do not differ.");
+	if (found.line < 0 && landmark != NULL)
+		return error_set(error, "%s", landmark->none);
 	if (found.line < 0)
 		return error_set(error, "'%.80s' is not in this pane.", needle);
 	go_to(app, found.line);
-	app->view.has_marks = !is_diff;
-	said = xasprintf("%.40s: %d of %d", is_diff ? "difference" : needle, found.number,
-			 found.count);
+	app->view.search.has_marks = landmark == NULL;
+	said = xasprintf("%.40s: %d of %d", landmark != NULL ? landmark->name : needle,
+			 found.number, found.count);
 	view_say(&app->view, false, said);
 	free(said);
 	return 0;
@@ -133,40 +107,32 @@ void search_begin(struct app *app)
 {
 	struct view *view = &app->view;
 
-	free(view->origin.search);
-	view->origin = (struct search_origin){
+	free(view->search.origin.search);
+	view->search.origin = (struct search_origin){
 		.selection = app->engine->session.choice.selection,
 		.group = view->order.group,
 		.source_line = view->source_line,
-		.breakpoint_cursor = view->breakpoint_cursor,
 		.locals_cursor = view->locals_cursor,
-		.merged_cursor = view->merged_cursor,
-		.diff_cursor = view->diff_cursor,
-		.job_cursor = view->job_cursor,
-		.text_scroll = view->text_scroll,
-		.search = xstrdup_or_null(view->search),
+		.search = xstrdup_or_null(view->search.text),
 	};
+	memcpy(view->search.origin.cursors, view->cursors, sizeof(view->cursors));
 	prompt_open(&view->prompt, PROMPT_SEARCH, "");
 }
 
 static void go_to_origin(struct app *app)
 {
 	struct view *view = &app->view;
-	const struct search_origin *origin = &view->origin;
+	const struct search_origin *origin = &view->search.origin;
 
 	app->engine->session.choice.selection = origin->selection;
 	app->engine->session.revision++;
 	view->order.group = origin->group;
 	view->source_line = origin->source_line;
-	view->breakpoint_cursor = origin->breakpoint_cursor;
 	view->locals_cursor = origin->locals_cursor;
-	view->merged_cursor = origin->merged_cursor;
-	view->diff_cursor = origin->diff_cursor;
-	view->job_cursor = origin->job_cursor;
-	view->text_scroll = origin->text_scroll;
-	view->has_marks = false;
-	free(view->search);
-	view->search = xstrdup_or_null(origin->search);
+	memcpy(view->cursors, origin->cursors, sizeof(view->cursors));
+	view->search.has_marks = false;
+	free(view->search.text);
+	view->search.text = xstrdup_or_null(origin->search);
 }
 
 /* The first hit behind where the search began, and how many there are. */
@@ -177,7 +143,7 @@ static void preview(struct app *app)
 	struct found found;
 
 	prompt->note[0] = '\0';
-	if (prompt->text.length == 0 || view->kind == VIEW_DIFF)
+	if (prompt->text.length == 0 || type_of(app)->landmark != NULL)
 		return;
 	found = look_for(app, prompt->text.data, 1);
 	if (found.line < 0) {
@@ -186,10 +152,10 @@ static void preview(struct app *app)
 	}
 	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number, found.count);
 	go_to(app, found.line);
-	selection_changed(app, &view->origin.selection);
-	free(view->search);
-	view->search = xstrdup(prompt->text.data);
-	view->has_marks = true;
+	selection_changed(app, &view->search.origin.selection);
+	free(view->search.text);
+	view->search.text = xstrdup(prompt->text.data);
+	view->search.has_marks = true;
 }
 
 void commands_search(struct app *app, enum prompt_result result)
@@ -199,25 +165,37 @@ void commands_search(struct app *app, enum prompt_result result)
 		preview(app);
 }
 
-int ui_search(struct command_context *context, int argc, char **argv, struct error *error)
+static int search_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
 	/* Without a text it is the last one again. */
-	if (argc < 2)
+	if (arguments->count == 0)
 		return find(app, 1, error);
-	free(app->view.search);
-	app->view.search = command_join(argc, argv, 1);
+	free(app->view.search.text);
+	app->view.search.text = arguments_join(arguments, 0, arguments->count);
 	return find(app, 1, error);
 }
 
-int ui_find(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	struct app *app = command_app(context);
+const struct command command_search = {
+	.name = "search",
+	.synopsis = "[TEXT]",
+	.help = "find text in the pane; alone: again",
+	.flags = COMMAND_REST | COMMAND_SCREEN,
+	.run = search_run,
+};
 
-	if (argc == 2 && strcmp(argv[1], "next") == 0)
-		return find(app, 1, error);
-	if (argc == 2 && strcmp(argv[1], "previous") == 0)
-		return find(app, -1, error);
-	return command_usage(error, "find", "next or previous");
+static int find_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	return find(command_app(context), arguments_is(arguments, "next") ? 1 : -1, error);
 }
+
+const struct command command_find = {
+	.name = "find",
+	.synopsis = "next | previous",
+	.help = "another hit, or difference",
+	.flags = COMMAND_SCREEN,
+	.run = find_run,
+};

@@ -4,15 +4,13 @@
 #include "banned.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
-#include "ui/pane-parameters.h"
-#include "ui/pane.h"
 #include "ui/ranklist.h"
+#include "ui/view-type.h"
 
 /* The focus becomes these ranks; every rank when it is these already. */
-static void focus_these(struct session *session, const struct rankset *these)
+void focus_these(struct session *session, const struct rankset *these)
 {
 	bool is_again =
 		!session->choice.is_focus_all && rankset_is_equal(&session->choice.focus, these);
@@ -28,7 +26,7 @@ static void focus_these(struct session *session, const struct rankset *these)
 }
 
 /* Joins the focus or leaves it; from every rank, it is left alone in it. */
-static void toggle_rank(struct session *session, int rank)
+void focus_toggle(struct session *session, int rank)
 {
 	struct rankset focus = RANKSET_INIT;
 
@@ -69,85 +67,36 @@ static bool toggle_group(struct app *app)
 	return is_found;
 }
 
-static int toggle_branch(struct app *app, struct error *error)
+int home_toggle(struct app *app, struct error *error)
 {
 	struct session *session = &app->engine->session;
-	struct merged merged;
-	int result = -1;
 
-	merged_make(&merged, session, &app->view);
-	if (merged.row_count > 0) {
-		focus_these(session, &merged.rows[merged.cursor].tree.node->ranks);
-		result = 0;
-	}
-	merged_clear(&merged);
-	return result < 0 ? error_set(error, "there is no branch here.") : 0;
-}
-
-static int toggle_answer(struct app *app, struct error *error)
-{
-	struct session *session = &app->engine->session;
-	struct answer_rows rows;
-	int cursor;
-
-	answer_rows_make(&rows, session);
-	cursor = answer_rows_cursor(&rows, &app->view);
-	if (cursor >= 0)
-		focus_these(session, answer_rows_ranks(&rows, (size_t)cursor));
-	answer_rows_clear(&rows);
-	return cursor < 0 ? error_set(error, "no answer has come yet.") : 0;
-}
-
-static int toggle_parameter(struct app *app, struct error *error)
-{
-	struct session *session = &app->engine->session;
-	int cursor = parameters_cursor(session, &app->view);
-
-	if (cursor < 0)
-		return error_set(error, "no parameter is known to differ.");
-	focus_these(session, parameters_odd(parameters_row(session, (size_t)cursor)));
+	if (is_on_breakpoints(app))
+		return toggle_breakpoint(app, error);
+	if (!toggle_group(app))
+		focus_toggle(session, session_selected(session)->process.rank);
 	return 0;
 }
 
-int ui_toggle(struct command_context *context, int argc, char **argv, struct error *error)
+static int toggle_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
-	struct session *session = &app->engine->session;
-	const struct rank *rank = session_selected(session);
+	const struct session *session = &app->engine->session;
+	const struct view_type *type = view_type_shown(session, &app->view);
 
-	(void)argc;
-	(void)argv;
-	if (is_on_breakpoints(app))
-		return toggle_breakpoint(app, error);
-	if (rank == NULL)
+	(void)arguments;
+	if (session_selected(session) == NULL && !is_on_breakpoints(app))
 		return error_set(error, "there is no rank yet.");
-	switch (view_shown(&app->engine->session, &app->view)) {
-	case VIEW_MERGED:
-		return toggle_branch(app, error);
-	case VIEW_COMPARE:
-		return toggle_answer(app, error);
-	case VIEW_PARAMETERS:
-		return toggle_parameter(app, error);
-	case VIEW_HOME:
-		if (toggle_group(app))
-			return 0;
-		toggle_rank(session, rank->process.rank);
-		return 0;
-	case VIEW_DIFF:
-		toggle_rank(session, rank->process.rank);
-		return 0;
-	case VIEW_JOBS:
-	case VIEW_BREAKPOINTS:
-	case VIEW_HELP:
-	case VIEW_LOG:
-	case VIEW_TEXT:
-	case VIEW_CONSOLE:
-	case VIEW_TERMINAL:
-	case VIEW_REPL:
-	case VIEW_TENSOR:
-	case VIEW_DIFFERENCE:
-	case VIEW_KIND_COUNT:
-		break;
-	}
+	if (type->toggle != NULL)
+		return type->toggle(app, error);
 	return error_set(error, "no rank is under the cursor here; Esc leads back.");
 }
+
+const struct command command_toggle = {
+	.name = "toggle",
+	.synopsis = "",
+	.help = "focus on what is under the cursor, too; or no more",
+	.flags = COMMAND_SCREEN,
+	.run = toggle_run,
+};

@@ -9,19 +9,11 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"
-
-int command_direction(int argc, char **argv)
-{
-	if (argc == 2 && strcmp(argv[1], "next") == 0)
-		return 1;
-	if (argc == 2 && strcmp(argv[1], "previous") == 0)
-		return -1;
-	return 0;
-}
 
 static void select_at(struct app *app, const struct ranklist *list, size_t at)
 {
@@ -68,22 +60,11 @@ const struct rank *command_find_rank(const struct session *session, const char *
 	return rank;
 }
 
-int ui_rank(struct command_context *context, int argc, char **argv, struct error *error)
+int look_at_rank(struct app *app, const char *text, struct error *error)
 {
-	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
-	int direction = command_direction(argc, argv);
-	const struct rank *rank;
+	const struct rank *rank = command_find_rank(session, text, error);
 
-	if (session->rank_count == 0)
-		return error_set(error, "there is no rank yet.");
-	if (direction != 0 && !go_to_next(app, direction, false))
-		return error_set(error, "the filter hides all ranks; Esc shows them.");
-	if (direction != 0)
-		return 0;
-	if (argc != 2)
-		return command_usage(error, "rank", "next, previous or N");
-	rank = command_find_rank(session, argv[1], error);
 	if (rank == NULL)
 		return -1;
 	session->choice.selection = (struct selection){
@@ -95,19 +76,42 @@ int ui_rank(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_outlier(struct command_context *context, int argc, char **argv, struct error *error)
+static int rank_on_screen(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
-	int direction = command_direction(argc, argv);
+	int direction = arguments_direction(arguments);
 
+	if (app->engine->session.rank_count == 0)
+		return error_set(error, "there is no rank yet.");
 	if (direction == 0)
-		return command_usage(error, "outlier", "next or previous");
-	if (!go_to_next(app, direction, true))
+		return look_at_rank(app, arguments->words[0], error);
+	if (!go_to_next(app, direction, false))
+		return error_set(error, "the filter hides all ranks; Esc shows them.");
+	return 0;
+}
+
+const struct command_hook screen_rank = { .command = &command_rank, .run = rank_on_screen };
+
+static int outlier_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
+{
+	struct app *app = command_app(context);
+
+	if (!go_to_next(app, arguments_direction(arguments), true))
 		return error_set(error, ranklist_filter(&app->view) != NULL
 						? "no rank that the filter shows is an outlier."
 						: "no rank is an outlier.");
 	return 0;
 }
+
+const struct command command_outlier = {
+	.name = "outlier",
+	.synopsis = "next | previous",
+	.help = "look at another outlier",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
+	.run = outlier_run,
+};
 
 static void sort_by_next(struct app *app)
 {
@@ -123,31 +127,45 @@ static void sort_by_next(struct app *app)
 	ranklist_clear(&list);
 }
 
-/* "next", "reverse" or a column's name. */
-int ui_sort(struct command_context *context, int argc, char **argv, struct error *error)
+/* Twice the same one turns it round. */
+void sort_by(struct app *app, enum column column)
 {
-	struct rank_order *order = &command_app(context)->view.order;
-	enum column column;
+	struct rank_order *order = &app->view.order;
 
-	if (argc == 2 && strcmp(argv[1], "reverse") == 0) {
-		order->is_reversed = !order->is_reversed;
-		return 0;
-	}
-	if (argc == 1 || (argc == 2 && strcmp(argv[1], "next") == 0)) {
-		sort_by_next(command_app(context));
-		return 0;
-	}
-	if (argc != 2 || !column_parse(argv[1], &column))
-		return command_usage(error, "sort",
-				     "rank, host, pid, state, activity, function, place, age, cpu, "
-				     "memory, class, next or reverse");
-	/* Twice the same one turns it round, as a click on a head does. */
 	order->is_reversed = order->sort == column && !order->is_reversed;
 	order->sort = column;
+}
+
+static int sort_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	struct app *app = command_app(context);
+	struct rank_order *order = &app->view.order;
+	enum column column;
+
+	if (arguments_is(arguments, "reverse"))
+		order->is_reversed = !order->is_reversed;
+	else if (arguments->count == 0 || arguments_is(arguments, "next"))
+		sort_by_next(app);
+	else if (column_parse(arguments->words[0], &column))
+		sort_by(app, column);
+	else
+		return arguments_refuse(arguments, error);
 	return 0;
 }
 
-int ui_group(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_sort = {
+	.name = "sort",
+	.synopsis = "[next | reverse | COLUMN]",
+	.help = "by what ranks are sorted: rank, host, age, cpu, \u2026",
+	.takes = "rank, host, pid, state, activity, function, place, age, cpu, memory, class, next "
+		 "or reverse",
+	.flags = COMMAND_SCREEN,
+	.run = sort_run,
+};
+
+static int group_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	static const char *const names[GROUPING_COUNT] = {
 		[GROUPING_NONE] = "none",
@@ -161,21 +179,24 @@ int ui_group(struct command_context *context, int argc, char **argv, struct erro
 	};
 	struct view *view = &command_app(context)->view;
 	struct rank_order *order = &view->order;
-	int grouping = 0;
+	int grouping = ((int)order->grouping + 1) % GROUPING_COUNT;
 
-	if (argc == 1) {
-		grouping = ((int)order->grouping + 1) % GROUPING_COUNT;
-	} else {
-		while (grouping < GROUPING_COUNT && strcmp(names[grouping], argv[1]) != 0)
-			grouping++;
-	}
-	if (argc > 2 || grouping == GROUPING_COUNT)
-		return command_usage(error, "group", "class, host or none");
+	(void)error;
+	if (arguments->count > 0)
+		grouping = arguments_choice(arguments, names, GROUPING_COUNT);
 	order->grouping = (enum grouping)grouping;
 	order->group = 0;
 	view_say(view, false, said[grouping]);
 	return 0;
 }
+
+const struct command command_group = {
+	.name = "group",
+	.synopsis = "[class | host | none]",
+	.help = "how ranks are grouped",
+	.flags = COMMAND_SCREEN,
+	.run = group_run,
+};
 
 /* A cursor that the filter hides goes to the first rank that it shows. */
 static void follow_filter(struct app *app)
@@ -188,10 +209,11 @@ static void follow_filter(struct app *app)
 	ranklist_clear(&list);
 }
 
-int ui_filter(struct command_context *context, int argc, char **argv, struct error *error)
+static int filter_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
-	char *text = command_join(argc, argv, 1);
+	char *text = arguments_join(arguments, 0, arguments->count);
 
 	(void)error;
 	free(app->view.order.filter);
@@ -203,3 +225,11 @@ int ui_filter(struct command_context *context, int argc, char **argv, struct err
 	follow_filter(app);
 	return 0;
 }
+
+const struct command command_filter = {
+	.name = "filter",
+	.synopsis = "[TEXT]",
+	.help = "show the ranks with TEXT in their row",
+	.flags = COMMAND_REST | COMMAND_SCREEN,
+	.run = filter_run,
+};

@@ -34,14 +34,22 @@ void started_terminal_size(int row_count, int column_count, int *rows, int *colu
 		*columns = COLUMNS_LEAST;
 }
 
-int ui_terminal(struct command_context *context, int argc, char **argv, struct error *error)
+static int terminal_run(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(&command_app(context)->view, VIEW_TERMINAL);
 	return 0;
 }
+
+const struct command command_terminal = {
+	.name = "terminal",
+	.synopsis = "",
+	.help = "the terminal of the job that was started; ^] leaves it",
+	.flags = COMMAND_SCREEN,
+	.run = terminal_run,
+};
 
 static void send_typed(struct app *app, const char *text)
 {
@@ -72,7 +80,7 @@ static void type_key(struct app *app, const char *key)
 
 bool started_takes(struct app *app, const char *key)
 {
-	if (app->view.kind != VIEW_TERMINAL || !launching_is_alive(&app->engine->session))
+	if (!launching_is_alive(&app->engine->session))
 		return false;
 	if (strcmp(key, "C-]") == 0)
 		commands_run(app, "back");
@@ -100,7 +108,7 @@ static void resize(struct app *app, int rows, int columns)
 		     json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
 }
 
-void started_refresh(struct app *app)
+void started_refresh(struct app *app, bool is_open)
 {
 	const struct session *session = &app->engine->session;
 	struct buffer answers = BUFFER_INIT;
@@ -110,7 +118,7 @@ void started_refresh(struct app *app)
 	started_terminal_size(app->view.row_count, app->view.column_count, &rows, &columns);
 	resize(app, rows, columns);
 	started_flush(app);
-	if (app->view.kind != VIEW_TERMINAL)
+	if (!is_open)
 		return;
 	console_update_job(&app->view.terminal, session, rows, columns, &answers);
 	if (launching_is_alive(session))
@@ -176,7 +184,7 @@ static void answer_itself(struct app *app)
 {
 	struct buffer text = BUFFER_INIT;
 
-	if (app->view.choices == NULL)
+	if (app->view.message.choices == NULL)
 		return;
 	launching_append(&text, &app->engine->session);
 	buffer_append_string(&text, "; q leaves.");

@@ -9,6 +9,7 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -57,12 +58,7 @@ static void choose_group(struct app *app, const struct hit *hit)
 
 static void choose_column(struct app *app, const struct hit *hit)
 {
-	char *words[] = { "sort", NULL, NULL };
-	char name[16];
-
-	snprintf(name, sizeof(name), "%s", column_name((enum column)hit->value));
-	words[1] = name;
-	ui_sort(&(struct command_context){ .screen = app }, 2, words, NULL);
+	sort_by(app, (enum column)hit->value);
 }
 
 static void choose_frame(struct app *app, const struct hit *hit)
@@ -83,44 +79,29 @@ static void choose_local(struct app *app, const struct hit *hit)
 	app->view.locals_cursor = hit->value;
 }
 
+/* Beside the source a row has no cursor: it is shown at once. */
 static void choose_branch(struct app *app, const struct hit *hit)
 {
-	app->view.merged_cursor = hit->value;
-	/* Beside the source a row has no cursor: it is shown at once. */
-	if (app->view.kind == VIEW_HOME)
-		open_branch(app);
-}
-
-static void choose_difference(struct app *app, const struct hit *hit)
-{
-	app->view.diff_cursor = hit->value;
-}
-
-static void choose_job(struct app *app, const struct hit *hit)
-{
-	app->view.job_cursor = hit->value;
+	app->view.cursors[VIEW_MERGED] = hit->value;
+	open_branch(app);
 }
 
 static void choose_breakpoint(struct app *app, const struct hit *hit)
 {
 	if (app->view.kind == VIEW_HOME)
 		app->view.pane = PANE_BREAKPOINTS;
-	app->view.breakpoint_cursor = hit->value;
+	app->view.cursors[VIEW_BREAKPOINTS] = hit->value;
 }
 
-static void choose_answer(struct app *app, const struct hit *hit)
+/* A row of the view that is a list. */
+static void choose_list_row(struct app *app, const struct hit *hit)
 {
-	app->view.compare_cursor = hit->value;
+	app->view.cursors[view_shown(&app->engine->session, &app->view)] = hit->value;
 }
 
 static void choose_element(struct app *app, const struct hit *hit)
 {
 	tensor_point(app, hit->value);
-}
-
-static void choose_parameter(struct app *app, const struct hit *hit)
-{
-	app->view.parameters_cursor = hit->value;
 }
 
 static void press_key(struct app *app, const struct hit *hit)
@@ -143,11 +124,8 @@ static const struct hit_form forms[] = {
 	{ HIT_FRAME, choose_frame, true },
 	{ HIT_LOCAL, choose_local, true },
 	{ HIT_MERGED, choose_branch, true },
-	{ HIT_DIFF, choose_difference, false },
-	{ HIT_JOB, choose_job, true },
 	{ HIT_BREAKPOINT, choose_breakpoint, true },
-	{ HIT_ANSWER, choose_answer, true },
-	{ HIT_PARAMETER, choose_parameter, true },
+	{ HIT_LIST, choose_list_row, true },
 	{ HIT_ELEMENT, choose_element, false },
 	{ HIT_KEY, press_key, false },
 };
@@ -171,18 +149,19 @@ static int parse_place(const char *text)
 	return (int)number - 1;
 }
 
-int ui_click(struct command_context *context, int argc, char **argv, struct error *error)
+static int click_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct app *app = command_app(context);
-	bool opens = argc == 4 && strcmp(argv[3], "open") == 0;
-	int row = argc >= 3 ? parse_place(argv[1]) : -1;
-	int column = argc >= 3 ? parse_place(argv[2]) : -1;
+	bool opens = strcmp(arguments_word(arguments, 2), "open") == 0;
+	int row = parse_place(arguments->words[0]);
+	int column = parse_place(arguments->words[1]);
 	const struct hit *found;
 	const struct hit_form *form;
 	struct hit hit;
 
-	if (row < 0 || column < 0 || (argc > 3 && !opens))
-		return command_usage(error, "click", "a row, a column [open]");
+	if (row < 0 || column < 0 || (arguments->count > 2 && !opens))
+		return arguments_refuse(arguments, error);
 	found = hit_list_find(&app->canvas.hits, row, column, HIT_ANY);
 	if (found == NULL)
 		return 0;
@@ -192,22 +171,33 @@ int ui_click(struct command_context *context, int argc, char **argv, struct erro
 	form->choose(app, &hit);
 	if (!opens || !form->can_open)
 		return 0;
-	return ui_open(context, 1, argv, error);
+	return open_under_cursor(context, error);
 }
 
+const struct command command_click = {
+	.name = "click",
+	.synopsis = "ROW COLUMN [open]",
+	.help = "what a click there does: select, or open",
+	.takes = "a row, a column [open]",
+	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
+	.run = click_run,
+};
+
 /* Moves without focus: it is where the eyes are, not where the keys go. */
-int ui_wheel(struct command_context *context, int argc, char **argv, struct error *error)
+static int wheel_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct app *app = command_app(context);
-	char *cursor[] = { "cursor", NULL, NULL };
-	int row = argc == 4 ? parse_place(argv[1]) : -1;
-	int column = argc == 4 ? parse_place(argv[2]) : -1;
+	int row = parse_place(arguments->words[0]);
+	int column = parse_place(arguments_word(arguments, 1));
+	const char *way = arguments_word(arguments, 2);
+	bool is_up = strcmp(way, "up") == 0;
 	enum pane pane = app->view.pane;
 	const struct hit *hit;
 	int count = WHEEL_ROWS;
 
-	if (row < 0 || column < 0 || (strcmp(argv[3], "up") != 0 && strcmp(argv[3], "down") != 0))
-		return command_usage(error, "wheel", "a row, a column, up or down");
+	if (row < 0 || column < 0 || (!is_up && strcmp(way, "down") != 0))
+		return arguments_refuse(arguments, error);
 	hit = hit_list_find(&app->canvas.hits, row, column, HIT_PANE);
 	if (hit != NULL && app->view.kind == VIEW_HOME) {
 		app->view.pane = (enum pane)hit->value;
@@ -215,10 +205,17 @@ int ui_wheel(struct command_context *context, int argc, char **argv, struct erro
 		if (app->view.pane == PANE_GRID)
 			count = 1;
 	}
-	cursor[1] = argv[3];
 	for (int i = 0; i < count; i++)
-		if (ui_cursor(context, 2, cursor, error) < 0)
-			break;
+		move_in_view(app, is_up ? MOVE_UP : MOVE_DOWN);
 	app->view.pane = pane;
 	return 0;
 }
+
+const struct command command_wheel = {
+	.name = "wheel",
+	.synopsis = "ROW COLUMN up | down",
+	.help = "what the wheel does there: move in the pane",
+	.takes = "a row, a column, up or down",
+	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
+	.run = wheel_run,
+};

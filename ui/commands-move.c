@@ -6,24 +6,19 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
-#include "base/array.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "engine/arguments.h"
 #include "engine/engine.h"
 #include "model/source.h"
-#include "model/stackdiff.h"
 #include "protocol/stack.h"
-#include "protocol/variable.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"
 #include "ui/layout.h"
-#include "ui/pane-breakpoints.h"
-#include "ui/pane-parameters.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/pane-breakpoints.h"
+#include "ui/view-type.h"
 
 static const char *const move_names[MOVE_COUNT] = {
 	[MOVE_UP] = "up",	[MOVE_DOWN] = "down",	    [MOVE_LEFT] = "left",
@@ -82,14 +77,14 @@ void select_depth(struct session *session, int depth)
 }
 
 /* As in pdb a count that is too large leads to the last frame. */
-static int step_frame(struct command_context *context, int argc, char **argv, int direction,
-		      struct error *error)
+static int step_frame(struct command_context *context, const struct arguments *arguments,
+		      int direction, struct error *error)
 {
 	struct stack_row *rows;
 	size_t count;
 	int at, steps, last;
 
-	if (arguments_count(argc, argv, &steps, error) < 0)
+	if (arguments_count(arguments, &steps, error) < 0)
 		return -1;
 	rows = selected_rows(command_app(context), &count, &at);
 	last = direction > 0 ? (int)count - 1 - at : at;
@@ -106,29 +101,35 @@ static int step_frame(struct command_context *context, int argc, char **argv, in
 	return 0;
 }
 
-int ui_up(struct command_context *context, int argc, char **argv, struct error *error)
+static int up_on_screen(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
-	return step_frame(context, argc, argv, 1, error);
+	return step_frame(context, arguments, 1, error);
 }
 
-int ui_down(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_up = { .command = &command_up, .run = up_on_screen };
+
+static int down_on_screen(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
-	return step_frame(context, argc, argv, -1, error);
+	return step_frame(context, arguments, -1, error);
 }
 
-int ui_pane(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_down = { .command = &command_down, .run = down_on_screen };
+
+static int pane_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
-	int direction = command_direction(argc, argv);
+	int direction = arguments_direction(arguments);
 	struct view unzoomed = *view;
 	bool has_breakpoints = layout_has_breakpoints(session_of(context));
 	struct layout layout;
 
-	if (direction == 0)
-		return command_usage(error, "pane", "next or previous");
-	if (view->kind == VIEW_LOG) {
-		view_focus_log(view, !view->is_log_focused);
+	(void)error;
+	if (view_type_of(view->kind)->switch_pane != NULL) {
+		view_type_of(view->kind)->switch_pane(view);
 		return 0;
 	}
 	unzoomed.is_zoomed = false;
@@ -149,10 +150,13 @@ int ui_pane(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-static int at_least_one(int number)
-{
-	return number > 0 ? number : 1;
-}
+const struct command command_pane = {
+	.name = "pane",
+	.synopsis = "next | previous",
+	.help = "go to another pane",
+	.flags = COMMAND_SCREEN,
+	.run = pane_run,
+};
 
 static void move_grid(struct app *app, enum move move)
 {
@@ -170,7 +174,7 @@ static void move_source(struct app *app, const struct layout *layout, enum move 
 {
 	const struct session *session = &app->engine->session;
 	const struct source *source = selected_source(session);
-	int page = at_least_one(layout->panes[PANE_SOURCE].row_count - 1);
+	int page = layout->panes[PANE_SOURCE].row_count - 1;
 	int line = pane_source_line(session, &app->view);
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
@@ -204,7 +208,7 @@ static void move_thread(struct session *session, int by)
 
 static void move_stack(struct app *app, const struct layout *layout, enum move move)
 {
-	int page = at_least_one(layout->panes[PANE_STACK].row_count);
+	int page = layout->panes[PANE_STACK].row_count;
 	struct stack_row *rows;
 	size_t count;
 	int at;
@@ -222,7 +226,7 @@ static void move_stack(struct app *app, const struct layout *layout, enum move m
 
 static void move_locals(struct app *app, const struct layout *layout, enum move move)
 {
-	int page = at_least_one(layout->panes[PANE_LOCALS].row_count);
+	int page = layout->panes[PANE_LOCALS].row_count;
 	const struct session *session = &app->engine->session;
 	struct locals_frame frame = locals_frame_selected(session);
 	size_t count;
@@ -233,19 +237,7 @@ static void move_locals(struct app *app, const struct layout *layout, enum move 
 			grid_move_in(app->view.locals_cursor, (int)count, 1, page, move);
 }
 
-static void move_breakpoints(struct app *app, int page, enum move move)
-{
-	struct breakpoint_list list;
-
-	breakpoint_list_make(&list, &app->engine->session);
-	if (list.count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
-		app->view.breakpoint_cursor =
-			grid_move_in(breakpoint_list_cursor(&list, &app->view), (int)list.count, 1,
-				     at_least_one(page), move);
-	breakpoint_list_clear(&list);
-}
-
-static void move_home(struct app *app, const struct layout *layout, enum move move)
+void home_move(struct app *app, const struct layout *layout, enum move move)
 {
 	enum pane pane = app->view.pane;
 
@@ -265,191 +257,39 @@ static void move_home(struct app *app, const struct layout *layout, enum move mo
 		move_locals(app, layout, move);
 		break;
 	case PANE_BREAKPOINTS:
-		move_breakpoints(app, layout->panes[PANE_BREAKPOINTS].row_count, move);
+		breakpoint_list_move(app, layout->panes[PANE_BREAKPOINTS].row_count, move);
 		break;
 	case PANE_COUNT:
 		break;
 	}
 }
 
-static void move_merged(struct app *app, int page, enum move move)
-{
-	struct merged merged;
-
-	merged_make(&merged, &app->engine->session, &app->view);
-	if (merged.row_count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
-		app->view.merged_cursor =
-			grid_move_in(merged.cursor, (int)merged.row_count, 1, page, move);
-	merged_clear(&merged);
-}
-
-static size_t diff_row_count(const struct app *app)
-{
-	struct diff_sides sides;
-	struct stackdiff diff;
-	const char *problem;
-	size_t count;
-
-	if (!diff_sides_find(&sides, &app->engine->session, &app->view, &problem))
-		return 0;
-	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
-	count = diff.row_count;
-	stackdiff_clear(&diff);
-	return count;
-}
-
-static int text_line_count(const struct app *app)
-{
-	struct buffer text = BUFFER_INIT;
-	int count = 0;
-
-	pane_text_append(&text, &app->engine->session, &app->view, &app->keymap);
-	for (size_t i = 0; i < text.length; i++)
-		count += text.data[i] == '\n';
-	buffer_clear(&text);
-	return count;
-}
-
-static void move_text(struct app *app, int page, enum move move)
-{
-	int last = text_line_count(app) - page;
-
-	app->view.text_scroll =
-		grid_move_in(app->view.text_scroll, last > 0 ? last + 1 : 1, 1, page, move);
-}
-
-/* At its end it shows what comes. */
-static void move_log(struct app *app, int page, enum move move)
-{
-	struct view *view = &app->view;
-	int last = text_line_count(app) - page;
-
-	if (last < 0)
-		last = 0;
-	if (view->text_scroll > last)
-		view->text_scroll = last;
-	move_text(app, page, move);
-	if (view->text_scroll >= last)
-		view->text_scroll = SCROLL_END;
-}
-
-static void move_diff(struct app *app, int page, enum move move)
-{
-	size_t count = diff_row_count(app);
-
-	if (count > 0)
-		app->view.diff_cursor =
-			grid_move_in(app->view.diff_cursor, (int)count, 1, page, move);
-}
-
-static void move_answers(struct app *app, int page, enum move move)
-{
-	struct answer_rows rows;
-	int cursor;
-
-	answer_rows_make(&rows, &app->engine->session);
-	cursor = answer_rows_cursor(&rows, &app->view);
-	if (cursor >= 0)
-		app->view.compare_cursor = grid_move_in(cursor, (int)rows.count, 1, page, move);
-	answer_rows_clear(&rows);
-}
-
-static void move_parameters(struct app *app, int page, enum move move)
+void move_in_view(struct app *app, enum move move)
 {
 	const struct session *session = &app->engine->session;
-	int cursor = parameters_cursor(session, &app->view);
-
-	if (cursor >= 0)
-		app->view.parameters_cursor =
-			grid_move_in(cursor, (int)parameters_count(session), 1, page, move);
-}
-
-static void move_console(struct console *console, int page, enum move move)
-{
-	int history = console_history(console);
-	int at = history - console->back;
-
-	console_scroll(console,
-		       at - grid_move_in(at, history + 1, 1, at_least_one(page - 1), move));
-}
-
-static void move_repl(struct app *app, int page, enum move move)
-{
-	struct repl *repl = &app->view.repl;
-	int hidden = repl_hidden_rows(&app->engine->session, &app->view);
-	int at = hidden - repl->back;
-
-	repl->back =
-		hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, at_least_one(page - 1), move);
-}
-
-int ui_cursor(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	struct app *app = command_app(context);
+	const struct view_type *type = view_type_shown(session, &app->view);
 	struct layout layout;
-	int page;
-	int move = 0;
 
-	while (argc == 2 && move < MOVE_COUNT && strcmp(move_names[move], argv[1]) != 0)
-		move++;
-	if (argc != 2 || move == MOVE_COUNT)
-		return command_usage(error, "cursor",
-				     "up, down, left, right, page-up, page-down, first or last");
-	if (view_lists_jobs(session_of(context), &app->view)) {
-		app->view.job_cursor =
-			grid_move_in(view_job_cursor(session_of(context), &app->view),
-				     (int)session_of(context)->job_count, 1, 10, (enum move)move);
-		return 0;
-	}
-	layout_make(&layout, session_of(context), &app->view);
-	page = layout.body.row_count;
-	if (pane_has_frame(page))
-		page -= 2;
-	page = at_least_one(page);
-	switch (app->view.kind) {
-	case VIEW_HOME:
-		move_home(app, &layout, (enum move)move);
-		break;
-	case VIEW_MERGED:
-		move_merged(app, at_least_one(page / 2), (enum move)move);
-		break;
-	case VIEW_DIFF:
-		move_diff(app, at_least_one(page / 2), (enum move)move);
-		break;
-	case VIEW_JOBS:
-		break;
-	case VIEW_BREAKPOINTS:
-		move_breakpoints(app, page, (enum move)move);
-		break;
-	case VIEW_LOG:
-		page = at_least_one(pane_log_page(&app->view, layout.body.row_count));
-		move_log(app, page, (enum move)move);
-		break;
-	case VIEW_COMPARE:
-		move_answers(app, page, (enum move)move);
-		break;
-	case VIEW_PARAMETERS:
-		move_parameters(app, page, (enum move)move);
-		break;
-	case VIEW_CONSOLE:
-		move_console(&app->view.console, page, (enum move)move);
-		break;
-	case VIEW_TERMINAL:
-		move_console(&app->view.terminal, page, (enum move)move);
-		break;
-	case VIEW_REPL:
-		move_repl(app, page, (enum move)move);
-		break;
-	case VIEW_TENSOR:
-		tensor_move(app, (enum move)move);
-		break;
-	case VIEW_HELP:
-	case VIEW_TEXT:
-		move_text(app, page, (enum move)move);
-		break;
-	case VIEW_DIFFERENCE:
-	case VIEW_KIND_COUNT:
-		break;
-	}
+	layout_make(&layout, session, &app->view);
+	if (type->move != NULL)
+		type->move(app, &layout, move);
+	else
+		list_move(app, view_page(&layout), move);
+}
+
+static int cursor_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	(void)error;
+	move_in_view(command_app(context),
+		    (enum move)arguments_choice(arguments, move_names, MOVE_COUNT));
 	return 0;
 }
+
+const struct command command_cursor = {
+	.name = "cursor",
+	.synopsis = "up | down | left | right | page-up | page-down | first | last",
+	.help = "move in the pane",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN | COMMAND_INTERNAL,
+	.run = cursor_run,
+};

@@ -8,15 +8,17 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
 #include "model/held.h"
 #include "model/job.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
+#include "ui/commands-private.h"
 #include "ui/grid.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 /* Opens or closes the variable under the cursor, or takes the next page. */
 static void toggle_variable(struct app *app)
@@ -94,27 +96,6 @@ int prompt_assign(struct app *app, struct error *error)
 	return name != NULL ? 0 : -1;
 }
 
-static void toggle_branch(struct app *app)
-{
-	const struct merged_row *row;
-	struct key_set *set;
-	struct merged merged;
-
-	merged_make(&merged, &app->engine->session, &app->view);
-	if (merged.row_count > 0) {
-		row = &merged.rows[merged.cursor];
-		/* The second row of an opened recursion closes it again. */
-		set = row->fold_count > 0 || row->run == 2 ? &app->view.opened_runs
-							   : &app->view.folded;
-		app->view.merged_cursor = merged.cursor;
-		if (key_set_has(set, row->key))
-			key_set_remove(set, row->key);
-		else
-			key_set_add_page(set, row->key);
-	}
-	merged_clear(&merged);
-}
-
 /* What is under the cursor of the grid; false: nothing that folds. */
 static bool fold_in_grid(struct app *app, bool is_group_only)
 {
@@ -151,42 +132,46 @@ static void expand_grid(struct app *app)
 		app->view.is_unfolded = !app->view.is_unfolded;
 }
 
-int ui_expand(struct command_context *context, int argc, char **argv, struct error *error)
+static void expand_pane(struct app *app)
 {
-	struct app *app = command_app(context);
-
-	(void)argc;
-	(void)argv;
-	if (is_on_breakpoints(app))
-		return toggle_breakpoint(app, error);
-	if (app->view.kind == VIEW_MERGED)
-		toggle_branch(app);
-	else if (app->view.pane == PANE_LOCALS)
+	if (app->view.pane == PANE_LOCALS)
 		toggle_variable(app);
-	else if (app->view.kind == VIEW_HOME && app->view.pane == PANE_GRID)
-		expand_grid(app);
 	else
 		app->view.is_unfolded = !app->view.is_unfolded;
+}
+
+int home_expand(struct app *app, struct error *error)
+{
+	if (is_on_breakpoints(app))
+		return toggle_breakpoint(app, error);
+	if (app->view.pane == PANE_GRID)
+		expand_grid(app);
+	else
+		expand_pane(app);
 	return 0;
 }
 
-void open_branch(struct app *app)
+static int expand_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	struct session *session = &app->engine->session;
-	struct merged merged;
-	int depth;
-	int rank;
+	struct app *app = command_app(context);
+	const struct view_type *type = view_type_of(app->view.kind);
 
-	merged_make(&merged, session, &app->view);
-	if (merged.row_count > 0) {
-		rank = merged_rank(session, merged.rows[merged.cursor].tree.node, &depth);
-		session->choice.selection = (struct selection){ .rank = rank, .depth = depth };
-		session->revision++;
-		view_open(&app->view, VIEW_HOME);
-		app->view.pane = PANE_SOURCE;
-	}
-	merged_clear(&merged);
+	(void)arguments;
+	if (type->expand != NULL)
+		return type->expand(app, error);
+	expand_pane(app);
+	return 0;
 }
+
+const struct command command_expand = {
+	.name = "expand",
+	.alias = "fold",
+	.synopsis = "",
+	.help = "open what is folded, fold what is open",
+	.flags = COMMAND_SCREEN,
+	.run = expand_run,
+};
 
 static bool is_on_fold(const struct app *app)
 {
@@ -207,14 +192,14 @@ static bool is_on_fold(const struct app *app)
 }
 
 /* Opens it at home; from the list, "back" leads there again. */
-static void choose_job(struct app *app, size_t index)
+void choose_job(struct app *app, size_t index)
 {
 	struct view *view = &app->view;
 
 	view->is_in_job = view_lists_jobs(&app->engine->session, view);
-	view->merged_cursor = -1;
-	view->diff_cursor = 0;
-	view->job_cursor = (int)index;
+	view->cursors[VIEW_MERGED] = -1;
+	view->cursors[VIEW_DIFF] = 0;
+	view->cursors[VIEW_JOBS] = (int)index;
 	view_open(view, VIEW_HOME);
 	jobs_list(app->engine, false);
 	session_choose_job(&app->engine->session, index);
@@ -226,38 +211,48 @@ static void choose_job(struct app *app, size_t index)
 		engine_sample_once(app->engine);
 }
 
-int ui_jobs(struct command_context *context, int argc, char **argv, struct error *error)
+static int jobs_on_screen(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 	struct session *session = &app->engine->session;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (view_lists_jobs(session, &app->view))
 		return 0;
 	if (session->job >= 0)
-		app->view.job_cursor = session->job;
+		app->view.cursors[VIEW_JOBS] = session->job;
 	view_open(&app->view, VIEW_JOBS);
 	jobs_list(app->engine, true);
 	return 0;
 }
 
-int ui_job(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_jobs = { .command = &command_jobs, .run = jobs_on_screen };
+
+static int job_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
 {
 	struct app *app = command_app(context);
 	int index;
 
-	if (argc != 2)
-		return command_usage(error, "job", "a port or a launcher's pid");
-	index = job_find(&app->engine->session, argv[1]);
+	index = job_find(&app->engine->session, arguments->words[0]);
 	if (index < 0)
 		return error_set(error,
 				 "'%.40s' is the port or launcher of no job here, or of several.",
-				 argv[1]);
+				 arguments->words[0]);
 	choose_job(app, (size_t)index);
 	return 0;
 }
+
+const struct command command_job = {
+	.name = "job",
+	.synopsis = "PORT | PID",
+	.help = "look at another job: its port or its launcher",
+	.takes = "a port or a launcher's pid",
+	.flags = COMMAND_SCREEN,
+	.run = job_run,
+};
 
 /* Where the grid leaves no room for it, it takes the grid's. */
 static void open_source(struct app *app)
@@ -274,7 +269,7 @@ static void open_source(struct app *app)
  * One whose debugger waits gets a client: us. The command asks what there is
  * to ask. False: it does not wait.
  */
-static bool connect_selected(struct app *app)
+bool connect_selected(struct app *app)
 {
 	const struct rank *rank = session_selected(&app->engine->session);
 	const struct debugger *debugger;
@@ -295,33 +290,13 @@ static bool connect_selected(struct app *app)
 	return true;
 }
 
-int ui_open(struct command_context *context, int argc, char **argv, struct error *error)
+int home_open(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
 
-	(void)argc;
-	(void)argv;
-	if (view_lists_jobs(&app->engine->session, view)) {
-		if (app->engine->session.job_count == 0)
-			return error_set(error, "no job runs here.");
-		choose_job(app, (size_t)view_job_cursor(&app->engine->session, view));
-		return 0;
-	}
-	if (view->kind == VIEW_MERGED) {
-		open_branch(app);
-		return 0;
-	}
 	if (is_on_breakpoints(app))
-		return open_breakpoint(app, error);
-	if (view->kind == VIEW_COMPARE)
-		return open_answer(context, error);
-	if (view->kind == VIEW_PARAMETERS)
-		return open_parameter(app, error);
-	if (view->kind == VIEW_CONSOLE)
-		connect_selected(app);
-	if (view->kind != VIEW_HOME)
-		return 0;
+		return open_breakpoint(context, error);
 	switch (view->pane) {
 	case PANE_GRID:
 		if (!fold_in_grid(app, true) && !connect_selected(app))
@@ -345,3 +320,26 @@ int ui_open(struct command_context *context, int argc, char **argv, struct error
 	}
 	return 0;
 }
+
+int open_under_cursor(struct command_context *context, struct error *error)
+{
+	const struct view_type *type =
+		view_type_shown(&context->engine->session, &command_app(context)->view);
+
+	return type->open != NULL ? type->open(context, error) : 0;
+}
+
+static int open_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	(void)arguments;
+	return open_under_cursor(context, error);
+}
+
+const struct command command_open = {
+	.name = "open",
+	.synopsis = "",
+	.help = "open what is under the cursor",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
+	.run = open_run,
+};

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/params.h"
@@ -27,22 +28,33 @@ static int ask_again(struct command_context *context, struct error *error)
 	return result;
 }
 
-int ui_diff_params(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_params_on_screen(struct command_context *context, const struct arguments *arguments,
+				 struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	struct app *app = command_app(context);
 
-	if ((argc == 1 && session->paramdiff.expression != NULL
-		     ? ask_again(context, error)
-		     : command_diff_params(context, argc, argv, error)) < 0)
-		return -1;
-	app->view.parameters_cursor = 0;
-	view_open(&app->view, VIEW_PARAMETERS);
-	return 0;
+	return arguments->count == 0 && session->paramdiff.expression != NULL
+		       ? ask_again(context, error)
+		       : command_diff_params.run(context, arguments, error);
 }
 
-int open_parameter(struct app *app, struct error *error)
+static void show(struct command_context *context)
 {
+	struct view *view = &command_app(context)->view;
+
+	view->cursors[VIEW_PARAMETERS] = 0;
+	view_open(view, VIEW_PARAMETERS);
+}
+
+const struct command_hook screen_diff_params = {
+	.command = &command_diff_params,
+	.run = diff_params_on_screen,
+	.after = show,
+};
+
+int open_parameter(struct command_context *context, struct error *error)
+{
+	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	int cursor = parameters_cursor(session, &app->view);
 	const struct paramdiff *diff = &session->paramdiff;
@@ -66,7 +78,7 @@ int open_parameter(struct app *app, struct error *error)
 
 bool stop_parameters(struct app *app)
 {
-	if (app->view.kind != VIEW_PARAMETERS || !params_is_busy(app->engine))
+	if (!params_is_busy(app->engine))
 		return false;
 	params_cancel(app->engine);
 	return true;

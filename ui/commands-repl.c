@@ -15,46 +15,45 @@
 #include "ui/commands.h"
 #include "ui/shell.h"
 
-static void show(struct app *app)
+static void show(struct command_context *context)
 {
-	app->view.repl.back = 0;
-	view_open(&app->view, VIEW_REPL);
+	struct view *view = &command_app(context)->view;
+
+	view->repl.back = 0;
+	view_open(view, VIEW_REPL);
 }
 
-int ui_eval(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	if (command_eval(context, argc, argv, error) < 0)
-		return -1;
-	show(command_app(context));
-	return 0;
-}
+const struct command_hook screen_eval = { .command = &command_eval, .after = show };
 
-int ui_execute(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	if (command_execute(context, argc, argv, error) < 0)
-		return -1;
-	show(command_app(context));
-	return 0;
-}
+const struct command_hook screen_execute = { .command = &command_execute, .after = show };
 
-int ui_assign(struct command_context *context, int argc, char **argv, struct error *error)
+static int assign_on_screen(struct command_context *context, const struct arguments *arguments,
+			    struct error *error)
 {
-	if (argc == 1)
+	if (arguments->count == 0)
 		return prompt_assign(command_app(context), error);
-	return command_assign(context, argc, argv, error);
+	return command_assign.run(context, arguments, error);
 }
 
-int ui_repl(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	static const struct arguments none = { .usage = "" };
+const struct command_hook screen_assign = { .command = &command_assign, .run = assign_on_screen };
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
+static int repl_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	(void)arguments;
 	if (context->screen == NULL)
 		return shell_repl(context, error);
-	show(command_app(context));
+	show(context);
 	return 0;
 }
+
+const struct command command_repl = {
+	.name = "repl",
+	.synopsis = "",
+	.help = "type code for the ranks of the focus; C-d leaves",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = repl_run,
+};
 
 /* As it was typed: no word of it is ours. */
 static void run_block(struct app *app, const struct codeblock *block)
@@ -139,8 +138,6 @@ bool repl_takes(struct app *app, const char *key)
 	struct repl *repl = &app->view.repl;
 	const char *line = NULL;
 
-	if (app->view.kind != VIEW_REPL)
-		return false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i].key, key) == 0)
 			line = keys[i].line;

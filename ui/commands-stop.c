@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/control.h"
 #include "engine/engine.h"
@@ -151,19 +152,18 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 		return 0;
 	}
 	run_to(app, frame->code->file, line);
-	if (is_stopped && !app->view.is_message_error)
+	if (is_stopped && !app->view.message.is_error)
 		go_to_line(app, line);
 	return 0;
 }
 
-int ui_here(struct command_context *context, int argc, char **argv, struct error *error)
+static int here_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct frame *frame = selected_frame(&app->engine->session);
-	bool is_break = argc == 2 && strcmp(argv[1], "break") == 0;
+	bool is_break = arguments_is(arguments, "break");
 
-	if (argc != 2 || (!is_break && strcmp(argv[1], "until") != 0))
-		return command_usage(error, "here", "break or until");
 	if (app->view.kind != VIEW_HOME)
 		return error_set(error, "the line is that under the cursor of the source at home; "
 					"Esc leads there.");
@@ -172,16 +172,32 @@ int ui_here(struct command_context *context, int argc, char **argv, struct error
 	return is_break ? break_here(app, frame, error) : run_here(app, frame, error);
 }
 
-int ui_breakpoints(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_here = {
+	.name = "here",
+	.synopsis = "break | until",
+	.help = "break at the line under the source's cursor, or no more; run to it",
+	.flags = COMMAND_SCREEN,
+	.run = here_run,
+};
+
+static int breakpoints_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(view, view->kind == VIEW_BREAKPOINTS ? VIEW_HOME : VIEW_BREAKPOINTS);
 	return 0;
 }
+
+const struct command command_breakpoints = {
+	.name = "breakpoints",
+	.synopsis = "",
+	.help = "where ranks are to stop",
+	.flags = COMMAND_SCREEN,
+	.run = breakpoints_run,
+};
 
 bool is_on_breakpoints(const struct app *app)
 {
@@ -265,32 +281,40 @@ static int show(struct app *app, const struct breakpoint_summary *breakpoint, st
 	return 0;
 }
 
-int open_breakpoint(struct app *app, struct error *error)
+int open_breakpoint(struct command_context *context, struct error *error)
 {
-	return with_cursor(app, show, error);
+	return with_cursor(command_app(context), show, error);
 }
 
-int ui_remove(struct command_context *context, int argc, char **argv, struct error *error)
+static int remove_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (!is_on_breakpoints(app))
 		return error_set(error, "only a breakpoint can be removed: B lists them.");
 	return with_cursor(app, clear, error);
 }
 
+const struct command command_remove = {
+	.name = "remove",
+	.synopsis = "",
+	.help = "clear the breakpoint under the cursor",
+	.flags = COMMAND_SCREEN,
+	.run = remove_run,
+};
+
 /* What the node would resume it leaves stopped, this time. */
-int ui_stay(struct command_context *context, int argc, char **argv, struct error *error)
+static int stay_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
 	struct rankset ranks = RANKSET_INIT;
 	struct buffer text = BUFFER_INIT;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (session->is_replay || session_resume_at(session) < 0)
 		return error_set(error,
 				 "no stopped rank would be resumed before a collective times out.");
@@ -307,6 +331,14 @@ int ui_stay(struct command_context *context, int argc, char **argv, struct error
 	buffer_clear(&text);
 	return 0;
 }
+
+const struct command command_stay = {
+	.name = "stay",
+	.synopsis = "",
+	.help = "the stopped ranks stay so, though a collective may time out",
+	.flags = COMMAND_SCREEN,
+	.run = stay_run,
+};
 
 /* A debugger of ours has been told to let it run. */
 static bool is_any_told(const struct session *session, const struct rankset *ranks)
@@ -338,7 +370,8 @@ static int confirm_pause(const struct control *control, struct command_context *
 }
 
 /* Pauses ranks that were resumed; without any it closes the view, or asks. */
-int ui_interrupt(struct command_context *context, int argc, char **argv, struct error *error)
+static int interrupt_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
 	struct app *app = command_app(context);
 	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
@@ -353,7 +386,15 @@ int ui_interrupt(struct command_context *context, int argc, char **argv, struct 
 	if (can_pause)
 		result = confirm_pause(&control, context, error);
 	if (result > 0)
-		result = command_pause(context, argc, argv, error);
+		result = command_pause.run(context, arguments, error);
 	control_clear(&control);
 	return result;
 }
+
+const struct command command_interrupt = {
+	.name = "interrupt",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "close what is open; at home: pause the ranks of the focus",
+	.flags = COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = interrupt_run,
+};

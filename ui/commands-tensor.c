@@ -10,21 +10,13 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "model/displays.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
 #include "ui/tensorscreen.h"
-
-/* The index of word in names, -1 when it is none of them. */
-static int find_word(const char *const *names, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], word) == 0)
-			return (int)i;
-	return -1;
-}
 
 static const struct tensorview *known_of(const struct app *app)
 {
@@ -117,10 +109,11 @@ void prompt_tensor(struct app *app)
 	free(expression);
 }
 
-int ui_tensor(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_on_screen(struct command_context *context, const struct arguments *arguments,
+			    struct error *error)
 {
 	struct app *app = command_app(context);
-	char *expression = command_tail(context, argc, argv, 1);
+	char *expression = arguments_text(arguments, 0, arguments->count);
 	int result = 0;
 
 	if (app->engine->session.is_replay)
@@ -136,70 +129,83 @@ int ui_tensor(struct command_context *context, int argc, char **argv, struct err
 	return result;
 }
 
+const struct command_hook screen_tensor = { .command = &command_tensor, .run = tensor_on_screen };
+
 /*
  * How it is shown
  */
 
-int ui_tensor_view(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_view_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
 {
 	static const char *const names[] = { "numbers", "heat", "histogram" };
 	struct app *app = command_app(context);
 	int mode = ((int)app->view.tensor.mode + 1) % TENSOR_MODE_COUNT;
 
-	if (argc > 1)
-		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
-	if (argc > 2 || mode < 0)
-		return command_usage(error, "tensor-view", "numbers, heat or histogram");
+	(void)error;
+	if (arguments->count > 0)
+		mode = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 	app->view.tensor.mode = (enum tensor_mode)mode;
 	return 0;
 }
 
-static int set_notation(struct tensor_format *format, const char *word, struct error *error)
-{
-	int notation = find_word(tensor_notation_names, TENSOR_NOTATION_COUNT, word);
+const struct command command_tensor_view = {
+	.name = "tensor-view",
+	.synopsis = "[numbers | heat | histogram]",
+	.help = "how its elements are shown; alone: the next way",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_view_run,
+};
 
-	if (notation < 0)
-		return command_usage(error, "tensor-digits",
-				     "automatic, fixed, scientific, hex, more or fewer");
+static int tensor_digits_run(struct command_context *context, const struct arguments *arguments,
+			     struct error *error)
+{
+	struct tensor_format *format = &command_app(context)->view.tensor.format;
+	int notation = ((int)format->notation + 1) % TENSOR_NOTATION_COUNT;
+	int by = arguments_is(arguments, "more") - arguments_is(arguments, "fewer");
+
+	(void)error;
+	if (by != 0) {
+		if (format->precision + by >= 0 &&
+		    format->precision + by <= TENSOR_PRECISION_MAXIMUM)
+			format->precision += by;
+		return 0;
+	}
+	if (arguments->count > 0)
+		notation =
+			arguments_choice(arguments, tensor_notation_names, TENSOR_NOTATION_COUNT);
 	format->notation = (enum tensor_notation)notation;
 	return 0;
 }
 
-int ui_tensor_digits(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_tensor_digits = {
+	.name = "tensor-digits",
+	.synopsis = "[automatic | fixed | scientific | hex | more | fewer]",
+	.help = "how its numbers are written; alone: the next way",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_digits_run,
+};
+
+static int tensor_scale_run(struct command_context *context, const struct arguments *arguments,
+			    struct error *error)
 {
 	struct app *app = command_app(context);
-	struct tensor_format *format = &app->view.tensor.format;
-	int by = 0;
+	bool is_logarithmic = !app->view.tensor.is_logarithmic;
 
-	if (argc == 1) {
-		format->notation =
-			(enum tensor_notation)(((int)format->notation + 1) % TENSOR_NOTATION_COUNT);
-		return 0;
-	}
-	if (strcmp(argv[1], "more") == 0)
-		by = 1;
-	else if (strcmp(argv[1], "fewer") == 0)
-		by = -1;
-	else
-		return set_notation(format, argv[1], error);
-	if (format->precision + by >= 0 && format->precision + by <= TENSOR_PRECISION_MAXIMUM)
-		format->precision += by;
-	return 0;
-}
-
-int ui_tensor_scale(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	static const char *const names[] = { "linear", "log" };
-	struct app *app = command_app(context);
-	int is_logarithmic = !app->view.tensor.is_logarithmic;
-
-	if (argc > 1)
-		is_logarithmic = find_word(names, ARRAY_LENGTH(names), argv[1]);
-	if (is_logarithmic < 0)
-		return command_usage(error, "tensor-scale", "linear or log");
+	(void)error;
+	if (arguments->count > 0)
+		is_logarithmic = arguments_is(arguments, "log");
 	app->view.tensor.is_logarithmic = is_logarithmic;
 	return 0;
 }
+
+const struct command command_tensor_scale = {
+	.name = "tensor-scale",
+	.synopsis = "[linear | log]",
+	.help = "the bars of its histogram; alone: the other way",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_scale_run,
+};
 
 /*
  * Where in it
@@ -223,7 +229,8 @@ static int step_plane(struct app *app, int by, struct error *error)
 	return error_set(error, "this is all of it: it has no other dimensions.");
 }
 
-int ui_tensor_index(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_index_run(struct command_context *context, const struct arguments *arguments,
+			    struct error *error)
 {
 	struct app *app = command_app(context);
 	struct tensor_choice *choice = &app->view.tensor;
@@ -232,13 +239,13 @@ int ui_tensor_index(struct command_context *context, int argc, char **argv, stru
 
 	if (need_tensor(app, error) < 0)
 		return -1;
-	if (argc == 1) {
+	if (arguments->count == 0) {
 		prompt_index(app);
 		return 0;
 	}
-	if (argc == 2 && command_direction(argc, argv) != 0)
-		return step_plane(app, command_direction(argc, argv), error);
-	text = command_join(argc, argv, 1);
+	if (arguments->count == 1 && arguments_direction(arguments) != 0)
+		return step_plane(app, arguments_direction(arguments), error);
+	text = arguments_join(arguments, 0, arguments->count);
 	tensor_settle(app);
 	result = tensor_plane_parse(&choice->plane, &choice->cursor, &known_of(app)->tensor, text,
 				    error);
@@ -248,29 +255,43 @@ int ui_tensor_index(struct command_context *context, int argc, char **argv, stru
 	return result;
 }
 
-int ui_tensor_find(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_tensor_index = {
+	.name = "tensor-index",
+	.synopsis = "[SLICE | next | previous]",
+	.help = "which two dimensions of it run, and where the others stand: [2, :, :]",
+	.flags = COMMAND_REST | COMMAND_SCREEN,
+	.run = tensor_index_run,
+};
+
+static int tensor_find_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
 {
-	static const char *const names[] = { "min", "max", "nan" };
 	struct app *app = command_app(context);
 	const struct tensorview *known = known_of(app);
 	int64_t after = -1;
 
-	if (argc != 2 || find_word(names, ARRAY_LENGTH(names), argv[1]) < 0)
-		return command_usage(error, "tensor-find", "min, max or nan");
 	if (need_tensor(app, error) < 0)
 		return -1;
 	if (known->tensor.unread != NULL)
 		return error_set(error, "%s.", known->tensor.unread);
 	tensor_settle(app);
-	if (strcmp(argv[1], "nan") == 0 && known->tensor.element_count > 0)
+	if (arguments_is(arguments, "nan") && known->tensor.element_count > 0)
 		after = tensor_plane_flat(&app->view.tensor.plane, &known->tensor,
 					  &app->view.tensor.cursor);
 	/* The first may be a NaN itself. */
 	if (after == 0 && !app->view.tensor.is_at_found)
 		after = -1;
-	tensor_find(app->engine, argv[1], after);
+	tensor_find(app->engine, arguments->words[0], after);
 	return 0;
 }
+
+const struct command command_tensor_find = {
+	.name = "tensor-find",
+	.synopsis = "min | max | nan",
+	.help = "go to its least or greatest element, to the next NaN or infinity",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_find_run,
+};
 
 /* Of no NaN there is no next one; of nothing else no least or greatest. */
 static const char *why_not_found(const struct tensor *tensor)
@@ -283,7 +304,7 @@ static const char *why_not_found(const struct tensor *tensor)
 	return "there is no such element in it.";
 }
 
-void tensor_refresh(struct app *app)
+void tensor_refresh(struct app *app, bool is_open)
 {
 	struct tensorview *known = &app->engine->session.tensorview;
 	struct tensor_choice *choice = &app->view.tensor;
@@ -291,7 +312,7 @@ void tensor_refresh(struct app *app)
 	if (!known->has_found)
 		return;
 	known->has_found = false;
-	if (app->view.kind != VIEW_TENSOR || !known->has_tensor)
+	if (!is_open || !known->has_tensor)
 		return;
 	if (known->found < 0) {
 		view_say(&app->view, false, why_not_found(&known->tensor));
@@ -325,16 +346,24 @@ static void prompt_export(struct app *app)
 	buffer_clear(&text);
 }
 
-int ui_tensor_export(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_export_run(struct command_context *context, const struct arguments *arguments,
+			     struct error *error)
 {
 	struct app *app = command_app(context);
 
 	if (need_tensor(app, error) < 0)
 		return -1;
-	if (argc > 2)
-		return command_usage(error, "tensor-export", "one file");
-	if (argc == 2)
-		return tensor_export(app->engine, argv[1], error);
+	if (arguments->count == 1)
+		return tensor_export(app->engine, arguments->words[0], error);
 	prompt_export(app);
 	return 0;
 }
+
+const struct command command_tensor_export = {
+	.name = "tensor-export",
+	.synopsis = "[FILE]",
+	.help = "write all its elements to a new file of numpy; alone: asks for a name",
+	.takes = "one file",
+	.flags = COMMAND_SCREEN,
+	.run = tensor_export_run,
+};

@@ -12,14 +12,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "engine/replay.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 
-#define USAGE                                                                                      \
-	"next or previous, first or last, +10s or -1m, 90 or 1:30 (of the "                        \
-	"recording), or 03:12:09 (of the clock)"
 #define BOUNDS_SLACK 0.5 /* seconds beyond an end that are taken for it */
 #define COUNT_MAXIMUM 10000
 #define SECONDS_MAXIMUM 1e9
@@ -83,8 +81,10 @@ static double find_clock(const struct replay *replay, double of_day)
 }
 
 /* Where a word leads, maybe outside; NAN and a sentence. */
-static double parse_time(const struct engine *engine, const char *word, struct error *error)
+static double parse_time(const struct engine *engine, const struct arguments *arguments,
+			 struct error *error)
 {
+	const char *word = arguments->words[0];
 	const struct replay *replay = engine->replay;
 	double first = replay_first_time(replay);
 	double seconds = parse_duration(word + (*word == '+' || *word == '-'));
@@ -110,7 +110,7 @@ static double parse_time(const struct engine *engine, const char *word, struct e
 	if (seconds >= 0)
 		error_set(error, "the recording has no time %s.", word);
 	else
-		command_usage(error, "time", USAGE);
+		arguments_refuse(arguments, error);
 	return NAN;
 }
 
@@ -140,16 +140,16 @@ static void say_bounds(struct app *app, double time)
 	buffer_clear(&text);
 }
 
-static int go_to_change(struct app *app, int argc, char **argv, struct error *error)
+static int go_to_change(struct app *app, const struct arguments *arguments, struct error *error)
 {
-	bool is_next = strcmp(argv[1], "next") == 0;
+	bool is_next = arguments_is(arguments, "next");
 	int count = 1;
 
-	if (argc == 3) {
-		double number = parse_duration(argv[2]);
+	if (arguments->count == 2) {
+		double number = parse_duration(arguments->words[1]);
 
 		if (!(number >= 1) || number > COUNT_MAXIMUM)
-			return command_usage(error, "time", USAGE);
+			return arguments_refuse(arguments, error);
 		count = (int)number;
 	}
 	if (!engine_seek_change(app->engine, is_next ? count : -count))
@@ -159,7 +159,8 @@ static int go_to_change(struct app *app, int argc, char **argv, struct error *er
 	return 0;
 }
 
-int ui_time(struct command_context *context, int argc, char **argv, struct error *error)
+static int time_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	double time;
@@ -167,12 +168,11 @@ int ui_time(struct command_context *context, int argc, char **argv, struct error
 	if (app->engine->replay == NULL)
 		return error_set(
 			error, "only a recording has times to go to; open one with --replay FILE.");
-	if (argc > 1 && argc <= 3 &&
-	    (strcmp(argv[1], "next") == 0 || strcmp(argv[1], "previous") == 0))
-		return go_to_change(app, argc, argv, error);
-	if (argc != 2)
-		return command_usage(error, "time", USAGE);
-	time = parse_time(app->engine, argv[1], error);
+	if (arguments_direction(arguments) != 0)
+		return go_to_change(app, arguments, error);
+	if (arguments->count != 1)
+		return arguments_refuse(arguments, error);
+	time = parse_time(app->engine, arguments, error);
 	if (isnan(time))
 		return -1;
 	engine_seek(app->engine, time);
@@ -181,13 +181,25 @@ int ui_time(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_hold(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_time = {
+	.name = "time",
+	.alias = "seek",
+	.synopsis =
+		"next [N] | previous [N] | first | last | +SECONDS | -SECONDS | SECONDS | HH:MM:SS",
+	.help = "go to a time of the recording, or to where something changed",
+	.takes = "next or previous, first or last, +10s or -1m, 90 or 1:30 (of the recording), or "
+		 "03:12:09 (of the clock)",
+	.flags = COMMAND_SCREEN,
+	.run = time_run,
+};
+
+static int hold_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 	bool is_held = !app->view.is_held;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	app->view.is_held = is_held;
 	if (app->engine->replay != NULL)
@@ -197,25 +209,42 @@ int ui_hold(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_record(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_hold = {
+	.name = "hold",
+	.synopsis = "",
+	.help = "freeze the display, or the recording, or resume it",
+	.flags = COMMAND_SCREEN,
+	.run = hold_run,
+};
+
+static int record_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 	const char *path = engine_record_path(app->engine);
 	struct buffer text = BUFFER_INIT;
 
-	if (argc > 2)
-		return command_usage(error, "record", "a file; none ends the recording");
-	if (argc == 1 && path == NULL)
+	if (arguments->count == 0 && path == NULL)
 		return error_set(error, "nothing is being recorded; record FILE begins.");
-	if (argc == 2 && engine_record(app->engine, argv[1], error) < 0)
+	if (arguments->count == 1 && engine_record(app->engine, arguments->words[0], error) < 0)
 		return -1;
-	buffer_append_string(&text, argc == 2 ? "Recording to " : "The recording is in ");
-	path = argc == 2 ? argv[1] : path;
+	buffer_append_string(&text,
+			     arguments->count == 1 ? "Recording to " : "The recording is in ");
+	path = arguments->count == 1 ? arguments->words[0] : path;
 	text_escape(&text, path, strlen(path));
 	buffer_append_char(&text, '.');
-	if (argc == 1)
+	if (arguments->count == 0)
 		engine_record_stop(app->engine);
 	view_say(&app->view, false, text.data);
 	buffer_clear(&text);
 	return 0;
 }
+
+const struct command command_record = {
+	.name = "record",
+	.synopsis = "[FILE]",
+	.help = "write what is seen to a new file; without one: end it",
+	.takes = "a file; none ends the recording",
+	.flags = COMMAND_SCREEN,
+	.run = record_run,
+};

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/commands.h"
 #include "engine/control.h"
 #include "engine/engine.h"
@@ -24,43 +24,42 @@
 #include "ui/ranklist.h"
 #include "ui/screen.h"
 #include "ui/theme.h"
+#include "ui/view-type.h"
 
 #define SECONDS_MAXIMUM 1e9
 
-/* The index of word in names, -1 when it is none of them. */
-static int find_word(const char *const *names, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], word) == 0)
-			return (int)i;
-	return -1;
-}
-
-int ui_zoom(struct command_context *context, int argc, char **argv, struct error *error)
+static int zoom_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct view *view = &command_app(context)->view;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view->is_zoomed = !view->is_zoomed;
 	return 0;
 }
 
-int ui_grid(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_zoom = {
+	.name = "zoom",
+	.synopsis = "",
+	.help = "the pane alone, and back",
+	.flags = COMMAND_SCREEN,
+	.run = zoom_run,
+};
+
+static int grid_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const char *const names[] = { "automatic", "cards", "table", "cells" };
+	static const char *const names[] = { "cards", "table", "cells" };
 	struct app *app = command_app(context);
 	struct layout layout;
 	int mode;
 
 	if (app->view.kind != VIEW_HOME)
 		return error_set(error, "how ranks are shown is seen at home; Esc leads there.");
-	if (argc > 1) {
-		mode = find_word(names, ARRAY_LENGTH(names), argv[1]);
-		if (mode < 0)
-			return command_usage(error, "grid", "cards, table or cells");
-		app->view.grid = (enum grid_mode)mode;
+	if (arguments->count > 0) {
+		mode = arguments_choice(arguments, names, ARRAY_LENGTH(names));
+		app->view.grid = (enum grid_mode)(GRID_CARDS + mode);
 		return 0;
 	}
 	layout_make(&layout, &app->engine->session, &app->view);
@@ -68,6 +67,14 @@ int ui_grid(struct command_context *context, int argc, char **argv, struct error
 	app->view.grid = mode > GRID_CELLS ? GRID_CARDS : (enum grid_mode)mode;
 	return 0;
 }
+
+const struct command command_grid = {
+	.name = "grid",
+	.synopsis = "[cards | table | cells]",
+	.help = "how ranks are shown",
+	.flags = COMMAND_SCREEN,
+	.run = grid_run,
+};
 
 static int toggle_view(struct command_context *context, enum view_kind kind)
 {
@@ -77,49 +84,71 @@ static int toggle_view(struct command_context *context, enum view_kind kind)
 	return 0;
 }
 
-int ui_merged(struct command_context *context, int argc, char **argv, struct error *error)
+static int merged_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
-	command_app(context)->view.merged_cursor = -1;
+	command_app(context)->view.cursors[VIEW_MERGED] = -1;
 	return toggle_view(context, VIEW_MERGED);
 }
 
-int ui_native(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	static const char *const names[] = { "off", "on" };
-	struct app *app = command_app(context);
-	int is_native = !app->engine->session.choice.shows_native;
+const struct command command_merged = {
+	.name = "merged",
+	.synopsis = "",
+	.help = "the stacks of all ranks, merged",
+	.flags = COMMAND_SCREEN,
+	.run = merged_run,
+};
 
-	if (argc > 1)
-		is_native = find_word(names, ARRAY_LENGTH(names), argv[1]);
-	if (is_native < 0)
-		return command_usage(error, "native", "on or off");
+static int native_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct app *app = command_app(context);
+	bool is_native = !app->engine->session.choice.shows_native;
+
+	(void)error;
+	if (arguments->count > 0)
+		is_native = arguments_is(arguments, "on");
 	engine_use_native(app->engine, is_native);
-	app->view.merged_cursor = -1;
+	app->view.cursors[VIEW_MERGED] = -1;
 	view_say(&app->view, false, is_native ? "native frames: on" : "native frames: off");
 	return 0;
 }
 
-int ui_granularity(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_native = {
+	.name = "native",
+	.synopsis = "[on | off]",
+	.help = "native frames in stacks, or not",
+	.flags = COMMAND_SCREEN,
+	.run = native_run,
+};
+
+static int granularity_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
 {
 	static const char *const names[] = { "line", "function", "file" };
 	struct view *view = &command_app(context)->view;
-	int granularity = ((int)view->granularity + 1) % 3;
+	int granularity = ((int)view->merged.granularity + 1) % 3;
 
-	if (argc > 1) {
-		granularity = find_word(names, ARRAY_LENGTH(names), argv[1]);
-		if (granularity < 0)
-			return command_usage(error, "granularity", "line, function or file");
+	if (arguments->count > 0) {
+		granularity = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 	} else if (view->kind != VIEW_MERGED) {
 		return error_set(error,
 				 "the granularity is that of the merged stacks; open them first.");
 	}
-	view->granularity = (enum stacktree_granularity)granularity;
-	view->merged_cursor = -1;
+	view->merged.granularity = (enum stacktree_granularity)granularity;
+	view->cursors[VIEW_MERGED] = -1;
 	return 0;
 }
+
+const struct command command_granularity = {
+	.name = "granularity",
+	.synopsis = "[line | function | file]",
+	.help = "by what stacks are merged",
+	.flags = COMMAND_SCREEN,
+	.run = granularity_run,
+};
 
 /* "10s" */
 static bool is_seconds(const char *text, double *seconds)
@@ -138,39 +167,40 @@ static int set_against(struct app *app, const char *word, struct error *error)
 	double seconds;
 
 	if (strcmp(word, "majority") == 0) {
-		view->against = DIFF_AGAINST_MAJORITY;
+		view->diff.against = DIFF_AGAINST_MAJORITY;
 		return 0;
 	}
 	if (is_seconds(word, &seconds)) {
-		view->against = DIFF_AGAINST_PAST;
-		view->against_seconds = seconds;
+		view->diff.against = DIFF_AGAINST_PAST;
+		view->diff.seconds = seconds;
 		return 0;
 	}
 	if (!isdigit((unsigned char)word[0]))
-		return command_usage(error, "diff", "majority, a rank, or a time such as 10s");
+		return error_set(error, "diff takes majority, a rank, or a time such as 10s.");
 	rank = command_find_rank(&app->engine->session, word, error);
 	if (rank == NULL)
 		return -1;
-	view->against = DIFF_AGAINST_RANK;
-	view->against_rank = rank->process.rank;
+	view->diff.against = DIFF_AGAINST_RANK;
+	view->diff.rank = rank->process.rank;
 	return 0;
 }
 
-int ui_diff(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_on_screen(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 
-	app->view.diff_cursor = 0;
-	if (argc < 2)
+	app->view.cursors[VIEW_DIFF] = 0;
+	if (arguments->count == 0)
 		return toggle_view(context, VIEW_DIFF);
-	if (argc > 3)
-		return command_usage(error, "diff", "one or two ranks");
-	if (set_against(app, argv[argc - 1], error) < 0 ||
-	    (argc == 3 && ui_rank(context, 2, argv, error) < 0))
+	if (set_against(app, arguments->words[arguments->count - 1], error) < 0 ||
+	    (arguments->count == 2 && look_at_rank(app, arguments->words[0], error) < 0))
 		return -1;
 	view_open(&app->view, VIEW_DIFF);
 	return 0;
 }
+
+const struct command_hook screen_diff = { .command = &command_diff, .run = diff_on_screen };
 
 /* The rank behind the selected one in the grid, around the end; -1: none. */
 static int neighbour(const struct app *app)
@@ -188,28 +218,36 @@ static int neighbour(const struct app *app)
 	return number;
 }
 
-int ui_against(struct command_context *context, int argc, char **argv, struct error *error)
+static int against_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct app *app = command_app(context);
 	struct view *view = &app->view;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (view->kind != VIEW_DIFF)
 		return error_set(error, "what to compare with belongs to the diff; open it first.");
-	view->against = (enum diff_against)(((int)view->against + 1) % 3);
-	view->diff_cursor = 0;
-	if (view->against == DIFF_AGAINST_RANK)
-		view->against_rank = neighbour(app);
+	view->diff.against = (enum diff_against)(((int)view->diff.against + 1) % 3);
+	view->cursors[VIEW_DIFF] = 0;
+	if (view->diff.against == DIFF_AGAINST_RANK)
+		view->diff.rank = neighbour(app);
 	return 0;
 }
 
-int ui_refresh(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_against = {
+	.name = "against",
+	.synopsis = "",
+	.help = "the next thing to compare with",
+	.flags = COMMAND_SCREEN,
+	.run = against_run,
+};
+
+static int refresh_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct engine *engine = command_app(context)->engine;
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	if (engine->session.is_replay)
 		return error_set(error, "a recording is not read anew; time goes to a time of it.");
 	if (engine_is_deaf(engine))
@@ -219,6 +257,14 @@ int ui_refresh(struct command_context *context, int argc, char **argv, struct er
 	tensor_again(engine);
 	return 0;
 }
+
+const struct command command_refresh = {
+	.name = "refresh",
+	.synopsis = "",
+	.help = "read all ranks now",
+	.flags = COMMAND_SCREEN,
+	.run = refresh_run,
+};
 
 static void list_themes(const struct app *app, struct buffer *out)
 {
@@ -235,86 +281,156 @@ static void list_themes(const struct app *app, struct buffer *out)
 	theme_names_free(names, count);
 }
 
-int ui_theme(struct command_context *context, int argc, char **argv, struct error *error)
+static int theme_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct app *app = command_app(context);
 
-	if (argc > 2)
-		return command_usage(error, "theme", "one name");
-	if (argc == 2)
-		return app_set_theme(app, argv[1], error);
+	if (arguments->count == 1)
+		return app_set_theme(app, arguments->words[0], error);
 	list_themes(app, context->out);
 	return 0;
 }
 
-int ui_set(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_theme = {
+	.name = "theme",
+	.synopsis = "[THEME]",
+	.help = "other colours; alone: which there are",
+	.takes = "one name",
+	.flags = COMMAND_SCREEN,
+	.run = theme_run,
+};
+
+static int set_on_screen(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
 	struct app *app = command_app(context);
 
 	/* A theme that cannot be read is not set. */
-	if (argc == 3 && strcmp(argv[1], "theme") == 0)
-		return app_set_theme(app, argv[2], error);
-	if (command_set(context, argc, argv, error) < 0)
+	if (arguments->count == 2 && arguments_is(arguments, "theme"))
+		return app_set_theme(app, arguments->words[1], error);
+	if (command_set.run(context, arguments, error) < 0)
 		return -1;
 	app_apply_settings(app);
-	if (argc == 3 && strcmp(argv[1], "tolerance") == 0)
+	if (arguments->count == 2 && arguments_is(arguments, "tolerance"))
 		apply_tolerance(app);
 	return 0;
 }
 
-int ui_bind(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_set = { .command = &command_set, .run = set_on_screen };
+
+static int bind_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	if (argc < 2)
-		return command_usage(error, "bind", "KEY and a command line");
-	return keymap_bind_words(&command_app(context)->keymap, argc, argv, error);
+	if (arguments->count == 0)
+		return arguments_refuse(arguments, error);
+	return keymap_bind_words(&command_app(context)->keymap, arguments, error);
 }
 
-int ui_prompt(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	struct prompt *prompt = &command_app(context)->view.prompt;
+const struct command command_bind = {
+	.name = "bind",
+	.synopsis = "KEY [COMMAND LINE]",
+	.help = "what a key does",
+	.takes = "KEY and a command line",
+	.flags = COMMAND_REST | COMMAND_SCREEN,
+	.run = bind_run,
+};
 
-	if (argc == 1)
+/* The prompts that begin empty. */
+static const struct {
+	const char *name;
+	enum prompt_kind kind;
+} prompts[] = {
+	{ "filter", PROMPT_FILTER },	   { "focus", PROMPT_FOCUS },
+	{ "compare", PROMPT_COMPARE },	   { "watch", PROMPT_WATCH },
+	{ "tolerance", PROMPT_TOLERANCE },
+};
+
+static int prompt_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct app *app = command_app(context);
+	struct prompt *prompt = &app->view.prompt;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(prompts); i++)
+		if (arguments_is(arguments, prompts[i].name)) {
+			prompt_open(prompt, prompts[i].kind, "");
+			return 0;
+		}
+	if (arguments->count == 0)
 		prompt_open(prompt, PROMPT_COMMAND, "");
-	else if (strcmp(argv[1], "search") == 0)
-		search_begin(command_app(context));
-	else if (strcmp(argv[1], "filter") == 0)
-		prompt_open(prompt, PROMPT_FILTER, "");
-	else if (strcmp(argv[1], "rank") == 0)
-		prompt_open(prompt, PROMPT_RANK, argc > 2 ? argv[2] : "");
-	else if (strcmp(argv[1], "focus") == 0)
-		prompt_open(prompt, PROMPT_FOCUS, "");
-	else if (strcmp(argv[1], "compare") == 0)
-		prompt_open(prompt, PROMPT_COMPARE, "");
-	else if (strcmp(argv[1], "watch") == 0)
-		prompt_open(prompt, PROMPT_WATCH, "");
-	else if (strcmp(argv[1], "tensor") == 0)
-		prompt_tensor(command_app(context));
-	else if (strcmp(argv[1], "tolerance") == 0)
-		prompt_open(prompt, PROMPT_TOLERANCE, "");
+	else if (arguments_is(arguments, "search"))
+		search_begin(app);
+	else if (arguments_is(arguments, "rank"))
+		prompt_open(prompt, PROMPT_RANK, arguments_word(arguments, 1));
+	else if (arguments_is(arguments, "tensor"))
+		prompt_tensor(app);
 	else
-		return command_usage(error, "prompt",
-				     "nothing, rank DIGIT, search, filter, focus, compare, watch, "
-				     "tensor or tolerance");
+		return arguments_refuse(arguments, error);
 	return 0;
 }
 
-int ui_help(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_prompt = {
+	.name = "prompt",
+	.synopsis = "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
+	.help = "a line to type in",
+	.takes = "nothing, rank DIGIT, search, filter, focus, compare, watch, tensor or tolerance",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
+	.run = prompt_run,
+};
+
+static int help_on_screen(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	view_open(&command_app(context)->view, VIEW_HELP);
 	return 0;
 }
 
-int ui_log(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_help = { .command = &command_help, .run = help_on_screen };
+
+static int keys_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	(void)argc;
-	(void)argv;
+	struct keymap keymap;
+	int result;
+
+	if (context->screen != NULL)
+		return help_on_screen(context, arguments, error);
+	keymap_init(&keymap);
+	keymap_add_default(&keymap);
+	result = keymap_add_config(&keymap, &context->engine->settings, error);
+	if (result == 0)
+		keymap_describe(&keymap, context->out);
+	keymap_clear(&keymap);
+	return result;
+}
+
+const struct command command_keys = {
+	.name = "keys",
+	.synopsis = "",
+	.help = "the keys of the screen",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.run = keys_run,
+};
+
+static int log_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
+{
+	(void)arguments;
 	(void)error;
 	view_open(&command_app(context)->view, VIEW_LOG);
 	return 0;
 }
+
+const struct command command_log = {
+	.name = "log",
+	.synopsis = "",
+	.help = "what the rank prints, and our log",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
+	.run = log_run,
+};
 
 /* One step back; false when there is none: home, nothing zoomed or hidden. */
 static bool go_back(struct view *view)
@@ -362,14 +478,15 @@ static void leave_hidden_pane(struct app *app)
 bool step_back(struct app *app)
 {
 	struct view *view = &app->view;
+	const struct view_type *type = view_type_of(view->kind);
 	bool is_at_home = view->kind == VIEW_HOME && !view->is_zoomed;
 	bool is_in_pane = is_at_home && view->pane != PANE_GRID;
 	bool is_done;
 
 	/* What takes long is ended first. */
-	if (view->kind == VIEW_TENSOR && tensor_cancel(app->engine))
+	if (type->cancel != NULL && type->cancel(app))
 		return true;
-	view->has_marks = false;
+	view->search.has_marks = false;
 	view->source_line = 0;
 	/* Esc leaves a pane first, then the job. */
 	is_done = !is_in_pane && go_back(view);
@@ -403,20 +520,27 @@ static bool withdraw_pauses(struct app *app)
 	return is_any;
 }
 
-int ui_back(struct command_context *context, int argc, char **argv, struct error *error)
+static int back_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!withdraw_pauses(app) && !stop_difference(app) && !stop_parameters(app) &&
-		 !step_back(app))
+	else if (!withdraw_pauses(app) && !step_back(app))
 		app->view.resume_at = session_resume_at(&app->engine->session);
 	return 0;
 }
+
+const struct command command_back = {
+	.name = "back",
+	.synopsis = "",
+	.help = "back; never leaves",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
+	.run = back_run,
+};
 
 static int leave(struct command_context *context, struct error *error)
 {
@@ -431,20 +555,16 @@ static int leave(struct command_context *context, struct error *error)
 	return 0;
 }
 
-int ui_quit(struct command_context *context, int argc, char **argv, struct error *error)
+static int quit_on_screen(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
 {
 	struct app *app = command_app(context);
 
-	if (argc > 2 ||
-	    (argc == 2 && strcmp(argv[1], "detach") != 0 && strcmp(argv[1], "end") != 0))
-		return command_usage(
-			error, "quit",
-			"nothing, or what becomes of the job that was started: detach or end");
-	if (argc == 2 && strcmp(argv[1], "end") == 0) {
+	if (arguments_is(arguments, "end")) {
 		started_end(app);
 		return 0;
 	}
-	if (argc == 2) {
+	if (arguments_is(arguments, "detach")) {
 		app->is_done = true;
 		return 0;
 	}
@@ -454,14 +574,24 @@ int ui_quit(struct command_context *context, int argc, char **argv, struct error
 	return 0;
 }
 
-int ui_redraw(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command_hook screen_quit = { .command = &command_quit, .run = quit_on_screen };
+
+static int redraw_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct app *app = command_app(context);
 
-	(void)argc;
-	(void)argv;
+	(void)arguments;
 	(void)error;
 	if (app->screen != NULL)
 		screen_redraw(app->screen);
 	return 0;
 }
+
+const struct command command_redraw = {
+	.name = "redraw",
+	.synopsis = "",
+	.help = "draw the screen anew",
+	.flags = COMMAND_MOVES | COMMAND_SCREEN,
+	.run = redraw_run,
+};

@@ -16,7 +16,8 @@ struct app;
  * Without a screen (context->screen NULL) only `help` works: it prints the
  * keys and commands.
  */
-extern const struct command_table ui_commands;
+extern const struct command_tables shell_commands;
+extern const struct command_tables screen_commands;
 
 /*
  * A key of a text to search for was typed: what it finds is shown at once.
@@ -30,14 +31,14 @@ void commands_confirmed(struct app *app, const char *line);
 /* After the session has changed: runs what waited for ranks to stop. */
 void commands_go_on(struct app *app);
 /* Writes the text of the command that is shown again, of the session now. */
-void commands_refresh(struct app *app);
+void text_refresh(struct app *app, bool is_open);
 /*
  * In the console a key is typed to the debugger, or does nothing where there is
  * none; false: it does what it does everywhere.
  */
 bool console_takes(struct app *app, const char *key);
 /* The console shows what came. */
-void console_refresh(struct app *app);
+void console_refresh(struct app *app, bool is_open);
 
 /* The keys of the pane where code is typed; true: it was one. */
 bool repl_takes(struct app *app, const char *key);
@@ -47,7 +48,7 @@ bool started_takes(struct app *app, const char *key);
 /* Sends what was typed since the last call. */
 void started_flush(struct app *app);
 /* Tells the job how large its terminal is, and shows what came. */
-void started_refresh(struct app *app);
+void started_refresh(struct app *app, bool is_open);
 /* Leaves when it has ended, as a person wanted. */
 void started_check_end(struct app *app);
 /* The size that the job's terminal has on such a screen. */

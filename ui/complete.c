@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/setting.h"
 #include "engine/synopsis.h"
@@ -36,8 +37,7 @@ struct typing {
 	const struct session *session;
 	const struct keymap *keymap;
 	const struct command *command; /* NULL: its name is being typed */
-	char **words;		       /* complete ones before it */
-	int word_count;
+	struct arguments before;       /* complete words */
 };
 
 void candidates_clear(struct candidates *candidates)
@@ -73,13 +73,12 @@ static void offer_number(const struct typing *typing, const char *prefix, int nu
 
 static void offer_commands(const struct typing *typing)
 {
-	const struct command_table *const tables[] = { &ui_commands, &engine_commands };
+	struct command_cursor cursor = { .tables = &screen_commands };
+	const struct command *command;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(tables); i++)
-		for (size_t j = 0; j < tables[i]->count; j++)
-			if ((tables[i]->rows[j].flags & (COMMAND_SCREEN | COMMAND_INTERNAL)) ==
-			    COMMAND_SCREEN)
-				offer(typing, tables[i]->rows[j].name);
+	while ((command = command_cursor_next(&cursor)) != NULL)
+		if (!(command->flags & COMMAND_INTERNAL))
+			offer(typing, command->name);
 }
 
 static void offer_themes(const struct typing *typing)
@@ -277,13 +276,13 @@ static void offer_placeholder(const struct typing *typing, const char *text)
 		if (strcmp(placeholders[i].text, text) == 0)
 			placeholders[i].offer(typing);
 	/* Of a setting: what it takes. */
-	if (strcmp(text, "VALUE") != 0 || typing->word_count != 2)
+	if (strcmp(text, "VALUE") != 0 || typing->before.all_count != 2)
 		return;
 	for (size_t i = 0; i < setting_row_count; i++) {
 		struct synopsis_part parts[SYNOPSIS_PARTS];
 		size_t count;
 
-		if (strcmp(setting_rows[i].name, typing->words[1]) != 0)
+		if (strcmp(setting_rows[i].name, typing->before.words[0]) != 0)
 			continue;
 		count = synopsis_split(setting_rows[i].values, parts);
 		for (size_t j = 0; j < count; j++)
@@ -311,7 +310,7 @@ static void offer_part(const struct typing *typing, const struct synopsis_part *
 		break;
 	case SYNOPSIS_SETTING:
 		/* A setting comes first, its value behind it. */
-		if (typing->word_count == 1)
+		if (typing->before.all_count == 1)
 			offer_settings(typing);
 		break;
 	case SYNOPSIS_RANK:
@@ -329,11 +328,11 @@ static void offer_part(const struct typing *typing, const struct synopsis_part *
 static void offer_arguments(const struct typing *typing)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
-	size_t count = synopsis_split(typing->command->arguments, parts);
+	size_t count = synopsis_split(command_synopsis(typing->command, COMMAND_SCREEN), parts);
 	const char *previous = NULL;
 
-	if (typing->word_count > 1)
-		previous = typing->words[typing->word_count - 1];
+	if (typing->before.count > 0)
+		previous = typing->before.words[typing->before.count - 1];
 	for (size_t i = 0; i < count; i++)
 		if (synopsis_fits(parts, count, i, previous))
 			offer_part(typing, &parts[i]);
@@ -352,7 +351,6 @@ static size_t word_start(const char *line)
 void complete_line(struct candidates *candidates, const char *line, const struct session *session,
 		   const struct keymap *keymap)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct typing typing = {
 		.candidates = candidates,
 		.session = session,
@@ -364,16 +362,15 @@ void complete_line(struct candidates *candidates, const char *line, const struct
 	candidates->start = word_start(line);
 	typing.word = line + candidates->start;
 	before = xstrndup(line, candidates->start);
-	typing.words = command_split(before, &typing.word_count, NULL);
-	if (typing.words != NULL && typing.word_count == 0)
-		offer_commands(&typing);
-	else if (typing.words != NULL)
-		typing.command = command_find(tables, ARRAY_LENGTH(tables), typing.words[0],
-					      COMMAND_SCREEN, NULL);
+	if (arguments_split(&typing.before, before, NULL) == 0) {
+		if (typing.before.name == NULL)
+			offer_commands(&typing);
+		else
+			typing.command = command_lookup(&screen_commands, typing.before.name, NULL);
+	}
 	if (typing.command != NULL)
 		offer_arguments(&typing);
-	if (typing.words != NULL)
-		command_free_words(typing.words, typing.word_count);
+	arguments_clear(&typing.before);
 	free(before);
 }
 

@@ -4,7 +4,6 @@
 
 #include "banned.h"
 #include "model/session.h"
-#include "ui/pane.h"
 #include "ui/view.h"
 
 void grid_make(struct grid *grid, const struct session *session, const struct view *view)
@@ -32,6 +31,11 @@ int grid_first(int cursor, int count, int rows)
 	return first > 0 ? first : 0;
 }
 
+static int at_least_one(int number)
+{
+	return number > 0 ? number : 1;
+}
+
 int grid_move_in(int at, int count, int across, int page, enum move move)
 {
 	static const int pages[MOVE_COUNT] = {
@@ -46,7 +50,7 @@ int grid_move_in(int at, int count, int across, int page, enum move move)
 		[MOVE_LEFT] = -1,
 		[MOVE_RIGHT] = 1,
 	};
-	int to = at + pages[move] * page + rows[move] * across + cells[move];
+	int to = at + pages[move] * at_least_one(page) + rows[move] * across + cells[move];
 
 	if (move == MOVE_FIRST)
 		return 0;
@@ -57,11 +61,6 @@ int grid_move_in(int at, int count, int across, int page, enum move move)
 	if (to >= count)
 		return move == MOVE_DOWN && across > 1 ? at : count - 1;
 	return to;
-}
-
-static int at_least_one(int number)
-{
-	return number > 0 ? number : 1;
 }
 
 /* The rank nearest to a column in a line, or in the next one that has any. */
@@ -156,8 +155,7 @@ bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to)
 					     at_least_one((rows + 1) / CARD_HEIGHT) * across, move);
 	} else {
 		at = list->cursor > 0 ? list->cursor : 0;
-		*to = list->rows[grid_move_in(at, (int)list->row_count, 1, at_least_one(rows),
-					      move)];
+		*to = list->rows[grid_move_in(at, (int)list->row_count, 1, rows, move)];
 	}
 	return true;
 }

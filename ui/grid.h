@@ -44,7 +44,7 @@ bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to)
  * cursor is in the middle, or as near to it as may be.
  */
 int grid_first(int cursor, int count, int rows);
-/* Where a cursor among count things goes; page is what fits. */
+/* Where a cursor among count things goes; page is what fits, one at least. */
 int grid_move_in(int at, int count, int across, int page, enum move move);
 
 #endif

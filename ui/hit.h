@@ -11,19 +11,17 @@
 struct window;
 
 enum hit_kind {
+	HIT_NONE = 0,
 	HIT_PANE = 1,	       /* enum pane: inside and title */
 	HIT_RANK = 2,	       /* a rank's number */
 	HIT_FRAME = 4,	       /* a depth of the selected thread's stack */
 	HIT_LOCAL = 8,	       /* a row of the locals */
-	HIT_MERGED = 16,       /* a row of the merged stacks */
-	HIT_DIFF = 32,	       /* a row of the diff */
-	HIT_JOB = 64,	       /* a row of the job list */
+	HIT_MERGED = 16,       /* a row of the merged stacks beside the source */
 	HIT_ROW = 256,	       /* a group, child or thread: a row of the ranklist */
 	HIT_GROUP = 512,       /* a group by its first rank in the ranklist */
 	HIT_COLUMN = 1024,     /* enum column, in the head of the table */
 	HIT_BREAKPOINT = 2048, /* in the list of them */
-	HIT_ANSWER = 4096,     /* a row of what ranks answered */
-	HIT_PARAMETER = 16384, /* a row of the parameters that differ */
+	HIT_LIST = 32,	       /* a row of the open view, which is a list */
 	HIT_ELEMENT = 8192,    /* of a tensor: by where it is drawn */
 	HIT_KEY = 128,	       /* a key on the hint line: line is what it runs */
 };

@@ -12,10 +12,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/settings.h"
+#include "ui/commands.h"
 #include "ui/input.h"
-#include "ui/view.h"
+#include "ui/view-type.h"
 
 const char keymap_default[] = "bind [ rank previous\n"
 			      "bind ] rank next\n"
@@ -246,7 +248,7 @@ static void unbind(struct keymap *keymap, const char *key)
 static const char *without_view(const char *key)
 {
 	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
-		const char *name = view_name((enum view_kind)kind);
+		const char *name = view_type_of((enum view_kind)kind)->name;
 		size_t length = name ? strlen(name) : 0;
 
 		if (length > 0 && strncmp(key, name, length) == 0 && key[length] == ':' &&
@@ -276,27 +278,24 @@ int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct
 	return 0;
 }
 
-int keymap_bind_words(struct keymap *keymap, int count, char **words, struct error *error)
+int keymap_bind_words(struct keymap *keymap, const struct arguments *arguments, struct error *error)
 {
-	struct buffer line = BUFFER_INIT;
-	int result;
+	char *line = arguments_join(arguments, 1, arguments->count);
+	int result = keymap_bind(keymap, arguments->words[0], line, error);
 
-	for (int i = 2; i < count; i++)
-		buffer_printf(&line, "%s%s", i > 2 ? " " : "", words[i]);
-	result = keymap_bind(keymap, words[1], line.data, error);
-	buffer_clear(&line);
+	free(line);
 	return result;
 }
 
 static void bind_line(struct keymap *keymap, const char *line, size_t length)
 {
 	char *copy = xstrndup(line, length);
-	int count;
-	char **words = command_split(copy, &count, NULL);
+	struct arguments arguments;
+	int result = arguments_split(&arguments, copy, NULL);
 
-	assert(words != NULL && count > 2);
-	keymap_bind_words(keymap, count, words, NULL);
-	command_free_words(words, count);
+	assert(result == 0 && arguments.count > 1);
+	keymap_bind_words(keymap, &arguments, NULL);
+	arguments_clear(&arguments);
 	free(copy);
 }
 
@@ -312,28 +311,24 @@ void keymap_add_default(struct keymap *keymap)
 	}
 }
 
-static int add_line(struct keymap *keymap, const char *line, const struct command_table *tables,
-		    size_t table_count, struct error *error)
+static int add_line(struct keymap *keymap, const char *line, struct error *error)
 {
-	int count;
-	char **words = command_split(line, &count, error);
+	struct arguments arguments;
 	int result = -1;
 
-	if (words == NULL)
-		return -1;
-	if (count > 2 && command_find(tables, table_count, words[2], COMMAND_SCREEN, error) != NULL)
-		result = keymap_bind_words(keymap, count, words, error);
-	command_free_words(words, count);
+	if (arguments_split(&arguments, line, error) == 0 && arguments.count > 1 &&
+	    command_lookup(&screen_commands, arguments.words[1], error) != NULL)
+		result = keymap_bind_words(keymap, &arguments, error);
+	arguments_clear(&arguments);
 	return result;
 }
 
-int keymap_add_config(struct keymap *keymap, const struct settings *settings,
-		      const struct command_table *tables, size_t table_count, struct error *error)
+int keymap_add_config(struct keymap *keymap, const struct settings *settings, struct error *error)
 {
 	for (size_t i = 0; i < settings->bind_count; i++) {
 		const struct config_line *line = &settings->binds[i];
 
-		if (add_line(keymap, line->text, tables, table_count, error) < 0)
+		if (add_line(keymap, line->text, error) < 0)
 			return error_prefix(error, "%s: line %d", settings->config, line->number);
 	}
 	return 0;

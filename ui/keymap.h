@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
+struct arguments;
 struct buffer;
-struct command_table;
 struct error;
 struct settings;
 
@@ -36,16 +36,16 @@ void keymap_init(struct keymap *keymap);
 void keymap_clear(struct keymap *keymap);
 /* Binds key to a command line; an empty line frees the key. */
 int keymap_bind(struct keymap *keymap, const char *key, const char *line, struct error *error);
-/* The same of the words of a `bind` line: bind, KEY, COMMAND LINE… */
-int keymap_bind_words(struct keymap *keymap, int count, char **words, struct error *error);
+/* The same of the words of a `bind` line behind the name: KEY, COMMAND LINE... */
+int keymap_bind_words(struct keymap *keymap, const struct arguments *arguments,
+		      struct error *error);
 /* Adds the default keys. */
 void keymap_add_default(struct keymap *keymap);
 /*
  * Adds the `bind` lines of the config file. -1 and a sentence with the line
- * for what is no key, and for a command that is not in the tables.
+ * for what is no key, and for a command that the screen does not have.
  */
-int keymap_add_config(struct keymap *keymap, const struct settings *settings,
-		      const struct command_table *tables, size_t table_count, struct error *error);
+int keymap_add_config(struct keymap *keymap, const struct settings *settings, struct error *error);
 /* Lends the command line of a key in a view (view_name(); NULL: in none that
  * has keys of its own); NULL: it has none. */
 const char *keymap_find(const struct keymap *keymap, const char *view, const char *key);

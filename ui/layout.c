@@ -9,10 +9,10 @@
 #include "model/output.h"
 #include "model/session.h"
 #include "ui/cells.h"
-#include "ui/pane-breakpoints.h"
-#include "ui/pane-parameters.h"
 #include "ui/pane.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/ranklist.h"
+#include "ui/view-type.h"
 
 #define CARD_WIDTH 14 /* with one border */
 #define CARD_RANKS_MAXIMUM 16
@@ -34,16 +34,13 @@ static int maximum(int a, int b)
 	return a > b ? a : b;
 }
 
-/* What ranks differ in, in one line or two. */
-static int compare_rows(const struct session *session, const struct view *view)
+/* What stands in place of the verdict, in one line or two. */
+static int top_rows(const struct session *session, const struct view *view)
 {
 	struct buffer text = BUFFER_INIT;
 	int rows = 1;
 
-	if (view->kind == VIEW_PARAMETERS)
-		pane_parameters_append_summary(&text, session);
-	else
-		pane_compare_append_summary(&text, session);
+	view_type_of(view->kind)->append_top(&text, session);
 	if (view->row_count >= 10 && text_width(text.data) > view->column_count - 4)
 		rows = 2;
 	buffer_clear(&text);
@@ -56,9 +53,8 @@ static int verdict_rows(const struct session *session, const struct view *view)
 
 	if (view->row_count < 3)
 		return view->row_count - 1;
-	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE ||
-	    view->kind == VIEW_PARAMETERS)
-		return compare_rows(session, view);
+	if (view_type_of(view->kind)->append_top != NULL)
+		return top_rows(session, view);
 	if (view->kind != VIEW_HOME || view->row_count < 6)
 		return 1;
 	if (session->verdict.sentence == NULL || width < 1 ||

@@ -2,16 +2,14 @@
 #include <time.h>
 
 #include "banned.h"
-#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "model/held.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/stacktree.h"
-#include "protocol/stack.h"
 #include "ui/held.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define FRAME_ROWS_MINIMUM 6
 #define WIDE_COLUMNS 100 /* the header has room for a date */
@@ -115,16 +113,16 @@ static void append_date(struct buffer *out, double wall)
 static void append_replay(struct buffer *out, const struct session *session,
 			  const struct view *view, bool is_wide)
 {
-	bool is_end = session->now >= view->replay_end;
+	bool is_end = session->now >= view->replay.end;
 
 	buffer_append_string(out, "replay ");
-	text_clock(out, session->now - view->replay_first);
+	text_clock(out, session->now - view->replay.first);
 	if (!is_end) {
 		buffer_append_string(out, " of ");
-		text_clock(out, view->replay_end - view->replay_first);
+		text_clock(out, view->replay.end - view->replay.first);
 	}
-	if (is_wide && view->replay_wall > 0)
-		append_date(out, view->replay_wall + session->now);
+	if (is_wide && view->replay.wall > 0)
+		append_date(out, view->replay.wall + session->now);
 	if (is_end)
 		buffer_append_string(out, ", end");
 	else if (view->is_held)
@@ -144,7 +142,7 @@ static void append_pace(struct buffer *out, const struct session *session, const
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
 		buffer_append_string(out, "held");
-	} else if (view->kind != VIEW_JOBS && stacktree_is_last(session)) {
+	} else if (!view_type_of(view->kind)->is_of_host && stacktree_is_last(session)) {
 		buffer_append_string(out, "ended");
 	} else if (view->period > 1) {
 		buffer_printf(out, "live, every %.3g s", view->period);
@@ -234,7 +232,7 @@ void pane_header(struct window window, const struct session *session, const stru
 									 : columns / 2;
 	int between;
 
-	if (view->kind == VIEW_JOBS) {
+	if (view_type_of(view->kind)->is_of_host) {
 		append_host(&left, session);
 		append_pace(&right, session, view, is_wide);
 	} else if (session->rank_count == 0) {

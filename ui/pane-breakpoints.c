@@ -8,12 +8,16 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/outside.h"
-#include "model/place.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/grid.h"
 #include "ui/hit.h"
-#include "ui/pane.h"
+#include "ui/list.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 #define LIST_MAXIMUM 200
 #define MARK_SET 0x25cf	  /* ● */
@@ -57,8 +61,8 @@ const struct breakpoint_summary *breakpoint_list_at(const struct breakpoint_list
 
 int breakpoint_list_cursor(const struct breakpoint_list *list, const struct view *view)
 {
-	if (view->breakpoint_cursor < (int)list->count)
-		return view->breakpoint_cursor;
+	if (view->cursors[VIEW_BREAKPOINTS] < (int)list->count)
+		return view->cursors[VIEW_BREAKPOINTS];
 	return (int)list->count - 1;
 }
 
@@ -151,7 +155,7 @@ static void append_terms(struct buffer *out, const struct breakpoint_summary *br
 		buffer_printf(out, "%slog %s", out->length > 0 ? " " : "", breakpoint->log);
 }
 
-void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *breakpoint)
+static void append_row(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	struct buffer terms = BUFFER_INIT;
 
@@ -405,11 +409,63 @@ void pane_breakpoints(struct window window, const struct session *session, const
 	breakpoint_list_clear(&list);
 }
 
-void view_breakpoints(struct window window, const struct session *session, const struct view *view)
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
 {
-	struct window inner = pane_frame(window);
-
-	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true, "Breakpoints", NULL);
-	pane_breakpoints(inner, session, view, true, true);
+	(void)right;
+	(void)session;
+	(void)view;
+	buffer_append_string(left, "Breakpoints");
 }
+
+static void draw(const struct scene *scene)
+{
+	pane_breakpoints(scene->body, scene->session, scene->view, true, true);
+}
+
+void breakpoint_list_add_rows(struct search_text *lines, const struct app *app)
+{
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, &app->engine->session);
+	for (size_t i = 0; i < list.count; i++) {
+		append_row(&lines->line, &list.items[i]);
+		search_text_end_line(lines);
+	}
+	lines->at = breakpoint_list_cursor(&list, &app->view);
+	breakpoint_list_clear(&list);
+}
+
+void breakpoint_list_move(struct app *app, int page, enum move move)
+{
+	struct breakpoint_list list;
+
+	breakpoint_list_make(&list, &app->engine->session);
+	if (list.count > 0 && move != MOVE_LEFT && move != MOVE_RIGHT)
+		app->view.cursors[VIEW_BREAKPOINTS] = grid_move_in(
+			breakpoint_list_cursor(&list, &app->view), (int)list.count, 1, page, move);
+	breakpoint_list_clear(&list);
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	breakpoint_list_move(app, view_page(layout), move);
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "source" },	 { { "toggle", NULL }, "off, on" },
+	{ { "remove", NULL }, "clear" }, { { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },	 { .label = NULL },
+};
+
+const struct view_type view_breakpoints = {
+	.copied = "The list of breakpoints",
+	.hints = hints,
+	.append_title = append_title,
+	.draw = draw,
+	.add_rows = breakpoint_list_add_rows,
+	.move = move_cursor,
+	.open = open_breakpoint,
+	.expand = toggle_breakpoint,
+	.toggle = toggle_breakpoint,
+};

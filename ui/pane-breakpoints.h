@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "model/breakpoints.h"
+#include "ui/grid.h"
 #include "ui/style.h"
 #include "ui/view.h"
 #include "ui/window.h"
 
+struct app;
 struct buffer;
+struct search_text;
 struct session;
 
 /* All that are known, the first 200 of them. Free with _clear(). */
@@ -41,8 +44,6 @@ int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style 
 /* Appends "0-7 hit 4", "0-7 disabled", "0-7 pending"; or without the ranks. */
 void breakpoint_append_state(struct buffer *out, const struct breakpoint_summary *breakpoint,
 			     bool has_ranks);
-/* Appends all that its row says, to search in. */
-void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *breakpoint);
 
 /*
  * The list in the inside of a pane; with reasons each one has below it why
@@ -50,7 +51,8 @@ void breakpoint_append_row(struct buffer *out, const struct breakpoint_summary *
  */
 void pane_breakpoints(struct window window, const struct session *session, const struct view *view,
 		      bool has_cursor, bool has_reasons);
-/* All of the body. */
-void view_breakpoints(struct window window, const struct session *session, const struct view *view);
+/* Its rows to search in, and its cursor, in its view and at home. */
+void breakpoint_list_add_rows(struct search_text *lines, const struct app *app);
+void breakpoint_list_move(struct app *app, int page, enum move move);
 
 #endif

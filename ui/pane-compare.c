@@ -9,13 +9,22 @@
 
 #include "banned.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "engine/differing.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/paramdiff.h"
 #include "model/session.h"
 #include "ui/answerrows.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/comparetable.h"
 #include "ui/differencetext.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 /* Older answers are said to be. */
 #define FRESH_SECONDS 5.0
@@ -24,6 +33,7 @@
 /* A small picture of the numbers has so many ranks at most. */
 #define PICTURE_RANKS 64
 #define MARK_NONE 0x2717 /* ✗ */
+#define SMALL_BYTES (8 << 20)
 
 struct columns {
 	int ranks; /* width of the sets */
@@ -112,8 +122,10 @@ static int text_column(const struct drawing *drawing)
 	return 2 + drawing->columns.ranks + GAP + drawing->columns.count + GAP;
 }
 
-static void put_row(struct window window, int at, const struct drawing *drawing, size_t row)
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct drawing *drawing = data;
+	size_t row = (size_t)number;
 	const struct answer_rows *rows = drawing->rows;
 	const struct answer_class *class = answer_rows_class(rows, row);
 	bool is_first = rows->items[row].line == 0;
@@ -242,14 +254,14 @@ static void put_sentences(struct window window, const struct session *session,
 
 static void put_rows(struct window window, const struct drawing *drawing, int cursor)
 {
-	const struct answer_rows *rows = drawing->rows;
-	int first = cursor >= window.row_count ? cursor - window.row_count + 1 : 0;
+	struct list list = {
+		.count = (int)drawing->rows->count,
+		.cursor = cursor,
+		.hit = HIT_LIST,
+		.put_row = put_row,
+	};
 
-	for (int i = 0; i < window.row_count && (size_t)(first + i) < rows->count; i++) {
-		put_row(window, i, drawing, (size_t)(first + i));
-		window_hit(window, i, 0, 1, window.column_count, HIT_ANSWER, first + i);
-	}
-	window_emphasise(window, cursor - first, 0, 1, window.column_count, EMPHASIS_SELECTED);
+	list_put(window, &list, drawing);
 }
 
 /* A third of the rows is for sentences, and what the table leaves. */
@@ -270,8 +282,11 @@ static void put_table(struct window window, const struct session *session,
 		session, drawing, cursor);
 }
 
-void pane_compare(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	struct answer_rows rows;
 	struct drawing drawing = { .rows = &rows };
@@ -336,7 +351,7 @@ void pane_compare_append_summary(struct buffer *out, const struct session *sessi
 	answer_classes_clear(&classes);
 }
 
-void pane_compare_summary(struct window window, const struct session *session)
+bool pane_compare_summary(struct window window, const struct session *session)
 {
 	const struct answers *answers = &session->answers;
 	struct answer_classes classes;
@@ -355,4 +370,110 @@ void pane_compare_summary(struct window window, const struct session *session)
 			     is_odd ? STYLE_VERDICT_BAD : STYLE_VERDICT_NOTE, text.data);
 	buffer_clear(&text);
 	answer_classes_clear(&classes);
+	return true;
 }
+
+static void add_rows(struct search_text *lines, const struct app *app)
+{
+	struct answer_rows rows;
+
+	answer_rows_make(&rows, &app->engine->session);
+	for (size_t i = 0; i < rows.count; i++) {
+		rankset_append(&lines->line, answer_rows_ranks(&rows, i));
+		buffer_append_char(&lines->line, ' ');
+		answer_rows_append(&lines->line, &rows, i);
+		search_text_end_line(lines);
+	}
+	lines->at = answer_rows_cursor(&rows, &app->view);
+	answer_rows_clear(&rows);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct answer_classes classes;
+
+	answer_classes_make(&classes, &session->answers);
+	format_text_answers(out, &session->answers, &classes);
+	answer_classes_clear(&classes);
+}
+
+/* How small tensors differ is read at once, as it costs nothing. */
+static void want(struct app *app, bool is_open)
+{
+	const struct answers *answers = &app->engine->session.answers;
+
+	if (!is_open || answers->question == NULL || answers->kind != ANSWERS_COMPARE ||
+	    app->engine->replay != NULL || app->differences_of == answers->number ||
+	    answers_come(answers) < answers->count)
+		return;
+	app->differences_of = answers->number;
+	for (size_t i = 0; i < answers->count; i++)
+		if (answers->items[i].tensor != NULL &&
+		    answers->items[i].tensor->byte_count > SMALL_BYTES)
+			return;
+	differing_begin_all(app->engine);
+}
+
+static int toggle(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+	struct answer_rows rows;
+	int cursor;
+
+	answer_rows_make(&rows, session);
+	cursor = answer_rows_cursor(&rows, &app->view);
+	if (cursor >= 0)
+		focus_these(session, answer_rows_ranks(&rows, (size_t)cursor));
+	answer_rows_clear(&rows);
+	return cursor < 0 ? error_set(error, "no answer has come yet.") : 0;
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "whole text" }, { { "toggle", NULL }, "focus these" },
+	{ { "visit", NULL }, "rank" },	    { { "compare", NULL }, "again" },
+	{ { "back", NULL }, "back" },	    { .label = NULL },
+};
+
+/* Of tensors. */
+static const struct hint tensor_hints[] = {
+	{ { "open", NULL }, "difference" },
+	{ { "toggle", NULL }, "focus these" },
+	{ { "prompt tolerance", NULL }, "tolerance" },
+	{ { "follow", NULL }, "watch" },
+	{ { "compare", NULL }, "again" },
+	{ { "visit", NULL }, "rank" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+static bool compares_tensors(const struct session *session)
+{
+	for (size_t i = 0; i < session->answers.count; i++)
+		if (session->answers.items[i].tensor != NULL)
+			return true;
+	return false;
+}
+
+static const struct hint *choose_hints(const struct session *session, const struct view *view)
+{
+	(void)view;
+	return compares_tensors(session) ? tensor_hints : NULL;
+}
+
+const struct view_type view_compare = {
+	.name = "compare",
+	.copied = "What the ranks answered",
+	.is_overlay = true,
+	.is_kept = true,
+	.hints = hints,
+	.choose_hints = choose_hints,
+	.draw = draw,
+	.put_top = pane_compare_summary,
+	.append_top = pane_compare_append_summary,
+	.want = want,
+	.add_rows = add_rows,
+	.copy = copy,
+	.open = open_answer,
+	.toggle = toggle,
+};

@@ -9,10 +9,17 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands.h"
+#include "ui/commands-private.h"
 #include "ui/console.h"
+#include "ui/grid.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/terminal.h"
+#include "ui/view-type.h"
 
 /* Columns that what is typed has at least, behind whatever prompt. */
 #define LINE_COLUMNS 16
@@ -81,8 +88,9 @@ static void append_lack(struct buffer *out, const struct session *session,
 }
 
 static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct console *console)
+			 const struct view *view)
 {
+	int back = view->console.back;
 	const struct rank *rank = session_looked_at(session);
 	const struct debugger *debugger;
 
@@ -95,9 +103,9 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 		buffer_printf(left, " \u00b7 pid %d", (int)rank->process.pid);
 	if (debugger->target != NULL)
 		buffer_printf(left, " \u00b7 %s", debugger->target);
-	if (console->back > 0) {
-		text_count(right, (uint64_t)console->back);
-		buffer_append_string(right, console->back == 1 ? " line back" : " lines back");
+	if (back > 0) {
+		text_count(right, (uint64_t)back);
+		buffer_append_string(right, back == 1 ? " line back" : " lines back");
 		return;
 	}
 	if (debugger->dialect != NULL)
@@ -124,18 +132,14 @@ static void put_line(struct window window, const struct console *console)
 		    &console->line);
 }
 
-void pane_console(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
-	const struct console *console = &view->console;
-	struct window inner = pane_frame(window);
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
+	struct window inner = scene->body;
+	const struct session *session = scene->session;
+	const struct console *console = &scene->view->console;
 	struct buffer lack = BUFFER_INIT;
 	int rows = 0;
 
-	append_title(&left, &right, session, console);
-	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	append_lack(&lack, session, console);
 	if (lack.length > 0)
 		rows = window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, lack.data);
@@ -147,28 +151,64 @@ void pane_console(struct window window, const struct session *session, const str
 	if (console_is_connected(session) && console->back == 0)
 		put_line(inner, console);
 	buffer_clear(&lack);
-	buffer_clear(&right);
-	buffer_clear(&left);
 }
 
-static int put_key(struct window window, int column, const char *key, const char *label)
+void console_move(struct console *console, int page, enum move move)
 {
-	column += window_put(window, 0, column, window.column_count - column, STYLE_HINT_KEY, key);
-	column += 1 + window_put(window, 0, column + 1, window.column_count - column - 1,
-				 STYLE_HINT, label);
-	return column + 2;
+	int history = console_history(console);
+	int at = history - console->back;
+
+	console_scroll(console, at - grid_move_in(at, history + 1, 1, page - 1, move));
 }
 
-void pane_console_hints(struct window window)
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
-	static const char rest[] = "all other keys are typed";
-	int column = 1;
-	int width;
-
-	width = put_key(window, column, "^]", "leaves") - column - 2;
-	window_hit_key(window, column, width, "back");
-	column += width + 2;
-	column = put_key(window, column, "PgUp PgDn", "scroll");
-	if (text_width(rest) < window.column_count - column)
-		window_put(window, 0, column, window.column_count - column, STYLE_HINT, rest);
+	console_move(&app->view.console, view_page(layout), move);
 }
+
+static int open_row(struct command_context *context, struct error *error)
+{
+	(void)error;
+	connect_selected(command_app(context));
+	return 0;
+}
+
+/* A debugger's session is followed while it is seen. */
+static void want(struct app *app, bool is_open)
+{
+	const struct rank *rank = session_looked_at(&app->engine->session);
+
+	if (is_open && rank != NULL && debugger_is_ours(&rank->debugger))
+		engine_follow_console(app->engine, rank->node, rank->process.pid);
+	else
+		engine_follow_console(app->engine, 0, 0);
+}
+
+static const struct hint hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "open", NULL }, "connect" },
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct typing_hint console_typing_hints[] = {
+	{ "^]", "leaves", "back" },
+	{ "PgUp PgDn", "scroll", NULL },
+	{ "", "all other keys are typed", NULL },
+	{ .key = NULL },
+};
+
+const struct view_type view_console = {
+	.is_overlay = true,
+	.hints = hints,
+	.is_typed_to = console_is_connected,
+	.typing_hints = console_typing_hints,
+	.append_title = append_title,
+	.draw = draw,
+	.refresh = console_refresh,
+	.want = want,
+	.key = console_takes,
+	.move = move_cursor,
+	.open = open_row,
+};

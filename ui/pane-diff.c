@@ -5,12 +5,19 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
 #include "model/stackdiff.h"
 #include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */
 #define SOURCE_ROWS 4
@@ -45,15 +52,16 @@ static const struct stack *main_stack(const struct rank *rank)
 	return main != NULL ? main->sample.stack : NULL;
 }
 
-bool diff_sides_find(struct diff_sides *sides, const struct session *session,
-		     const struct view *view, const char **problem)
+/* False, and a sentence in problem, when there is nothing to compare. */
+static bool find_sides(struct diff_sides *sides, const struct session *session,
+		       const struct view *view, const char **problem)
 {
 	*sides = (struct diff_sides){ .a = session_selected(session) };
 	sides->a_stack = main_stack(sides->a);
 	*problem = "There is no stack of this rank to compare.";
 	if (sides->a_stack == NULL)
 		return false;
-	switch (view->against) {
+	switch (view->diff.against) {
 	case DIFF_AGAINST_MAJORITY:
 		sides->b_class = other_class(session, sides->a);
 		*problem = "All ranks have this stack: there is nothing to "
@@ -63,12 +71,12 @@ bool diff_sides_find(struct diff_sides *sides, const struct session *session,
 		sides->b = session_find_rank(session, rankset_first(&sides->b_class->ranks));
 		break;
 	case DIFF_AGAINST_RANK:
-		sides->b = session_find_rank(session, view->against_rank);
+		sides->b = session_find_rank(session, view->diff.rank);
 		break;
 	case DIFF_AGAINST_PAST:
 		sides->b = sides->a;
 		sides->is_past = true;
-		sides->b_stack = rank_stack_at(sides->a, session->now - view->against_seconds);
+		sides->b_stack = rank_stack_at(sides->a, session->now - view->diff.seconds);
 		*problem = "This rank's stack was not read that long ago.";
 		return sides->b_stack != NULL;
 	}
@@ -115,7 +123,7 @@ static void append_b_title(struct buffer *out, const struct session *session,
 
 	if (sides->is_past) {
 		buffer_printf(out, "rank %d, ", sides->a->process.rank);
-		text_duration(out, view->against_seconds);
+		text_duration(out, view->diff.seconds);
 		buffer_append_string(out, " ago");
 		return;
 	}
@@ -187,33 +195,36 @@ static void put_frame(struct window window, int row, char op, const struct frame
 	buffer_clear(&place);
 }
 
+static void put_left(struct window window, int line, int row, const void *data)
+{
+	const struct stackdiff *diff = data;
+
+	if (diff->rows[row].a != NULL)
+		put_frame(window, line, diff->rows[row].op, diff->rows[row].a);
+}
+
+static void put_right(struct window window, int line, int row, const void *data)
+{
+	const struct stackdiff *diff = data;
+
+	if (diff->rows[row].b != NULL)
+		put_frame(window, line, diff->rows[row].op, diff->rows[row].b);
+}
+
 static void put_rows(struct window left, struct window right, const struct stackdiff *diff,
 		     int cursor)
 {
 	int last = (int)diff->row_count - 1;
-	int first = 0;
+	struct list list = {
+		.count = last + 1,
+		.cursor = cursor < last ? cursor : last,
+		.hit = HIT_LIST,
+		.put_row = put_left,
+	};
 
-	if (cursor > last)
-		cursor = last;
-	if (cursor >= left.row_count)
-		first = cursor - left.row_count + 1;
-	for (int i = 0; i < left.row_count; i++) {
-		const struct stackdiff_row *row;
-
-		if ((size_t)(first + i) >= diff->row_count)
-			break;
-		row = &diff->rows[first + i];
-		if (row->a != NULL)
-			put_frame(left, i, row->op, row->a);
-		if (row->b != NULL)
-			put_frame(right, i, row->op, row->b);
-		window_hit(left, i, 0, 1, left.column_count, HIT_DIFF, first + i);
-		window_hit(right, i, 0, 1, right.column_count, HIT_DIFF, first + i);
-		if (first + i != cursor)
-			continue;
-		window_emphasise(left, i, 0, 1, left.column_count, EMPHASIS_SELECTED);
-		window_emphasise(right, i, 0, 1, right.column_count, EMPHASIS_SELECTED);
-	}
+	list_put(left, &list, diff);
+	list.put_row = put_right;
+	list_put(right, &list, diff);
 }
 
 static void put_source(struct window window, const struct session *session, const struct rank *rank,
@@ -318,20 +329,23 @@ static void put_diff(struct window window, const struct session *session, const 
 	if (has_frame)
 		put_titles(window, middle, session, view, sides);
 	halves = split(window, middle, has_frame ? 1 : 0, upper);
-	put_rows(halves.left, halves.right, &diff, view->diff_cursor);
+	put_rows(halves.left, halves.right, &diff, view->cursors[VIEW_DIFF]);
 	if (upper < rows)
 		put_parting(window, middle, upper + 1, session, sides, parting);
 	stackdiff_clear(&diff);
 }
 
-void pane_diff(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct diff_sides sides;
 	struct window inner;
 	const char *problem;
 
 	inner = pane_frame(window);
-	if (diff_sides_find(&sides, session, view, &problem)) {
+	if (find_sides(&sides, session, view, &problem)) {
 		put_diff(window, session, view, &sides);
 		return;
 	}
@@ -339,3 +353,119 @@ void pane_diff(struct window window, const struct session *session, const struct
 		pane_title(window, 0, 1, window.column_count - 2, true, "Diff", NULL);
 	window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, problem);
 }
+
+/* Differing rows are lines with a mark, so that a search finds them. */
+static void add_rows(struct search_text *lines, const struct app *app)
+{
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+
+	if (!find_sides(&sides, &app->engine->session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	for (size_t i = 0; i < diff.row_count; i++) {
+		buffer_append_string(&lines->line, diff.rows[i].op == '=' ? "" : "!");
+		search_text_end_line(lines);
+	}
+	lines->at = app->view.cursors[VIEW_DIFF];
+	stackdiff_clear(&diff);
+}
+
+/* The stacks have the upper half. */
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	list_move(app, view_page(layout) / 2, move);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+
+	if (!find_sides(&sides, &app->engine->session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	format_text_diff(out, &diff);
+	stackdiff_clear(&diff);
+}
+
+static struct file_place place(const struct app *app)
+{
+	struct file_place found = { .rank = NULL };
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const char *problem;
+	size_t at = (size_t)app->view.cursors[VIEW_DIFF];
+
+	if (!find_sides(&sides, &app->engine->session, &app->view, &problem))
+		return found;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	if (at < diff.row_count) {
+		const struct stackdiff_row *row = &diff.rows[at];
+		const struct frame *frame = row->a != NULL ? row->a : row->b;
+
+		found.rank = row->a != NULL ? sides.a : sides.b;
+		found.file = frame->code->file;
+		found.line = frame->lineno;
+	}
+	stackdiff_clear(&diff);
+	return found;
+}
+
+static void want(struct app *app, bool is_open)
+{
+	const struct session *session = &app->engine->session;
+	struct diff_sides sides;
+	struct stackdiff diff;
+	const struct rank *other;
+	const char *problem;
+
+	if (!is_open || !find_sides(&sides, session, &app->view, &problem))
+		return;
+	stackdiff_make(&diff, sides.a_stack, sides.b_stack);
+	if (diff.fork >= 0) {
+		const struct stackdiff_row *row = &diff.rows[diff.fork];
+
+		want_frame(app, sides.a, rank_main_thread(sides.a)->sample.tid, sides.a_stack,
+			   (int)row->a_depth);
+		for (size_t i = 0; (other = diff_other(session, &sides, i)) != NULL; i++)
+			want_frame(app, other, rank_main_thread(other)->sample.tid, sides.b_stack,
+				   (int)row->b_depth);
+	}
+	stackdiff_clear(&diff);
+}
+
+static int toggle(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+
+	(void)error;
+	focus_toggle(session, session_selected(session)->process.rank);
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "against", NULL }, "against" },
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "find previous", "find next" }, "differences" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+static const struct landmark landmark = { "!", "difference", "the two stacks do not differ." };
+
+const struct view_type view_diff = {
+	.copied = "The diff",
+	.hints = hints,
+	.landmark = &landmark,
+	.draw = draw,
+	.want = want,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.copy = copy,
+	.place = place,
+	.toggle = toggle,
+};

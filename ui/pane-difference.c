@@ -11,39 +11,21 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/answers.h"
 #include "model/difference.h"
 #include "model/session.h"
 #include "model/tensortext.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/differencetext.h"
 #include "ui/heat.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 #define NOT_READ 0 /* less than it is none */
 /* Of the largest: what is more has another colour, or letter, than 0. */
 #define LEAST_SHARE 0.12
-
-static void put_title(struct window window, const struct session *session,
-		      const struct difference *difference)
-{
-	const struct answers *answers = &session->answers;
-	const struct tensordiff *found = &difference->found;
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
-
-	buffer_append_string(&left, "Difference");
-	if (answers->question != NULL)
-		buffer_printf(&left, " \u00b7 %s", answers->question);
-	buffer_printf(&left, " \u00b7 rank %d against %d", difference->rank, difference->against);
-	if (found->dtype != NULL) {
-		text_escape(&right, found->dtype, strlen(found->dtype));
-		buffer_append_char(&right, ' ');
-		tensortext_append_sizes(&right, found->shape, found->dimension_count);
-	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
-	buffer_clear(&right);
-	buffer_clear(&left);
-}
 
 /* One fact a line: how many, the first, the farthest, and what is no number. */
 static void append_facts(struct buffer *out, const struct tensordiff *found, double tolerance)
@@ -189,13 +171,34 @@ static void put_map(struct window window, const struct difference *difference, b
 
 static const struct difference *find(const struct session *session, const struct view *view)
 {
-	return difference_find(&session->answers, view->difference_rank, view->difference_against);
+	return difference_find(&session->answers, view->difference.rank, view->difference.against);
 }
 
-void pane_difference_append(struct buffer *out, const struct session *session,
-			    const struct view *view)
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
 {
+	const struct answers *answers = &session->answers;
 	const struct difference *difference = find(session, view);
+	const struct tensordiff *found;
+
+	if (difference == NULL)
+		return;
+	found = &difference->found;
+	buffer_append_string(left, "Difference");
+	if (answers->question != NULL)
+		buffer_printf(left, " \u00b7 %s", answers->question);
+	buffer_printf(left, " \u00b7 rank %d against %d", difference->rank, difference->against);
+	if (found->dtype != NULL) {
+		text_escape(right, found->dtype, strlen(found->dtype));
+		buffer_append_char(right, ' ');
+		tensortext_append_sizes(right, found->shape, found->dimension_count);
+	}
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct difference *difference = find(session, &app->view);
 
 	if (difference == NULL)
 		return;
@@ -204,11 +207,10 @@ void pane_difference_append(struct buffer *out, const struct session *session,
 	buffer_append_char(out, '\n');
 }
 
-void pane_difference(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
-	struct window inner = pane_frame(window);
-	const struct answers *answers = &session->answers;
-	const struct difference *difference = find(session, view);
+	struct window inner = scene->body;
+	const struct difference *difference = find(scene->session, scene->view);
 	int rows;
 
 	if (difference == NULL) {
@@ -216,13 +218,32 @@ void pane_difference(struct window window, const struct session *session, const 
 				     "These two are not compared any more; Esc leads back.");
 		return;
 	}
-	if (pane_has_frame(window.row_count))
-		put_title(window, session, difference);
-	rows = put_words(inner, answers, difference);
+	rows = put_words(inner, &scene->session->answers, difference);
 	/* A blank line between them, where there is room. */
 	if (inner.row_count > rows + 6)
 		rows++;
 	if (difference->found.grid != NULL && difference->found.compared > 0)
 		put_map(window_part(inner, rows, 0, inner.row_count - rows, inner.column_count),
-			difference, view->has_heat);
+			difference, scene->view->has_heat);
 }
+
+static const struct hint hints[] = {
+	{ { "difference", NULL }, "again" },
+	{ { "prompt tolerance", NULL }, "tolerance" },
+	{ { "follow", NULL }, "watch" },
+	{ .label = NULL },
+};
+
+const struct view_type view_difference = {
+	.name = "difference",
+	.copied = "The difference",
+	.is_overlay = true,
+	.is_kept = true,
+	.hints = hints,
+	.append_title = append_title,
+	.draw = draw,
+	.put_top = pane_compare_summary,
+	.append_top = pane_compare_append_summary,
+	.cancel = stop_difference,
+	.copy = copy,
+};

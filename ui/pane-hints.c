@@ -8,161 +8,23 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "model/held.h"
 #include "model/session.h"
-#include "model/launching.h"
 #include "ui/held.h"
 #include "ui/keymap.h"
-#include "ui/layout.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
+#include "ui/view-type.h"
 
 #define MESSAGE_ROWS 3
 
-struct hint {
-	enum view_kind view;
-	const char *lines[2]; /* one or two command lines; their keys show */
-	const char *label;
-};
-
-/* In order of importance; at most eight a view are shown. */
-static const struct hint hints[] = {
-	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_HOME, { "merged", NULL }, "merged" },
-	{ VIEW_HOME, { "diff", NULL }, "diff" },
-	{ VIEW_HOME, { "pause", NULL }, "pause" },
-	{ VIEW_HOME, { "here break", NULL }, "break" },
-	{ VIEW_MERGED, { "open", NULL }, "source" },
-	{ VIEW_MERGED, { "expand", NULL }, "fold" },
-	{ VIEW_MERGED, { "toggle", NULL }, "focus these" },
-	{ VIEW_MERGED, { "granularity", NULL }, "granularity" },
-	{ VIEW_MERGED, { "prompt search", NULL }, "find" },
-	{ VIEW_MERGED, { "back", NULL }, "back" },
-	{ VIEW_DIFF, { "against", NULL }, "against" },
-	{ VIEW_DIFF, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_DIFF, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_DIFF, { "find previous", "find next" }, "differences" },
-	{ VIEW_DIFF, { "back", NULL }, "back" },
-	{ VIEW_JOBS, { "open", NULL }, "open" },
-	{ VIEW_JOBS, { "cursor up", "cursor down" }, "job" },
-	{ VIEW_JOBS, { "back", NULL }, "back" },
-	{ VIEW_BREAKPOINTS, { "open", NULL }, "source" },
-	{ VIEW_BREAKPOINTS, { "toggle", NULL }, "off, on" },
-	{ VIEW_BREAKPOINTS, { "remove", NULL }, "clear" },
-	{ VIEW_BREAKPOINTS, { "prompt search", NULL }, "find" },
-	{ VIEW_BREAKPOINTS, { "back", NULL }, "back" },
-	{ VIEW_HELP, { "cursor page-up", "cursor page-down" }, "page" },
-	{ VIEW_HELP, { "prompt search", NULL }, "find" },
-	{ VIEW_HELP, { "back", NULL }, "back" },
-	{ VIEW_LOG, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_LOG, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_LOG, { "pane next", NULL }, "output, log" },
-	{ VIEW_LOG, { "cursor page-up", "cursor page-down" }, "page" },
-	{ VIEW_LOG, { "prompt search", NULL }, "find" },
-	{ VIEW_LOG, { "back", NULL }, "back" },
-	{ VIEW_TEXT, { "cursor page-up", "cursor page-down" }, "page" },
-	{ VIEW_TEXT, { "prompt search", NULL }, "find" },
-	{ VIEW_TEXT, { "back", NULL }, "back" },
-	{ VIEW_COMPARE, { "open", NULL }, "whole text" },
-	{ VIEW_COMPARE, { "toggle", NULL }, "focus these" },
-	{ VIEW_COMPARE, { "visit", NULL }, "rank" },
-	{ VIEW_COMPARE, { "compare", NULL }, "again" },
-	{ VIEW_DIFFERENCE, { "difference", NULL }, "again" },
-	{ VIEW_DIFFERENCE, { "prompt tolerance", NULL }, "tolerance" },
-	{ VIEW_DIFFERENCE, { "follow", NULL }, "watch" },
-	{ VIEW_PARAMETERS, { "open", NULL }, "compare" },
-	{ VIEW_PARAMETERS, { "toggle", NULL }, "focus these" },
-	{ VIEW_PARAMETERS, { "diff-params", NULL }, "again" },
-	{ VIEW_PARAMETERS, { "prompt search", NULL }, "find" },
-	{ VIEW_PARAMETERS, { "back", NULL }, "back" },
-	{ VIEW_COMPARE, { "back", NULL }, "back" },
-	{ VIEW_TENSOR, { "tensor-view", NULL }, "view" },
-	{ VIEW_TENSOR, { "tensor-index", NULL }, "index" },
-	{ VIEW_TENSOR, { "tensor-find nan", NULL }, "next nan" },
-	{ VIEW_TENSOR, { "tensor-export", NULL }, "export" },
-	{ VIEW_TENSOR, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_TENSOR, { "back", NULL }, "back" },
-	{ VIEW_CONSOLE, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_CONSOLE, { "open", NULL }, "connect" },
-	{ VIEW_CONSOLE, { "cursor page-up", "cursor page-down" }, "page" },
-	{ VIEW_CONSOLE, { "back", NULL }, "back" },
-	{ VIEW_TERMINAL, { "cursor page-up", "cursor page-down" }, "page" },
-	{ VIEW_TERMINAL, { "back", NULL }, "back" },
-};
-
-/* Instead of home's, of a recording: it can be told nothing. */
-static const struct hint replay_hints[] = {
-	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_HOME, { "merged", NULL }, "merged" },
-	{ VIEW_HOME, { "diff", NULL }, "diff" },
-	{ VIEW_HOME, { "up", "down" }, "frame" },
-	{ VIEW_HOME, { "pane next", NULL }, "pane" },
-};
-
-/* Instead of home's, in a grid of many ranks. */
-static const struct hint many_hints[] = {
-	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_HOME, { "sort next", NULL }, "sort" },
-	{ VIEW_HOME, { "group", NULL }, "group" },
-	{ VIEW_HOME, { "prompt filter", NULL }, "filter" },
-	{ VIEW_HOME, { "merged", NULL }, "merged" },
-};
-
-/* Of tensors. */
-static const struct hint tensor_hints[] = {
-	{ VIEW_COMPARE, { "open", NULL }, "difference" },
-	{ VIEW_COMPARE, { "toggle", NULL }, "focus these" },
-	{ VIEW_COMPARE, { "prompt tolerance", NULL }, "tolerance" },
-	{ VIEW_COMPARE, { "follow", NULL }, "watch" },
-	{ VIEW_COMPARE, { "compare", NULL }, "again" },
-	{ VIEW_COMPARE, { "visit", NULL }, "rank" },
-	{ VIEW_COMPARE, { "back", NULL }, "back" },
-};
-
-/* Of a rank at its debugger's prompt: the stepping comes first. */
-static const struct hint stopped_hints[] = {
-	{ VIEW_HOME, { "next", NULL }, "next" },
-	{ VIEW_HOME, { "step", NULL }, "step" },
-	{ VIEW_HOME, { "finish", NULL }, "finish" },
-	{ VIEW_HOME, { "continue", NULL }, "continue" },
-	{ VIEW_HOME, { "up", "down" }, "frame" },
-	{ VIEW_HOME, { "here break", NULL }, "break" },
-	{ VIEW_HOME, { "prompt watch", NULL }, "watch" },
-	{ VIEW_HOME, { "prompt compare", NULL }, "compare" },
-	{ VIEW_HOME, { "prompt focus", NULL }, "focus" },
-};
-
-/* Of one that raised: there is nothing to step to. */
-static const struct hint raised_hints[] = {
-	{ VIEW_HOME, { "up", "down" }, "frame" },
-	{ VIEW_HOME, { "continue", NULL }, "let it raise" },
-	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_HOME, { "merged", NULL }, "merged" },
-	{ VIEW_HOME, { "diff", NULL }, "diff" },
-};
-
-/* Of one whose debugger waits for somebody. */
-static const struct hint waiting_hints[] = {
-	{ VIEW_HOME, { "connect", NULL }, "connect" },
-	{ VIEW_HOME, { "rank previous", "rank next" }, "rank" },
-	{ VIEW_HOME, { "outlier previous", "outlier next" }, "outlier" },
-	{ VIEW_HOME, { "merged", NULL }, "merged" },
-	{ VIEW_HOME, { "diff", NULL }, "diff" },
-	{ VIEW_HOME, { "pane next", NULL }, "pane" },
-};
-
 /* These end every hint line. */
 static const struct hint last_hints[] = {
-	{ VIEW_HOME, { "prompt", NULL }, "command" },
-	{ VIEW_HOME, { "help", NULL }, "help" },
+	{ { "prompt", NULL }, "command" },
+	{ { "help", NULL }, "help" },
 };
 
-static const struct hint open_hint = { VIEW_HOME, { "open", NULL }, "open" };
-static const struct hint quit_hint = { VIEW_HOME, { "quit", NULL }, "leave" };
+static const struct hint open_hint = { { "open", NULL }, "open" };
+static const struct hint quit_hint = { { "quit", NULL }, "leave" };
 
 /* The keys of a view. */
 struct keys {
@@ -278,62 +140,13 @@ static void put_prompt(struct window window, const struct session *session, cons
 	prompt_draw(window_part(window, 0, 1, 1, width - 1), &view->prompt);
 }
 
-/* NULL: what is looked at has no debugger that could do something. */
-static const struct hint *debugger_hints(const struct session *session, const struct view *view,
-					 size_t *count)
+static const struct hint *hints_of(const struct session *session, const struct view *view)
 {
-	const struct rank *rank = session_looked_at(session);
+	const struct view_type *type = view_type_of(view->kind);
+	const struct hint *chosen =
+		type->choose_hints != NULL ? type->choose_hints(session, view) : NULL;
 
-	/* A recording can be told nothing. */
-	if (rank == NULL || session->is_replay)
-		return NULL;
-	if (view->pane == PANE_GRID && held_is_waiting(rank)) {
-		*count = ARRAY_LENGTH(waiting_hints);
-		return waiting_hints;
-	}
-	if (rank->debugger.state != DEBUGGER_STOPPED || !held_is_stopped(rank))
-		return NULL;
-	if (rank->debugger.is_post_mortem) {
-		*count = ARRAY_LENGTH(raised_hints);
-		return raised_hints;
-	}
-	*count = ARRAY_LENGTH(stopped_hints);
-	return stopped_hints;
-}
-
-static bool compares_tensors(const struct session *session)
-{
-	for (size_t i = 0; i < session->answers.count; i++)
-		if (session->answers.items[i].tensor != NULL)
-			return true;
-	return false;
-}
-
-static const struct hint *hints_of(const struct session *session, const struct view *view,
-				   size_t *count)
-{
-	const struct hint *own = NULL;
-	struct layout layout;
-
-	if (view->kind == VIEW_HOME)
-		own = debugger_hints(session, view, count);
-	if (own != NULL)
-		return own;
-	if (view->kind == VIEW_COMPARE && compares_tensors(session)) {
-		*count = ARRAY_LENGTH(tensor_hints);
-		return tensor_hints;
-	}
-	layout_make(&layout, session, view);
-	if (view->kind == VIEW_HOME && view->pane == PANE_GRID && layout.grid != GRID_CARDS) {
-		*count = ARRAY_LENGTH(many_hints);
-		return many_hints;
-	}
-	if (view->kind == VIEW_HOME && session->is_replay) {
-		*count = ARRAY_LENGTH(replay_hints);
-		return replay_hints;
-	}
-	*count = ARRAY_LENGTH(hints);
-	return hints;
+	return chosen != NULL ? chosen : type->hints;
 }
 
 static void put_hints(struct window window, const struct session *session, const struct view *view,
@@ -341,7 +154,6 @@ static void put_hints(struct window window, const struct session *session, const
 {
 	int reserved = 0;
 	int column = put_filter(window, 1, session, view);
-	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
 		reserved += 2 + hint_width(&last_hints[i], keys);
@@ -350,16 +162,16 @@ static void put_hints(struct window window, const struct session *session, const
 			column = put_hint(window, column, &open_hint, keys);
 		column = put_hint(window, column, &quit_hint, keys);
 	} else {
-		const struct hint *list = hints_of(session, view, &count);
+		const struct hint *hint = hints_of(session, view);
 
-		for (size_t i = 0; i < count; i++) {
-			int width = hint_width(&list[i], keys);
+		for (; hint != NULL && hint->label != NULL; hint++) {
+			int width = hint_width(hint, keys);
 
-			if (list[i].view != view->kind || width == 0)
+			if (width == 0)
 				continue;
 			if (column + 2 + width + reserved > window.column_count)
 				break;
-			column = put_hint(window, column, &list[i], keys);
+			column = put_hint(window, column, hint, keys);
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(last_hints); i++)
@@ -379,16 +191,16 @@ bool pane_message_fits(const struct view *view, const char *text)
 /* What was said gives way, but not what went wrong, or asks. */
 static bool asks_to_stay(const struct session *session, const struct view *view)
 {
-	return !view->prompt.is_open && !view->is_message_error && view->question == NULL &&
-	       view->choices == NULL && view_asks_to_stay(session, view);
+	return !view->prompt.is_open && !view->message.is_error && view->message.question == NULL &&
+	       view->message.choices == NULL && view_asks_to_stay(session, view);
 }
 
 int pane_hint_rows(const struct session *session, const struct view *view, int row_count,
 		   int column_count)
 {
 	bool is_said =
-		view->message != NULL && !view->prompt.is_open && !asks_to_stay(session, view);
-	int width = is_said ? text_width(view->message) : 0;
+		view->message.text != NULL && !view->prompt.is_open && !asks_to_stay(session, view);
+	int width = is_said ? text_width(view->message.text) : 0;
 	int rows = 2;
 
 	if (width <= column_count - 1 || !pane_has_frame(row_count))
@@ -402,19 +214,19 @@ int pane_hint_rows(const struct session *session, const struct view *view, int r
 /* A long sentence lies over what is above it until the next key. */
 static void put_message(struct window window, const struct view *view)
 {
-	enum style style = view->is_message_error ? STYLE_ERROR : STYLE_HINT;
+	enum style style = view->message.is_error ? STYLE_ERROR : STYLE_HINT;
 
 	for (int row = 0; row < window.row_count; row++)
 		for (int i = 0; i < window.column_count; i++)
 			window_put_character(window, row, i, style, ' ');
 	if (window.row_count > 1)
-		window_put_paragraph(window, 0, 1, window.row_count, style, view->message);
+		window_put_paragraph(window, 0, 1, window.row_count, style, view->message.text);
 	else
-		window_put(window, 0, 1, window.column_count - 1, style, view->message);
+		window_put(window, 0, 1, window.column_count - 1, style, view->message.text);
 }
 
 /* Offers to resume the ranks that the others may wait for. */
-static const struct hint release_hint = { VIEW_HOME, { "release", NULL }, "resumes the others" };
+static const struct hint release_hint = { { "release", NULL }, "resumes the others" };
 
 /* False: no rank that was told to run does so any more. */
 static bool put_motion(struct window window, const struct session *session, const struct view *view,
@@ -439,15 +251,9 @@ static bool put_motion(struct window window, const struct session *session, cons
 	return is_under_way;
 }
 
-/* Keys that type something do not answer: NULL, or the key to press before. */
-static const char *leaving_key(const struct session *session, const struct view *view)
+static bool is_typed_to(const struct session *session, const struct view_type *type)
 {
-	if (view->kind == VIEW_REPL)
-		return "Esc";
-	if ((view->kind == VIEW_TERMINAL && launching_is_alive(session)) ||
-	    (view->kind == VIEW_CONSOLE && console_is_connected(session)))
-		return "^]";
-	return NULL;
+	return type->is_typed_to != NULL && type->is_typed_to(session);
 }
 
 /* "Rank 0 resumes in 6 s, before the job times out. Stay stopped? (Y; Esc: no)"
@@ -458,7 +264,9 @@ static void put_question(struct window window, const struct session *session,
 	struct rankset ranks = RANKSET_INIT;
 	struct buffer text = BUFFER_INIT;
 	double seconds = session_resume_seconds(session);
-	const char *leaving = leaving_key(session, view);
+	const struct view_type *type = view_type_of(view->kind);
+	/* Keys that are typed do not answer. */
+	const char *leaving = is_typed_to(session, type) ? type->typing_hints->key : NULL;
 	const char *key = key_of(keys, "stay");
 	int width = window.column_count - 1;
 
@@ -483,27 +291,44 @@ static void put_question(struct window window, const struct session *session,
 	buffer_clear(&text);
 }
 
+static void put_typing_hints(struct window window, const struct typing_hint *hint)
+{
+	int column = 1;
+
+	for (; hint->key != NULL; hint++) {
+		int start = column;
+
+		if (hint->key[0] != '\0')
+			column += 1 + text_width(hint->key);
+		if (column + text_width(hint->label) > window.column_count)
+			return;
+		window_put(window, 0, start, column - start, STYLE_HINT_KEY, hint->key);
+		column += window_put(window, 0, column, window.column_count - column, STYLE_HINT,
+				     hint->label);
+		if (hint->line != NULL)
+			window_hit_key(window, start, column - start, hint->line);
+		column += 2;
+	}
+}
+
 void pane_hints(struct window window, const struct session *session, const struct view *view,
 		const struct keymap *keymap)
 {
-	struct keys keys = { keymap, view_name(view->kind) };
+	const struct view_type *type = view_type_of(view->kind);
+	struct keys keys = { keymap, type->name };
 
 	if (view->prompt.is_open)
 		put_prompt(window, session, view);
 	else if (asks_to_stay(session, view))
 		put_question(window, session, view, &keys);
-	else if (view->message != NULL)
+	else if (view->message.text != NULL)
 		put_message(window, view);
 	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
 			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
 			   "again.");
-	else if (view->kind == VIEW_TERMINAL && launching_is_alive(session))
-		pane_console_hints(window);
-	else if (view->kind == VIEW_CONSOLE && console_is_connected(session))
-		pane_console_hints(window);
-	else if (view->kind == VIEW_REPL)
-		pane_repl_hints(window);
+	else if (is_typed_to(session, type))
+		put_typing_hints(window, type->typing_hints);
 	else if (!put_motion(window, session, view, &keys))
 		put_hints(window, session, view, &keys);
 }

@@ -4,16 +4,21 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "model/held.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
 #include "protocol/stack.h"
+#include "ui/app.h"
 #include "ui/cells.h"
+#include "ui/commands-private.h"
 #include "ui/held.h"
 #include "ui/layout.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
+#include "ui/pane-breakpoints.h"
 #include "ui/ranklist.h"
+#include "ui/view-type.h"
 
 static struct window inside(struct window window, const struct box *box)
 {
@@ -271,12 +276,149 @@ static void put_panes(struct window window, const struct session *session, const
 	}
 }
 
-void pane_home(struct window window, const struct session *session, const struct view *view,
-	       const struct layout *layout)
+static void draw(const struct scene *scene)
 {
 	struct ranklist list;
 
-	ranklist_make(&list, session, view);
-	put_panes(window, session, view, layout, &list);
+	ranklist_make(&list, scene->session, scene->view);
+	put_panes(scene->screen, scene->session, scene->view, scene->layout, &list);
 	ranklist_clear(&list);
 }
+
+/* The focused pane. */
+static struct window searched(const struct scene *scene)
+{
+	const struct layout *layout = scene->layout;
+	struct box box = layout->is_compact ? layout->body : layout->panes[scene->view->pane];
+
+	/* The titles of cards are in their upper border. */
+	if (layout->grid == GRID_CARDS && scene->view->pane == PANE_GRID) {
+		box.row--;
+		box.row_count++;
+	}
+	return inside(scene->screen, &box);
+}
+
+static bool shows_output(const struct view *view)
+{
+	return !view->is_zoomed && layout_can_show_output(view);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	const char *sentence = app->engine->session.verdict.sentence;
+
+	if (sentence != NULL)
+		text_escape(out, sentence, strlen(sentence));
+}
+
+static const struct hint hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "merged", NULL }, "merged" },
+	{ { "diff", NULL }, "diff" },
+	{ { "pause", NULL }, "pause" },
+	{ { "here break", NULL }, "break" },
+	{ .label = NULL },
+};
+
+/* Instead of home's, of a recording: it can be told nothing. */
+static const struct hint replay_hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "merged", NULL }, "merged" },
+	{ { "diff", NULL }, "diff" },
+	{ { "up", "down" }, "frame" },
+	{ { "pane next", NULL }, "pane" },
+	{ .label = NULL },
+};
+
+/* Instead of home's, in a grid of many ranks. */
+static const struct hint many_hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "sort next", NULL }, "sort" },
+	{ { "group", NULL }, "group" },
+	{ { "prompt filter", NULL }, "filter" },
+	{ { "merged", NULL }, "merged" },
+	{ .label = NULL },
+};
+
+/* Of a rank at its debugger's prompt: the stepping comes first. */
+static const struct hint stopped_hints[] = {
+	{ { "next", NULL }, "next" },	       { { "step", NULL }, "step" },
+	{ { "finish", NULL }, "finish" },      { { "continue", NULL }, "continue" },
+	{ { "up", "down" }, "frame" },	       { { "here break", NULL }, "break" },
+	{ { "prompt watch", NULL }, "watch" }, { { "prompt compare", NULL }, "compare" },
+	{ { "prompt focus", NULL }, "focus" }, { .label = NULL },
+};
+
+/* Of one that raised: there is nothing to step to. */
+static const struct hint raised_hints[] = {
+	{ { "up", "down" }, "frame" },
+	{ { "continue", NULL }, "let it raise" },
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "merged", NULL }, "merged" },
+	{ { "diff", NULL }, "diff" },
+	{ .label = NULL },
+};
+
+/* Of one whose debugger waits for somebody. */
+static const struct hint waiting_hints[] = {
+	{ { "connect", NULL }, "connect" },
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "merged", NULL }, "merged" },
+	{ { "diff", NULL }, "diff" },
+	{ { "pane next", NULL }, "pane" },
+	{ .label = NULL },
+};
+
+/* NULL: what is looked at has no debugger that could do something. */
+static const struct hint *debugger_hints(const struct session *session, const struct view *view)
+{
+	const struct rank *rank = session_looked_at(session);
+
+	/* A recording can be told nothing. */
+	if (rank == NULL || session->is_replay)
+		return NULL;
+	if (view->pane == PANE_GRID && held_is_waiting(rank))
+		return waiting_hints;
+	if (rank->debugger.state != DEBUGGER_STOPPED || !held_is_stopped(rank))
+		return NULL;
+	if (rank->debugger.is_post_mortem)
+		return raised_hints;
+	return stopped_hints;
+}
+
+static const struct hint *choose_hints(const struct session *session, const struct view *view)
+{
+	const struct hint *chosen = debugger_hints(session, view);
+	struct layout layout;
+
+	if (chosen != NULL)
+		return chosen;
+	layout_make(&layout, session, view);
+	if (view->pane == PANE_GRID && layout.grid != GRID_CARDS)
+		return many_hints;
+	return session->is_replay ? replay_hints : NULL;
+}
+
+const struct view_type view_home = {
+	.copied = "The verdict",
+	.hints = hints,
+	.choose_hints = choose_hints,
+	.draw = draw,
+	.searched = searched,
+	.shows_output = shows_output,
+	.want = home_want,
+	.add_rows = home_add_rows,
+	.select = home_select,
+	.move = home_move,
+	.copy = copy,
+	.place = home_place,
+	.open = home_open,
+	.expand = home_expand,
+	.toggle = home_toggle,
+};

@@ -3,16 +3,24 @@
 
 #include "banned.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/joblist.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/hit.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
-#define CURSOR_MARK 0x25b8 /* ▸ */
 #define FIRST_COLUMN 5
 #define VERDICT_MINIMUM 44 /* columns it needs to stand beside the facts */
 #define HEAD_ROWS 9	   /* from as many on there are titles and blanks */
+#define PAGE 10
 
 enum fact {
 	FACT_SCRIPT,
@@ -152,18 +160,23 @@ static void append_title(struct buffer *out, const struct session *session)
 	buffer_append_string(out, " Enter opens one.");
 }
 
-int view_job_cursor(const struct session *session, const struct view *view)
+static int cursor_of(const struct session *session, const struct view *view)
 {
 	int last = (int)session->job_count - 1;
 
-	if (view->job_cursor > last)
+	if (view->cursors[VIEW_JOBS] > last)
 		return last < 0 ? 0 : last;
-	return view->job_cursor < 0 ? 0 : view->job_cursor;
+	return view->cursors[VIEW_JOBS] < 0 ? 0 : view->cursors[VIEW_JOBS];
 }
 
-static void put_job(struct window window, int row, const struct session *session, int index,
-		    bool is_wide)
+static bool is_wide(struct window window)
 {
+	return window.column_count - facts_width(window) >= VERDICT_MINIMUM;
+}
+
+static void put_job(struct window window, int row, int index, const void *data)
+{
+	const struct session *session = data;
 	const struct job *job = &session->jobs[index];
 	struct job_summary summary;
 	int column;
@@ -171,39 +184,91 @@ static void put_job(struct window window, int row, const struct session *session
 	job_summary_make(&summary, session, (size_t)index);
 	column = put_facts(window, row, job, &summary);
 	job_summary_clear(&summary);
-	if (is_wide)
+	if (is_wide(window))
 		put_finding(window, row, column, &job->finding);
 	else
 		put_finding(window, row + 1, FIRST_COLUMN, &job->finding);
 }
 
-void pane_jobs(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
-	bool is_wide = window.column_count - facts_width(window) >= VERDICT_MINIMUM;
+	struct window window = scene->body;
+	const struct session *session = scene->session;
 	bool has_head = window.row_count >= HEAD_ROWS;
-	int height = is_wide ? 1 : 2;
-	int cursor = view_job_cursor(session, view);
+	struct list list = {
+		.count = (int)session->job_count,
+		.cursor = cursor_of(session, scene->view),
+		.height = is_wide(window) ? 1 : 2,
+		.has_mark = true,
+		.mark_column = 3,
+		.hit = HIT_LIST,
+		.put_row = put_job,
+	};
 	struct buffer text = BUFFER_INIT;
 	int top = has_head ? 1 : 0;
-	int shown;
-	int first;
 
 	append_title(&text, session);
 	top += window_put_paragraph(window, top, 3, 2, STYLE_TITLE_FOCUSED, text.data);
 	buffer_clear(&text);
 	if (has_head && session->job_count > 0)
-		put_head(window, top + 1, is_wide);
+		put_head(window, top + 1, is_wide(window));
 	top += has_head ? 2 : 0;
-	shown = (window.row_count - top) / height;
-	first = cursor >= shown ? cursor - shown + 1 : 0;
-	for (int i = first; i < (int)session->job_count && i - first < shown; i++) {
-		int row = top + (i - first) * height;
-
-		put_job(window, row, session, i, is_wide);
-		window_hit(window, row, 0, height, window.column_count, HIT_JOB, i);
-		if (i != cursor)
-			continue;
-		window_put_character(window, row, 3, STYLE_TITLE_FOCUSED, CURSOR_MARK);
-		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_BOLD);
-	}
+	list_put(window_part(window, top, 0, window.row_count - top, window.column_count), &list,
+		 session);
 }
+
+static void add_rows(struct search_text *lines, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+
+		buffer_printf(&lines->line, "%s %s %s %d %s %s", job->script, job->name,
+			      job->launcher, (int)job->launcher_pid,
+			      job->user != NULL ? job->user : "",
+			      job->finding.sentence != NULL ? job->finding.sentence : "");
+		search_text_end_line(lines);
+	}
+	lines->at = cursor_of(session, &app->view);
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	(void)layout;
+	list_move(app, PAGE, move);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	format_text_jobs(out, &app->engine->session);
+}
+
+static int open_row(struct command_context *context, struct error *error)
+{
+	struct app *app = command_app(context);
+	const struct session *session = &app->engine->session;
+
+	if (session->job_count == 0)
+		return error_set(error, "no job runs here.");
+	choose_job(app, (size_t)cursor_of(session, &app->view));
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "open" },
+	{ { "cursor up", "cursor down" }, "job" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_jobs = {
+	.copied = "The list of jobs",
+	.is_of_host = true,
+	.hints = hints,
+	.draw = draw,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.copy = copy,
+	.open = open_row,
+};

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/displays.h"
 #include "model/session.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 
 /* The cursor has an arrow of its own. */
@@ -320,9 +321,17 @@ static void put_display(struct window window, int at, const struct display *disp
 	window_put(window, at, column, room, style, text != NULL ? text : "\u2026");
 }
 
-static void put_row(struct window window, int at, const struct locals_row *row, int width,
-		    const char *waiting)
+struct drawing {
+	const struct locals_row *rows;
+	int name_width;
+	const char *waiting; /* said of what is not read yet */
+};
+
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct drawing *drawing = data;
+	const struct locals_row *row = &drawing->rows[number];
+	int width = drawing->name_width;
 	int column = 2 + 2 * row->indent;
 
 	switch (row->kind) {
@@ -344,7 +353,8 @@ static void put_row(struct window window, int at, const struct locals_row *row, 
 		put_more(window, at, row);
 		break;
 	case LOCALS_WAITING:
-		window_put_paragraph(window, at, column, window.row_count - at, STYLE_DIM, waiting);
+		window_put_paragraph(window, at, column, window.row_count - at, STYLE_DIM,
+				     drawing->waiting);
 		break;
 	case LOCALS_PROBLEM:
 		window_put_paragraph(window, at, column, window.row_count - at, STYLE_DIM,
@@ -358,26 +368,25 @@ void pane_locals(struct window window, const struct session *session, const stru
 {
 	size_t count;
 	struct locals_row *rows = pane_locals_rows(session, view, frame, &count);
-	int width = name_width(rows, count, window.column_count / 2);
-	const char *waiting = rank_unread_reason(session, frame->rank);
-	int cursor = view->locals_cursor;
-	int first = 0;
+	struct drawing drawing = {
+		.rows = rows,
+		.name_width = name_width(rows, count, window.column_count / 2),
+		.waiting = rank_unread_reason(session, frame->rank),
+	};
+	struct list list = {
+		.count = (int)count,
+		.cursor = -1,
+		.put_row = put_row,
+	};
 
-	if (waiting == NULL)
-		waiting = "Reading the variables.";
-
-	if (cursor >= (int)count)
-		cursor = (int)count - 1;
-	if (has_cursor && cursor >= window.row_count)
-		first = cursor - window.row_count + 1;
-	for (int i = first; i < (int)count && i - first < window.row_count; i++) {
-		put_row(window, i - first, &rows[i], width, waiting);
-		/* Elsewhere no cursor goes over them. */
-		if (view->kind == VIEW_HOME)
-			window_hit(window, i - first, 0, 1, window.column_count, HIT_LOCAL, i);
-		if (has_cursor && i == cursor)
-			window_emphasise(window, i - first, 0, 1, window.column_count,
-					 EMPHASIS_SELECTED);
-	}
+	if (drawing.waiting == NULL)
+		drawing.waiting = "Reading the variables.";
+	if (has_cursor)
+		list.cursor =
+			view->locals_cursor < list.count ? view->locals_cursor : list.count - 1;
+	/* Elsewhere no cursor goes over them. */
+	if (view->kind == VIEW_HOME)
+		list.hit = HIT_LOCAL;
+	list_put(window, &list, &drawing);
 	free(rows);
 }

@@ -8,10 +8,15 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/log.h"
+#include "engine/engine.h"
 #include "model/output.h"
 #include "model/session.h"
+#include "ui/app.h"
 #include "ui/layout.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 #define SENTENCE_ROWS 3
 
@@ -54,14 +59,14 @@ static int log_rows(int rows)
 	return wanted > 1 ? wanted : 1;
 }
 
-int pane_log_page(const struct view *view, int row_count)
+static int page_of(const struct view *view, int row_count)
 {
 	/* Two borders and the line between; where rows are few, one alone. */
 	int rows = row_count - 3;
 
 	if (!pane_has_frame(row_count))
 		return row_count;
-	return view->is_log_focused ? log_rows(rows) : rows - log_rows(rows);
+	return view->log.is_focused ? log_rows(rows) : rows - log_rows(rows);
 }
 
 static void append_output(struct buffer *out, const struct session *session)
@@ -75,9 +80,10 @@ static void append_output(struct buffer *out, const struct session *session)
 	}
 }
 
-void pane_log_append(struct buffer *out, const struct session *session, const struct view *view)
+static void append_focused(struct buffer *out, const struct session *session,
+			   const struct view *view)
 {
-	if (!view->is_log_focused) {
+	if (!view->log.is_focused) {
 		append_output(out, session);
 		return;
 	}
@@ -221,22 +227,25 @@ static void put_title(struct window window, int row, bool is_log, const struct s
 		buffer_append_string(&left, "Log of probetui");
 	else
 		pane_output_title(session, &left, &right);
-	pane_title(window, row, 1, window.column_count - 2, view->is_log_focused == is_log,
+	pane_title(window, row, 1, window.column_count - 2, view->log.is_focused == is_log,
 		   left.data, right.length > 0 ? right.data : NULL);
 	buffer_clear(&right);
 	buffer_clear(&left);
 }
 
-void pane_log(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	int below = log_rows(inner.row_count - 1);
 	int above = inner.row_count - 1 - below;
-	int output_scroll = view->is_log_focused ? view->other_scroll : view->text_scroll;
-	int log_scroll = view->is_log_focused ? view->text_scroll : view->other_scroll;
+	int output_scroll = view->log.is_focused ? view->log.other_scroll : view->cursors[VIEW_LOG];
+	int log_scroll = view->log.is_focused ? view->cursors[VIEW_LOG] : view->log.other_scroll;
 
 	if (!pane_has_frame(window.row_count)) {
-		if (view->is_log_focused)
+		if (view->log.is_focused)
 			put_log(inner, log_scroll);
 		else
 			pane_output(inner, session, output_scroll);
@@ -248,3 +257,62 @@ void pane_log(struct window window, const struct session *session, const struct 
 	pane_output(window_part(inner, 0, 0, above, inner.column_count), session, output_scroll);
 	put_log(window_part(inner, above + 1, 0, below, inner.column_count), log_scroll);
 }
+
+static void opened(struct view *view)
+{
+	view->cursors[VIEW_LOG] = SCROLL_END;
+	view->log.other_scroll = SCROLL_END;
+	view->log.is_focused = false;
+}
+
+static bool shows_output(const struct view *view)
+{
+	(void)view;
+	return true;
+}
+
+static void add_rows(struct search_text *lines, const struct app *app)
+{
+	append_focused(&lines->text, &app->engine->session, &app->view);
+	search_text_take(lines, app->view.cursors[VIEW_LOG]);
+}
+
+/* At the end the lines to come are followed. */
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	int last = text_move(app, page_of(&app->view, layout->body.row_count), move);
+
+	if (app->view.cursors[VIEW_LOG] == last)
+		app->view.cursors[VIEW_LOG] = SCROLL_END;
+}
+
+/* Output and log take turns. */
+static void switch_pane(struct view *view)
+{
+	int scroll = view->cursors[VIEW_LOG];
+
+	view->cursors[VIEW_LOG] = view->log.other_scroll;
+	view->log.other_scroll = scroll;
+	view->log.is_focused = !view->log.is_focused;
+}
+
+static const struct hint hints[] = {
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "outlier previous", "outlier next" }, "outlier" },
+	{ { "pane next", NULL }, "output, log" },
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_log = {
+	.is_overlay = true,
+	.hints = hints,
+	.draw = draw,
+	.shows_output = shows_output,
+	.opened = opened,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.switch_pane = switch_pane,
+};

@@ -6,15 +6,22 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/engine.h"
+#include "engine/format.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
 #include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
-#define CURSOR_MARK 0x25b8  /* ▸ */
 #define OUTLIER_MARK 0x25c6 /* ◆ */
 #define SET_WIDTH 15
 #define SOURCE_ROWS 4
@@ -65,8 +72,8 @@ static struct branch *enter(struct branch_list *open, const struct stacktree_nod
 	}
 	branch.key = key_of(node, branch.key);
 	branch.children_left = node->child_count;
-	branch.is_folded =
-		is_hidden || (node->child_count > 0 && key_set_has(&view->folded, branch.key));
+	branch.is_folded = is_hidden ||
+			   (node->child_count > 0 && key_set_has(&view->merged.folded, branch.key));
 	ARRAY_GROW(open->items, open->count, open->capacity);
 	open->items[open->count] = branch;
 	open->count++;
@@ -115,7 +122,7 @@ static void fold_runs(struct merged *merged, const struct view *view)
 		*row = merged->rows[i];
 		if (row->run == 2)
 			last = end_of_run(merged, i);
-		if (last < i + RUN_MINIMUM || key_set_has(&view->opened_runs, row->key))
+		if (last < i + RUN_MINIMUM || key_set_has(&view->merged.opened_runs, row->key))
 			continue;
 		row->fold_count = last - i;
 		i = last - 1;
@@ -145,12 +152,12 @@ void merged_make(struct merged *merged, const struct session *session, const str
 	size_t count;
 
 	*merged = (struct merged){ .root = NULL };
-	merged->root = stacktree_new(session, view->granularity);
+	merged->root = stacktree_new(session, view->merged.granularity);
 	rows = stacktree_rows(merged->root, &count);
 	keep_visible(merged, rows, count, view);
 	free(rows);
 	fold_runs(merged, view);
-	merged->cursor = view->merged_cursor;
+	merged->cursor = view->cursors[VIEW_MERGED];
 	if (merged->cursor < 0)
 		merged->cursor = first_cursor(merged);
 	if (merged->cursor >= (int)merged->row_count)
@@ -164,7 +171,9 @@ void merged_clear(struct merged *merged)
 	*merged = (struct merged){ .root = NULL };
 }
 
-int merged_rank(const struct session *session, const struct stacktree_node *node, int *depth)
+/* The rank, and in it the frame, that a row stands for; depth -1 when the
+ * rank's stack has no such frame any more. */
+static int rank_of(const struct session *session, const struct stacktree_node *node, int *depth)
 {
 	int number = rankset_first(&node->ranks);
 	const struct rank *rank = session_find_rank(session, number);
@@ -246,9 +255,18 @@ static bool is_torn(const struct session *session, const struct stacktree_node *
 	return false;
 }
 
-static void put_row(struct window window, int at, const struct session *session,
-		    const struct view *view, const struct merged_row *row, int number_width)
+struct drawing {
+	const struct merged *merged;
+	const struct session *session;
+	const struct view *view;
+	int number_width;
+};
+
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct drawing *drawing = data;
+	const struct merged_row *row = &drawing->merged->rows[number];
+	int number_width = drawing->number_width;
 	const struct stacktree_node *node = row->tree.node;
 	struct buffer text = BUFFER_INIT;
 	enum style style = node->is_user ? STYLE_FRAME_USER : STYLE_FRAME_LIBRARY;
@@ -274,10 +292,10 @@ static void put_row(struct window window, int at, const struct session *session,
 	column += window_put(window, at, column, width / 3, STYLE_BORDER, row->tree.prefix);
 	buffer_reset(&text);
 	if (row->fold_count == 0)
-		append_node_place(&text, node, view->granularity, width < NARROW);
+		append_node_place(&text, node, drawing->view->merged.granularity, width < NARROW);
 	used = window_put_path(window, at, width, place_room(width - column, node), style,
 			       text.data);
-	if (is_torn(session, node))
+	if (is_torn(drawing->session, node))
 		column += window_put(window, at, column, 1, STYLE_WARNING, "~");
 	buffer_reset(&text);
 	append_name(&text, row);
@@ -288,9 +306,14 @@ static void put_row(struct window window, int at, const struct session *session,
 void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
 		      const struct merged *merged, bool has_cursor)
 {
-	int rows = window.row_count;
-	int numbers = count_width(merged);
-	int first = 0;
+	struct drawing drawing = { merged, session, view, count_width(merged) };
+	struct list list = {
+		.count = (int)merged->row_count,
+		.cursor = has_cursor ? merged->cursor : -1,
+		.has_mark = true,
+		.hit = has_cursor ? HIT_LIST : HIT_MERGED,
+		.put_row = put_row,
+	};
 
 	if (merged->row_count == 0) {
 		window_put_paragraph(
@@ -300,18 +323,7 @@ void pane_merged_tree(struct window window, const struct session *session, const
 				: "No stack was read yet.");
 		return;
 	}
-	if (has_cursor && merged->cursor >= rows)
-		first = merged->cursor - rows + 1;
-	for (int i = first; i < (int)merged->row_count && i - first < rows; i++) {
-		put_row(window, i - first, session, view, &merged->rows[i], numbers);
-		window_hit(window, i - first, 0, 1, window.column_count, HIT_MERGED, i);
-		if (has_cursor && i == merged->cursor) {
-			window_put_character(window, i - first, 0, STYLE_TITLE_FOCUSED,
-					     CURSOR_MARK);
-			window_emphasise(window, i - first, 0, 1, window.column_count,
-					 EMPHASIS_BOLD);
-		}
-	}
+	list_put(window, &list, &drawing);
 }
 
 static const char *const granularity_names[] = {
@@ -369,7 +381,7 @@ static int tree_rows(const struct merged *merged, int rows)
 static void append_range(struct buffer *out, const struct merged *merged, int rows, int width)
 {
 	struct buffer range = BUFFER_INIT;
-	int first = merged->cursor >= rows ? merged->cursor - rows + 1 : 0;
+	int first = list_first(merged->cursor, rows);
 
 	pane_append_range(&range, first, rows, (int)merged->row_count);
 	if (range.length > 0 && text_width(out->data) + 3 + text_width(range.data) <= width)
@@ -377,8 +389,11 @@ static void append_range(struct buffer *out, const struct merged *merged, int ro
 	buffer_clear(&range);
 }
 
-void pane_merged(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	int rows = inner.row_count;
 	int columns = inner.column_count;
@@ -394,7 +409,7 @@ void pane_merged(struct window window, const struct session *session, const stru
 	upper = tree_rows(&merged, rows);
 	buffer_printf(&title, "Merged stacks \u00b7 %s \u00b7 %s",
 		      stacktree_is_last(session) ? "as last seen" : "main threads",
-		      granularity_names[view->granularity]);
+		      granularity_names[view->merged.granularity]);
 	append_native(&native, session);
 	append_range(&title, &merged, upper, columns);
 	if (text_width(title.data) + text_width(native.data) + 3 > columns)
@@ -404,7 +419,7 @@ void pane_merged(struct window window, const struct session *session, const stru
 	pane_merged_tree(window_part(inner, 0, 0, upper, columns), session, view, &merged, true);
 	if (upper < rows && merged.row_count > 0) {
 		node = merged.rows[merged.cursor].tree.node;
-		number = merged_rank(session, node, &depth);
+		number = rank_of(session, node, &depth);
 		buffer_reset(&title);
 		buffer_printf(&title, "Rank %d \u00b7 %s", number, node->frame.code->func);
 		window_horizontal(window, upper + 1, 0, columns + 2, STYLE_BORDER);
@@ -416,3 +431,162 @@ void pane_merged(struct window window, const struct session *session, const stru
 	buffer_clear(&native);
 	buffer_clear(&title);
 }
+
+static void add_rows(struct search_text *lines, const struct app *app)
+{
+	struct merged merged;
+
+	merged_make(&merged, &app->engine->session, &app->view);
+	for (size_t i = 0; i < merged.row_count; i++) {
+		const struct frame *frame = &merged.rows[i].tree.node->frame;
+
+		buffer_printf(&lines->line, "%s %s", frame->code->func, frame->code->file);
+		search_text_end_line(lines);
+	}
+	lines->at = merged.cursor;
+	merged_clear(&merged);
+}
+
+/* The tree has the upper half. */
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	if (move != MOVE_LEFT && move != MOVE_RIGHT)
+		list_move(app, view_page(layout) / 2, move);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	struct stacktree_node *root =
+		stacktree_new(&app->engine->session, app->view.merged.granularity);
+
+	format_text_tree(out, root, app->view.is_ascii);
+	stacktree_free(root);
+}
+
+static struct file_place place(const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	struct file_place found = { .rank = NULL };
+	struct merged merged;
+	int depth;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		const struct frame *frame = &merged.rows[merged.cursor].tree.node->frame;
+
+		found.rank = session_find_rank(
+			session, rank_of(session, merged.rows[merged.cursor].tree.node, &depth));
+		found.file = frame->code->file;
+		found.line = frame->lineno;
+	}
+	merged_clear(&merged);
+	return found;
+}
+
+static void want(struct app *app, bool is_open)
+{
+	const struct session *session = &app->engine->session;
+	struct merged merged;
+	const struct rank *rank;
+	const struct thread *main;
+	int depth;
+
+	if (!is_open)
+		return;
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		rank = session_find_rank(
+			session, rank_of(session, merged.rows[merged.cursor].tree.node, &depth));
+		main = rank != NULL ? rank_main_thread(rank) : NULL;
+		if (main != NULL)
+			want_frame(app, rank, main->sample.tid, main->sample.stack, depth);
+	}
+	merged_clear(&merged);
+}
+
+static int toggle(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+	struct merged merged;
+	int result = -1;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		focus_these(session, &merged.rows[merged.cursor].tree.node->ranks);
+		result = 0;
+	}
+	merged_clear(&merged);
+	return result < 0 ? error_set(error, "there is no branch here.") : 0;
+}
+
+static int expand(struct app *app, struct error *error)
+{
+	const struct merged_row *row;
+	struct key_set *set;
+	struct merged merged;
+
+	(void)error;
+	merged_make(&merged, &app->engine->session, &app->view);
+	if (merged.row_count > 0) {
+		row = &merged.rows[merged.cursor];
+		/* The second row of an opened recursion closes it again. */
+		set = row->fold_count > 0 || row->run == 2 ? &app->view.merged.opened_runs
+							   : &app->view.merged.folded;
+		app->view.cursors[VIEW_MERGED] = merged.cursor;
+		if (key_set_has(set, row->key))
+			key_set_remove(set, row->key);
+		else
+			key_set_add_page(set, row->key);
+	}
+	merged_clear(&merged);
+	return 0;
+}
+
+void open_branch(struct app *app)
+{
+	struct session *session = &app->engine->session;
+	struct merged merged;
+	int depth;
+	int rank;
+
+	merged_make(&merged, session, &app->view);
+	if (merged.row_count > 0) {
+		rank = rank_of(session, merged.rows[merged.cursor].tree.node, &depth);
+		session->choice.selection = (struct selection){ .rank = rank, .depth = depth };
+		session->revision++;
+		view_open(&app->view, VIEW_HOME);
+		app->view.pane = PANE_SOURCE;
+	}
+	merged_clear(&merged);
+}
+
+static int open_row(struct command_context *context, struct error *error)
+{
+	(void)error;
+	open_branch(command_app(context));
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "source" },
+	{ { "expand", NULL }, "fold" },
+	{ { "toggle", NULL }, "focus these" },
+	{ { "granularity", NULL }, "granularity" },
+	{ { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_merged = {
+	.copied = "The merged stacks",
+	.hints = hints,
+	.draw = draw,
+	.want = want,
+	.add_rows = add_rows,
+	.move = move_cursor,
+	.copy = copy,
+	.place = place,
+	.open = open_row,
+	.expand = expand,
+	.toggle = toggle,
+};

@@ -5,12 +5,18 @@
 
 #include "banned.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/paramdiff.h"
 #include "model/session.h"
 #include "model/tensortext.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/differencetext.h"
-#include "ui/pane.h"
+#include "ui/list.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 #define GAP 2
 #define MARK_WIDTH 2
@@ -23,7 +29,7 @@ static const struct paramdiff *diff_of(const struct session *session)
 }
 
 /* Before all have come it is not known which differ. */
-size_t parameters_count(const struct session *session)
+static size_t count_of(const struct session *session)
 {
 	const struct paramdiff *diff = diff_of(session);
 
@@ -34,7 +40,7 @@ const struct paramdiff_row *parameters_row(const struct session *session, size_t
 {
 	const struct paramdiff *diff = diff_of(session);
 
-	if (at >= parameters_count(session))
+	if (at >= count_of(session))
 		return NULL;
 	for (size_t i = 0; i < diff->row_count; i++)
 		if (paramdiff_row_is_odd(&diff->rows[i]) && at-- == 0)
@@ -42,7 +48,7 @@ const struct paramdiff_row *parameters_row(const struct session *session, size_t
 	return NULL;
 }
 
-const struct paramdiff_row *parameters_next(const struct session *session,
+static const struct paramdiff_row *next_row(const struct session *session,
 					    const struct paramdiff_row *row)
 {
 	const struct paramdiff *diff = diff_of(session);
@@ -55,9 +61,9 @@ const struct paramdiff_row *parameters_next(const struct session *session,
 
 int parameters_cursor(const struct session *session, const struct view *view)
 {
-	int last = (int)parameters_count(session) - 1;
+	int last = (int)count_of(session) - 1;
 
-	return view->parameters_cursor < last ? view->parameters_cursor : last;
+	return view->cursors[VIEW_PARAMETERS] < last ? view->cursors[VIEW_PARAMETERS] : last;
 }
 
 /* The number of the class with the most ranks. */
@@ -72,7 +78,7 @@ static size_t majority_of(const struct paramdiff_row *row)
 	return most;
 }
 
-const struct rankset *parameters_odd(const struct paramdiff_row *row)
+static const struct rankset *odd_ranks(const struct paramdiff_row *row)
 {
 	size_t most = majority_of(row);
 
@@ -185,7 +191,7 @@ static void append_how(struct buffer *out, const struct paramdiff_row *row)
 	append_nan(out, row);
 }
 
-void parameters_append_row(struct buffer *out, const struct paramdiff_row *row)
+static void append_row(struct buffer *out, const struct paramdiff_row *row)
 {
 	text_escape(out, row->name, strlen(row->name));
 	buffer_append_string(out, "  ");
@@ -212,8 +218,7 @@ static struct widths find_widths(const struct session *session, int column_count
 	struct buffer text = BUFFER_INIT;
 	const struct paramdiff_row *row = parameters_row(session, 0);
 
-	for (size_t i = 0; i < WIDTH_ROWS && row != NULL;
-	     i++, row = parameters_next(session, row)) {
+	for (size_t i = 0; i < WIDTH_ROWS && row != NULL; i++, row = next_row(session, row)) {
 		text_escape(&text, row->name, strlen(row->name));
 		widen(&widths.name, &text);
 		append_ranks(&text, row);
@@ -238,9 +243,16 @@ static void put_head(struct window window, const struct widths *widths)
 	window_put(window, 0, column, window.column_count - column, STYLE_DIM, "what differs");
 }
 
-static void put_row(struct window window, int at, const struct widths *widths,
-		    const struct paramdiff_row *row)
+struct table {
+	const struct session *session;
+	struct widths widths;
+};
+
+static void put_row(struct window window, int at, int number, const void *data)
 {
+	const struct table *table = data;
+	const struct widths *widths = &table->widths;
+	const struct paramdiff_row *row = parameters_row(table->session, (size_t)number);
 	struct buffer text = BUFFER_INIT;
 	int column = MARK_WIDTH;
 
@@ -284,63 +296,48 @@ static int put_notes(struct window window, const struct session *session)
 	return row;
 }
 
-static void put_title(struct window window, const struct session *session)
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
 {
 	const struct paramdiff *diff = diff_of(session);
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
 
-	buffer_printf(&left, "%s \u00b7 %s", diff->is_of_gradients ? "Gradients" : "Parameters",
+	(void)view;
+	buffer_printf(left, "%s \u00b7 %s", diff->is_of_gradients ? "Gradients" : "Parameters",
 		      diff->expression != NULL ? diff->expression : "");
 	if (diff->is_over) {
-		text_count(&right, paramdiff_differing(diff));
-		buffer_append_string(&right, " of ");
-		text_count(&right, diff->row_count);
-		buffer_append_string(&right, " differ");
+		text_count(right, paramdiff_differing(diff));
+		buffer_append_string(right, " of ");
+		text_count(right, diff->row_count);
+		buffer_append_string(right, " differ");
 		if (diff->nan_count > 0) {
-			buffer_append_string(&right, ", ");
-			text_count(&right, diff->nan_count);
-			buffer_append_string(&right,
+			buffer_append_string(right, ", ");
+			text_count(right, diff->nan_count);
+			buffer_append_string(right,
 					     diff->nan_count == 1 ? " has NaN" : " have NaN");
 		}
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
-	buffer_clear(&right);
-	buffer_clear(&left);
 }
 
-static int put_rows(struct window window, const struct session *session,
-		    const struct widths *widths, int cursor)
+static void draw(const struct scene *scene)
 {
-	int first = cursor >= window.row_count ? cursor - window.row_count + 1 : 0;
-	const struct paramdiff_row *row = parameters_row(session, (size_t)first);
-	int at = 0;
-
-	while (at < window.row_count && row != NULL) {
-		put_row(window, at, widths, row);
-		row = parameters_next(session, row);
-		window_hit(window, at, 0, 1, window.column_count, HIT_PARAMETER, first + at);
-		at++;
-	}
-	window_emphasise(window, cursor - first, 0, 1, window.column_count, EMPHASIS_SELECTED);
-	return at;
-}
-
-void pane_parameters(struct window window, const struct session *session, const struct view *view)
-{
-	struct window inner = pane_frame(window);
-	int cursor = parameters_cursor(session, view);
+	struct window inner = scene->body;
+	const struct session *session = scene->session;
+	int cursor = parameters_cursor(session, scene->view);
 	int rows = 0;
 
-	if (pane_has_frame(window.row_count))
-		put_title(window, session);
 	if (cursor >= 0) {
-		struct widths widths = find_widths(session, inner.column_count);
+		struct table table = { session, find_widths(session, inner.column_count) };
+		struct list list = {
+			.count = (int)count_of(session),
+			.cursor = cursor,
+			.hit = HIT_LIST,
+			.put_row = put_row,
+		};
 		int most = inner.row_count - inner.row_count / 3;
 
-		put_head(inner, &widths);
-		rows = 1 + put_rows(window_part(inner, 1, 0, most - 1, inner.column_count), session,
-				    &widths, cursor);
+		put_head(inner, &table.widths);
+		rows = 1 + list_put(window_part(inner, 1, 0, most - 1, inner.column_count), &list,
+				    &table);
 		if (inner.row_count > rows + 3)
 			rows++;
 	}
@@ -372,7 +369,7 @@ static void append_progress(struct buffer *out, const struct paramdiff *diff)
 	rankset_clear(&ranks);
 }
 
-void pane_parameters_append_summary(struct buffer *out, const struct session *session)
+static void append_top(struct buffer *out, const struct session *session)
 {
 	const struct paramdiff *diff = diff_of(session);
 
@@ -384,15 +381,75 @@ void pane_parameters_append_summary(struct buffer *out, const struct session *se
 		append_progress(out, diff);
 }
 
-void pane_parameters_summary(struct window window, const struct session *session)
+static bool put_top(struct window window, const struct session *session)
 {
 	struct buffer text = BUFFER_INIT;
 
-	pane_parameters_append_summary(&text, session);
+	append_top(&text, session);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY, '=');
 	window_put_paragraph(window, 0, 3, window.row_count,
 			     paramdiff_is_finding(diff_of(session)) ? STYLE_VERDICT_BAD
 								    : STYLE_VERDICT_NOTE,
 			     text.data);
 	buffer_clear(&text);
+	return true;
 }
+
+static void add_rows(struct search_text *lines, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct paramdiff_row *row = parameters_row(session, 0);
+
+	for (; row != NULL; row = next_row(session, row)) {
+		append_row(&lines->line, row);
+		search_text_end_line(lines);
+	}
+	lines->at = parameters_cursor(session, &app->view);
+}
+
+static void copy(struct buffer *out, const struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct paramdiff_row *row = parameters_row(session, 0);
+
+	append_top(out, session);
+	buffer_append_char(out, '\n');
+	for (; row != NULL; row = next_row(session, row)) {
+		append_row(out, row);
+		buffer_append_char(out, '\n');
+	}
+}
+
+static int toggle(struct app *app, struct error *error)
+{
+	struct session *session = &app->engine->session;
+	int cursor = parameters_cursor(session, &app->view);
+
+	if (cursor < 0)
+		return error_set(error, "no parameter is known to differ.");
+	focus_these(session, odd_ranks(parameters_row(session, (size_t)cursor)));
+	return 0;
+}
+
+static const struct hint hints[] = {
+	{ { "open", NULL }, "compare" },      { { "toggle", NULL }, "focus these" },
+	{ { "diff-params", NULL }, "again" }, { { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },	      { .label = NULL },
+};
+
+const struct view_type view_parameters = {
+	.name = "parameters",
+	.copied = "The list of parameters",
+	.is_overlay = true,
+	.is_kept = true,
+	.hints = hints,
+	.append_title = append_title,
+	.draw = draw,
+	.put_top = put_top,
+	.append_top = append_top,
+	.cancel = stop_parameters,
+	.add_rows = add_rows,
+	.copy = copy,
+	.open = open_parameter,
+	.toggle = toggle,
+};

@@ -7,8 +7,13 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/session.h"
-#include "ui/pane.h"
+#include "ui/app.h"
+#include "ui/commands.h"
+#include "ui/grid.h"
+#include "ui/list.h"
+#include "ui/view-type.h"
 
 static const char *const helps[] = {
 	"Python for the ranks of the focus. One that a debugger of ours holds runs it in the frame "
@@ -18,26 +23,22 @@ static const char *const helps[] = {
 	"Tab completes names; an empty line ends a block.",
 };
 
-static void put_title(struct window window, const struct session *session, const struct view *view)
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
 {
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
 	struct rankset ranks = RANKSET_INIT;
 
 	if (session->choice.is_focus_all)
 		session_add_ranks(session, &ranks);
 	else
 		rankset_copy(&ranks, &session->choice.focus);
-	buffer_append_string(&left, "Eval \u00b7 ranks ");
-	rankset_append_counted(&left, &ranks);
+	buffer_append_string(left, "Eval \u00b7 ranks ");
+	rankset_append_counted(left, &ranks);
 	if (view->repl.back > 0) {
-		text_count(&right, (uint64_t)view->repl.back);
-		buffer_append_string(&right, view->repl.back == 1 ? " line back" : " lines back");
+		text_count(right, (uint64_t)view->repl.back);
+		buffer_append_string(right, view->repl.back == 1 ? " line back" : " lines back");
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
 	rankset_clear(&ranks);
-	buffer_clear(&right);
-	buffer_clear(&left);
 }
 
 static void put_row(struct window window, int at, const struct repl_row *row)
@@ -69,19 +70,18 @@ static void put_line(struct window window, int row, const struct repl *repl)
 	prompt_draw(window_part(window, row, column, 1, window.column_count - column), &repl->line);
 }
 
-void pane_repl(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
-	const struct repl *repl = &view->repl;
-	struct window inner = pane_frame(window);
+	struct window inner = scene->body;
+	const struct repl *repl = &scene->view->repl;
 	int room = inner.row_count - 1;
 	struct repl_rows rows;
 	int count;
 
-	if (pane_has_frame(window.row_count))
-		put_title(window, session, view);
 	if (room < 0)
 		return;
-	repl_rows_make(&rows, session, repl, inner.column_count, (size_t)(room + repl->back));
+	repl_rows_make(&rows, scene->session, repl, inner.column_count,
+		       (size_t)(room + repl->back));
 	count = (int)rows.count - repl->back;
 	if (count > room)
 		count = room;
@@ -93,30 +93,38 @@ void pane_repl(struct window window, const struct session *session, const struct
 	repl_rows_clear(&rows);
 }
 
-static const struct {
-	const char *key;
-	const char *label;
-	const char *line; /* that a click runs; NULL: nothing */
-} hints[] = {
-	{ "Esc", "leaves", "back" },  { "Tab", "completes", NULL },
-	{ "Up", "before", NULL },     { "PgUp", "scrolls", "cursor page-up" },
-	{ "^T", "tracebacks", NULL }, { "^C", "drops the line", NULL },
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	struct repl *repl = &app->view.repl;
+	int page = view_page(layout);
+	int hidden = repl_hidden_rows(&app->engine->session, &app->view);
+	int at = hidden - repl->back;
+
+	repl->back = hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, page - 1, move);
+}
+
+static bool is_typed_to(const struct session *session)
+{
+	(void)session;
+	return true;
+}
+
+static const struct typing_hint typing_hints[] = {
+	{ "Esc", "leaves", "back" },
+	{ "Tab", "completes", NULL },
+	{ "Up", "before", NULL },
+	{ "PgUp", "scrolls", "cursor page-up" },
+	{ "^T", "tracebacks", NULL },
+	{ "^C", "drops the line", NULL },
+	{ .key = NULL },
 };
 
-void pane_repl_hints(struct window window)
-{
-	int column = 1;
-
-	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
-		int start = column;
-		int width = text_width(hints[i].key) + 1 + text_width(hints[i].label);
-
-		if (column + width > window.column_count)
-			return;
-		column += window_put(window, 0, column, width, STYLE_HINT_KEY, hints[i].key);
-		window_put(window, 0, column + 1, width, STYLE_HINT, hints[i].label);
-		if (hints[i].line)
-			window_hit_key(window, start, width, hints[i].line);
-		column = start + width + 2;
-	}
-}
+const struct view_type view_repl = {
+	.is_overlay = true,
+	.is_typed_to = is_typed_to,
+	.typing_hints = typing_hints,
+	.append_title = append_title,
+	.draw = draw,
+	.key = repl_takes,
+	.move = move_cursor,
+};

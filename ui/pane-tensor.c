@@ -9,10 +9,14 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "model/session.h"
 #include "model/tensortext.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
 #include "ui/pane.h"
 #include "ui/view.h"
+#include "ui/view-type.h"
 
 #define MODE_WIDTH 16	 /* of "histogram", and what is around it */
 #define ELEMENT_DIGITS 9 /* a float32 has no more */
@@ -184,7 +188,7 @@ static void put_body(struct window window, const struct session *session, const 
 	buffer_clear(&problem);
 }
 
-bool pane_tensor_summary(struct window window, const struct session *session)
+static bool put_top(struct window window, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
 	const struct tensor_statistics *statistics = &known->tensor.statistics;
@@ -215,8 +219,11 @@ bool pane_tensor_summary(struct window window, const struct session *session)
 	return true;
 }
 
-void pane_tensor(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
+	struct window window = scene->body;
+	const struct session *session = scene->session;
+	const struct view *view = scene->view;
 	struct window inner = pane_frame(window);
 	struct tensor_screen screen;
 	int at;
@@ -234,3 +241,45 @@ void pane_tensor(struct window window, const struct session *session, const stru
 	put_body(window_part(inner, at, 0, inner.row_count - at, inner.column_count), session, view,
 		 &screen);
 }
+
+static void want(struct app *app, bool is_open)
+{
+	if (is_open)
+		want_tensor(app);
+	else
+		tensor_rest(app->engine);
+}
+
+static bool cancel(struct app *app)
+{
+	return tensor_cancel(app->engine);
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	(void)layout;
+	tensor_move(app, move);
+}
+
+static const struct hint hints[] = {
+	{ { "tensor-view", NULL }, "view" },
+	{ { "tensor-index", NULL }, "index" },
+	{ { "tensor-find nan", NULL }, "next nan" },
+	{ { "tensor-export", NULL }, "export" },
+	{ { "rank previous", "rank next" }, "rank" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_tensor = {
+	.name = "tensor",
+	.is_overlay = true,
+	.is_kept = true,
+	.hints = hints,
+	.draw = draw,
+	.put_top = put_top,
+	.refresh = tensor_refresh,
+	.want = want,
+	.cancel = cancel,
+	.move = move_cursor,
+};

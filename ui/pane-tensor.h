@@ -19,9 +19,6 @@ int pane_tensor_header_rows(const struct session *session, const struct view *vi
 			    int column_count, int row_maximum);
 void pane_tensor_header(struct window window, const struct session *session,
 			const struct view *view, int row_maximum);
-/* In place of the verdict: NaN and infinities that are in it, or nothing. */
-bool pane_tensor_summary(struct window window, const struct session *session);
-void pane_tensor(struct window window, const struct session *session, const struct view *view);
 /* What was read of it is older than what its rank may have made of it. */
 bool tensor_is_stale(const struct session *session, const struct view *view);
 

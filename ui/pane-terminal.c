@@ -5,9 +5,13 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/session.h"
+#include "ui/app.h"
+#include "ui/commands.h"
 #include "ui/console.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/terminal.h"
+#include "ui/view-type.h"
 
 static const char *lack_of(const struct session *session)
 {
@@ -20,23 +24,19 @@ static const char *lack_of(const struct session *session)
 	return "Nothing was printed yet.";
 }
 
-static void put_title(struct window window, const struct session *session,
-		      const struct console *console)
+static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
+			 const struct view *view)
 {
-	struct buffer left = BUFFER_INIT;
-	struct buffer right = BUFFER_INIT;
+	int back = view->terminal.back;
 
-	buffer_append_string(&left, "Terminal");
+	buffer_append_string(left, "Terminal");
 	if (session->launching.job.state != LAUNCHED_NONE)
-		buffer_append_string(&left, " \u00b7 ");
-	launching_append(&left, session);
-	if (console->back > 0) {
-		text_count(&right, (uint64_t)console->back);
-		buffer_append_string(&right, console->back == 1 ? " line back" : " lines back");
+		buffer_append_string(left, " \u00b7 ");
+	launching_append(left, session);
+	if (back > 0) {
+		text_count(right, (uint64_t)back);
+		buffer_append_string(right, back == 1 ? " line back" : " lines back");
 	}
-	pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
-	buffer_clear(&right);
-	buffer_clear(&left);
 }
 
 /* Where what is typed goes. */
@@ -50,14 +50,13 @@ static void put_cursor(struct window window, const struct console *console)
 		window_emphasise(window, row, column, 1, 1, EMPHASIS_REVERSE);
 }
 
-void pane_terminal(struct window window, const struct session *session, const struct view *view)
+static void draw(const struct scene *scene)
 {
-	const struct console *console = &view->terminal;
-	struct window inner = pane_frame(window);
+	struct window inner = scene->body;
+	const struct session *session = scene->session;
+	const struct console *console = &scene->view->terminal;
 	const char *lack = lack_of(session);
 
-	if (pane_has_frame(window.row_count))
-		put_title(window, session, console);
 	if (lack != NULL)
 		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, lack);
 	if (lack != NULL || console->terminal == NULL)
@@ -66,3 +65,26 @@ void pane_terminal(struct window window, const struct session *session, const st
 	if (console->back == 0 && launching_is_alive(session))
 		put_cursor(inner, console);
 }
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	console_move(&app->view.terminal, view_page(layout), move);
+}
+
+static const struct hint hints[] = {
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+const struct view_type view_terminal = {
+	.is_overlay = true,
+	.hints = hints,
+	.is_typed_to = launching_is_alive,
+	.typing_hints = console_typing_hints,
+	.append_title = append_title,
+	.draw = draw,
+	.refresh = started_refresh,
+	.key = started_takes,
+	.move = move_cursor,
+};

@@ -6,18 +6,22 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/command.h"
+#include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/grid.h"
 #include "ui/keymap.h"
+#include "ui/list.h"
 #include "ui/pane.h"
+#include "ui/search-text.h"
+#include "ui/view-type.h"
 
 static void append_help(struct buffer *out, const struct keymap *keymap)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 
 	buffer_append_string(out, "Keys\n\n");
 	keymap_describe(keymap, out);
 	buffer_append_string(out, "\nCommands, behind a colon\n\n");
-	command_append_help(out, tables, ARRAY_LENGTH(tables), COMMAND_SCREEN);
+	command_append_help(out, &screen_commands);
 	buffer_append_string(
 		out,
 		"\nMouse\n\n"
@@ -37,42 +41,6 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 		"+ folded     - open\n");
 }
 
-void pane_text_append(struct buffer *out, const struct session *session, const struct view *view,
-		      const struct keymap *keymap)
-{
-	switch (view->kind) {
-	case VIEW_HELP:
-		append_help(out, keymap);
-		break;
-	case VIEW_LOG:
-		pane_log_append(out, session, view);
-		break;
-	case VIEW_TEXT:
-		if (view->text != NULL)
-			buffer_append_string(out, view->text);
-		break;
-	case VIEW_HOME:
-	case VIEW_MERGED:
-	case VIEW_DIFF:
-	case VIEW_JOBS:
-	case VIEW_CONSOLE:
-	case VIEW_TERMINAL:
-	case VIEW_REPL:
-	case VIEW_TENSOR:
-	case VIEW_BREAKPOINTS:
-	case VIEW_COMPARE:
-	case VIEW_DIFFERENCE:
-	case VIEW_PARAMETERS:
-	case VIEW_KIND_COUNT:
-		break;
-	}
-}
-
-static const char *const titles[VIEW_KIND_COUNT] = {
-	[VIEW_HELP] = "Help",
-	[VIEW_TEXT] = "Answer",
-};
-
 void pane_append_range(struct buffer *out, int first, int rows, int count)
 {
 	if (rows <= 0 || rows >= count)
@@ -84,34 +52,26 @@ void pane_append_range(struct buffer *out, int first, int rows, int count)
 	text_count(out, (uint64_t)count);
 }
 
-static int count_lines(const char *text)
+/* The lines from the cursor on. */
+static void put_text(const struct scene *scene, const char *title)
 {
-	int count = 0;
-
-	for (; *text != '\0'; text++)
-		count += *text == '\n';
-	return count;
-}
-
-void pane_text(struct window window, const struct session *session, const struct view *view,
-	       const struct keymap *keymap)
-{
+	struct window window = scene->body;
 	struct window inner = pane_frame(window);
-	struct buffer text = BUFFER_INIT;
-	char *at;
-	int first = view->text_scroll;
-	int last;
 	struct buffer range = BUFFER_INIT;
+	struct search_text text;
+	int last;
+	int first;
+	char *at;
 
-	pane_text_append(&text, session, view, keymap);
-	last = count_lines(text.data) - inner.row_count;
+	search_text_init(&text, scene->app);
+	last = text.count - inner.row_count;
+	first = text.at;
 	if (first > last)
 		first = last > 0 ? last : 0;
-	pane_append_range(&range, first, inner.row_count, count_lines(text.data));
+	pane_append_range(&range, first, inner.row_count, text.count);
 	if (pane_has_frame(window.row_count))
-		pane_title(window, 0, 1, window.column_count - 2, true, titles[view->kind],
-			   range.data);
-	at = text.data;
+		pane_title(window, 0, 1, window.column_count - 2, true, title, range.data);
+	at = text.text.data;
 	for (int row = -first; row < inner.row_count && *at != '\0'; row++) {
 		size_t length = strcspn(at, "\n");
 		bool is_last = at[length] == '\0';
@@ -121,6 +81,65 @@ void pane_text(struct window window, const struct session *session, const struct
 			window_put(inner, row, 1, inner.column_count - 1, STYLE_TEXT, at);
 		at += length + !is_last;
 	}
+	search_text_clear(&text);
 	buffer_clear(&range);
-	buffer_clear(&text);
 }
+
+static void opened(struct view *view)
+{
+	view->cursors[view->kind] = 0;
+}
+
+static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+{
+	text_move(app, view_page(layout), move);
+}
+
+static const struct hint hints[] = {
+	{ { "cursor page-up", "cursor page-down" }, "page" },
+	{ { "prompt search", NULL }, "find" },
+	{ { "back", NULL }, "back" },
+	{ .label = NULL },
+};
+
+static void draw_help(const struct scene *scene)
+{
+	put_text(scene, "Help");
+}
+
+static void add_help(struct search_text *lines, const struct app *app)
+{
+	append_help(&lines->text, &app->keymap);
+	search_text_take(lines, app->view.cursors[VIEW_HELP]);
+}
+
+const struct view_type view_help = {
+	.is_overlay = true,
+	.hints = hints,
+	.draw = draw_help,
+	.opened = opened,
+	.add_rows = add_help,
+	.move = move_cursor,
+};
+
+static void draw_text(const struct scene *scene)
+{
+	put_text(scene, "Answer");
+}
+
+static void add_text(struct search_text *lines, const struct app *app)
+{
+	if (app->view.text.content != NULL)
+		buffer_append_string(&lines->text, app->view.text.content);
+	search_text_take(lines, app->view.cursors[VIEW_TEXT]);
+}
+
+const struct view_type view_text = {
+	.is_overlay = true,
+	.hints = hints,
+	.draw = draw_text,
+	.opened = opened,
+	.refresh = text_refresh,
+	.add_rows = add_text,
+	.move = move_cursor,
+};

@@ -12,6 +12,7 @@
 
 #include "model/answers.h"
 #include "model/verdict.h"
+#include "ui/grid.h"
 #include "ui/view.h"
 #include "ui/window.h"
 
@@ -88,8 +89,6 @@ int pane_hint_rows(const struct session *session, const struct view *view, int r
 void pane_hints(struct window window, const struct session *session, const struct view *view,
 		const struct keymap *keymap);
 
-void pane_home(struct window window, const struct session *session, const struct view *view,
-	       const struct layout *layout);
 /* One card, without its borders: title, what it does, and where. */
 void pane_card(struct window window, const struct session *session, const struct view *view,
 	       const struct rank *rank);
@@ -193,12 +192,6 @@ struct merged {
 };
 void merged_make(struct merged *merged, const struct session *session, const struct view *view);
 void merged_clear(struct merged *merged);
-/*
- * The rank, and in it the frame, that a row stands for; depth -1 when the
- * rank's stack has no such frame any more.
- */
-int merged_rank(const struct session *session, const struct stacktree_node *node, int *depth);
-void pane_merged(struct window window, const struct session *session, const struct view *view);
 void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
 		      const struct merged *merged, bool has_cursor);
 
@@ -211,9 +204,6 @@ struct diff_sides {
 	const struct rank_class *b_class; /* NULL: one rank alone */
 	bool is_past;
 };
-/* False, and a sentence in problem, when there is nothing to compare. */
-bool diff_sides_find(struct diff_sides *sides, const struct session *session,
-		     const struct view *view, const char **problem);
 /* Of a difference, by stackdiff's op. */
 enum style diff_style(char op);
 /* Ranks whose locals the diff compares at most. */
@@ -221,7 +211,6 @@ enum style diff_style(char op);
 /* Rank number i of the other side, NULL behind the last. */
 const struct rank *diff_other(const struct session *session, const struct diff_sides *sides,
 			      size_t i);
-void pane_diff(struct window window, const struct session *session, const struct view *view);
 void pane_diff_locals(struct window left, struct window right, const struct session *session,
 		      const struct diff_sides *sides, int a_depth, int b_depth);
 
@@ -229,48 +218,19 @@ void pane_nothing(struct window window, const struct session *session);
 /* The mark and style of a verdict, in a line of its own. */
 int32_t mark_of_verdict(enum verdict_state state, bool has_outliers, enum style *style);
 
-/* The index of the job under the cursor; jobs come and go. */
-int view_job_cursor(const struct session *session, const struct view *view);
-/* The jobs that run here, one to be chosen. */
-void pane_jobs(struct window window, const struct session *session, const struct view *view);
-
-/* Appends the text of help, log or command output. */
-void pane_text_append(struct buffer *out, const struct session *session, const struct view *view,
-		      const struct keymap *keymap);
 /* Appends "2-6 of 9": rows of count from first on; nothing when all show. */
 void pane_append_range(struct buffer *out, int first, int rows, int count);
-void pane_text(struct window window, const struct session *session, const struct view *view,
-	       const struct keymap *keymap);
 
-/* What the selected rank prints, from line scroll on, and our log below. */
-void pane_log(struct window window, const struct session *session, const struct view *view);
-/* Appends the text of the one that has the focus. */
-void pane_log_append(struct buffer *out, const struct session *session, const struct view *view);
-/* Its rows when the view has row_count. */
-int pane_log_page(const struct view *view, int row_count);
-/* What ranks answered (ui/answerrows.h), in the open view. */
-void pane_compare(struct window window, const struct session *session, const struct view *view);
-/* How two of them differ; and as a text. */
-void pane_difference_append(struct buffer *out, const struct session *session,
-			    const struct view *view);
-void pane_difference(struct window window, const struct session *session, const struct view *view);
 /* How the answers of a class look; NULL: of those that are waited for. */
 enum style answer_style(const struct answer_class *class);
 int32_t answer_mark(const struct answer_class *class);
-/* In place of the verdict; appended, and in a window. */
+/* In place of the verdict; appended, and in a window (then true). */
 void pane_compare_append_summary(struct buffer *out, const struct session *session);
-void pane_compare_summary(struct window window, const struct session *session);
+bool pane_compare_summary(struct window window, const struct session *session);
 
-/* Code that ranks were asked to run, and the line that is typed. */
-void pane_repl(struct window window, const struct session *session, const struct view *view);
-void pane_repl_hints(struct window window);
-
-/* The session with the debugger of what is looked at. */
-void pane_console(struct window window, const struct session *session, const struct view *view);
-/* The last line while keys go there. */
-void pane_console_hints(struct window window);
-/* Of the job that was started. */
-void pane_terminal(struct window window, const struct session *session, const struct view *view);
+/* Scrolls a console. */
+void console_move(struct console *console, int page, enum move move);
+/* What the selected rank prints, from line scroll on. */
 void pane_output(struct window window, const struct session *session, int scroll);
 void pane_output_title(const struct session *session, struct buffer *left, struct buffer *right);
 

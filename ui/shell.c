@@ -65,10 +65,8 @@ static int run_block(struct shell *shell, struct error *error)
 	codeblock_clear(&shell->repl.block);
 	if (is_blank)
 		return 0;
-	if (result == 0) {
-		survey_wait(context->engine);
-		result = command_append_evaluated(context, &failure);
-	}
+	if (result == 0)
+		result = command_answer_evaluated(context, &failure);
 	if (result < 0)
 		script_append_error(context, -1, "eval", failure.message);
 	add_status(shell, result);

@@ -7,36 +7,41 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
+#include "engine/engine.h"
 #include "model/session.h"
+#include "ui/app.h"
 #include "ui/held.h"
 #include "ui/layout.h"
-#include "ui/pane-breakpoints.h"
-#include "ui/pane-parameters.h"
-#include "ui/pane-tensor.h"
 #include "ui/pane.h"
+#include "ui/view-type.h"
 
 /* One resume told twice, as two clocks say it. */
 #define SAME_RESUME_SECONDS 1.5
 
-static const char *const names[VIEW_KIND_COUNT] = {
-	[VIEW_COMPARE] = "compare",
-	[VIEW_TENSOR] = "tensor",
-	[VIEW_DIFFERENCE] = "difference",
-	[VIEW_PARAMETERS] = "parameters",
+#define VIEW(KIND, row) [VIEW_##KIND] = &view_##row,
+static const struct view_type *const types[VIEW_KIND_COUNT] = {
+#include "ui/views.def"
 };
+#undef VIEW
 
-const char *view_name(enum view_kind kind)
+const struct view_type *view_type_of(enum view_kind kind)
 {
-	return names[kind];
+	return types[kind];
+}
+
+const struct view_type *view_type_shown(const struct session *session, const struct view *view)
+{
+	return types[view_shown(session, view)];
 }
 
 void view_init(struct view *view)
 {
 	*view = (struct view){
-		.merged_cursor = -1,
+		.cursors = { [VIEW_MERGED] = -1 },
 		.row_count = 24,
 		.column_count = 80,
-		.against_seconds = 10,
+		.diff = { .seconds = 10 },
 		.resume_at = -1,
 		.order = { .sort = COLUMN_RANK },
 	};
@@ -57,18 +62,18 @@ static void key_set_clear(struct key_set *set)
 void view_clear(struct view *view)
 {
 	key_set_clear(&view->opened);
-	key_set_clear(&view->folded);
-	key_set_clear(&view->opened_runs);
+	key_set_clear(&view->merged.folded);
+	key_set_clear(&view->merged.opened_runs);
 	key_set_clear(&view->order.folded);
 	key_set_clear(&view->order.opened);
 	free(view->order.filter);
-	free(view->text);
-	free(view->text_line);
-	free(view->search);
-	free(view->origin.search);
-	free(view->message);
-	free(view->question);
-	rankset_clear(&view->asked);
+	free(view->text.content);
+	free(view->text.line);
+	free(view->search.text);
+	free(view->search.origin.search);
+	free(view->message.text);
+	free(view->message.question);
+	rankset_clear(&view->message.asked);
 	motion_clear(&view->motion);
 	stepqueue_clear(&view->steps);
 	console_clear(&view->console);
@@ -82,18 +87,18 @@ void view_say(struct view *view, bool is_error, const char *message)
 {
 	char *copy = xstrdup_or_null(message);
 
-	free(view->message);
-	view->message = copy;
-	view->is_message_error = is_error;
-	free(view->question);
-	view->question = NULL;
-	view->choices = NULL;
+	free(view->message.text);
+	view->message.text = copy;
+	view->message.is_error = is_error;
+	free(view->message.question);
+	view->message.question = NULL;
+	view->message.choices = NULL;
 }
 
 void view_ask_which(struct view *view, const char *question, const struct view_choice *choices)
 {
 	view_say(view, false, question);
-	view->choices = choices;
+	view->message.choices = choices;
 }
 
 void view_ask(struct view *view, const char *question, const char *line,
@@ -102,26 +107,11 @@ void view_ask(struct view *view, const char *question, const char *line,
 	char *text = xasprintf("%s (y, n)", question);
 
 	view_say(view, false, text);
-	view->question = xstrdup(line);
-	rankset_clear(&view->asked);
+	view->message.question = xstrdup(line);
+	rankset_clear(&view->message.asked);
 	if (asked != NULL)
-		rankset_copy(&view->asked, asked);
+		rankset_copy(&view->message.asked, asked);
 	free(text);
-}
-
-/* "back" leads from it to what was there before. */
-static bool lies_over(enum view_kind kind)
-{
-	return kind == VIEW_HELP || kind == VIEW_LOG || kind == VIEW_TEXT || kind == VIEW_CONSOLE ||
-	       kind == VIEW_COMPARE || kind == VIEW_REPL || kind == VIEW_TERMINAL ||
-	       kind == VIEW_TENSOR || kind == VIEW_DIFFERENCE || kind == VIEW_PARAMETERS;
-}
-
-/* It is come back to; the others of them take each other's place. */
-static bool stays(enum view_kind kind)
-{
-	return !lies_over(kind) || kind == VIEW_COMPARE || kind == VIEW_TENSOR ||
-	       kind == VIEW_DIFFERENCE || kind == VIEW_PARAMETERS;
 }
 
 /* It is open, or "back" leads to it. */
@@ -129,7 +119,7 @@ static bool is_there(const struct view *view, enum view_kind kind)
 {
 	enum view_kind at = view->kind;
 
-	while (at != kind && lies_over(at))
+	while (at != kind && types[at]->is_overlay)
 		at = view->behind[at];
 	return at == kind;
 }
@@ -138,26 +128,15 @@ void view_open(struct view *view, enum view_kind kind)
 {
 	enum view_kind below = view->kind;
 
-	if (lies_over(kind) && !is_there(view, kind)) {
-		if (!stays(below))
+	if (types[kind]->is_overlay && !is_there(view, kind)) {
+		/* The other overlays take each other's place. */
+		if (types[below]->is_overlay && !types[below]->is_kept)
 			below = view->behind[below];
 		view->behind[kind] = below;
 	}
 	view->kind = kind;
-	view->text_scroll = kind == VIEW_LOG ? SCROLL_END : 0;
-	view->other_scroll = SCROLL_END;
-	view->is_log_focused = false;
-}
-
-void view_focus_log(struct view *view, bool is_log_focused)
-{
-	int scroll = view->text_scroll;
-
-	if (view->is_log_focused == is_log_focused)
-		return;
-	view->text_scroll = view->other_scroll;
-	view->other_scroll = scroll;
-	view->is_log_focused = is_log_focused;
+	if (types[kind]->opened != NULL)
+		types[kind]->opened(view);
 }
 
 static size_t find_key(const struct key_set *set, uint64_t key)
@@ -237,120 +216,86 @@ bool view_is_at_root(const struct session *session, const struct view *view)
 	return view->kind == VIEW_HOME && session->rank_count == 0;
 }
 
-static void draw_body(struct window window, const struct session *session, const struct view *view,
-		      const struct layout *layout, const struct keymap *keymap)
+static void draw_top(const struct scene *scene, const struct view_type *type)
 {
-	struct window body = window_part(window, layout->body.row, 0, layout->body.row_count,
-					 window.column_count);
+	struct window top = window_part(scene->screen, 1, 0, scene->layout->verdict_rows,
+					scene->screen.column_count);
 
-	switch (view->kind) {
-	case VIEW_HOME:
-		pane_home(window, session, view, layout);
-		break;
-	case VIEW_MERGED:
-		pane_merged(body, session, view);
-		break;
-	case VIEW_DIFF:
-		pane_diff(body, session, view);
-		break;
-	case VIEW_JOBS:
-		break;
-	case VIEW_BREAKPOINTS:
-		view_breakpoints(body, session, view);
-		break;
-	case VIEW_LOG:
-		pane_log(body, session, view);
-		break;
-	case VIEW_CONSOLE:
-		pane_console(body, session, view);
-		break;
-	case VIEW_TERMINAL:
-		pane_terminal(body, session, view);
-		break;
-	case VIEW_COMPARE:
-		pane_compare(body, session, view);
-		break;
-	case VIEW_DIFFERENCE:
-		pane_difference(body, session, view);
-		break;
-	case VIEW_PARAMETERS:
-		pane_parameters(body, session, view);
-		break;
-	case VIEW_REPL:
-		pane_repl(body, session, view);
-		break;
-	case VIEW_TENSOR:
-		pane_tensor(body, session, view);
-		break;
-	case VIEW_HELP:
-	case VIEW_TEXT:
-		pane_text(body, session, view, keymap);
-		break;
-	case VIEW_KIND_COUNT:
-		break;
+	if (type->put_top == NULL || !type->put_top(top, scene->session))
+		pane_verdict(top, scene->session);
+}
+
+static void draw_hits(const struct scene *scene, const struct view_type *type, struct window body)
+{
+	const struct view_search *search = &scene->view->search;
+
+	if (search->has_marks && search->text != NULL)
+		window_mark(type->searched != NULL ? type->searched(scene) : body, STYLE_FOUND,
+			    search->text);
+}
+
+/* Frame and title, where the view has no other; the inside is the body. */
+static void draw_frame(struct scene *scene, const struct view_type *type)
+{
+	struct window window = scene->body;
+	struct buffer left = BUFFER_INIT;
+	struct buffer right = BUFFER_INIT;
+
+	if (type->append_title == NULL)
+		return;
+	scene->body = pane_frame(window);
+	type->append_title(&left, &right, scene->session, scene->view);
+	if (pane_has_frame(window.row_count))
+		pane_title(window, 0, 1, window.column_count - 2, true, left.data, right.data);
+	buffer_clear(&right);
+	buffer_clear(&left);
+}
+
+/* Header and hints are around every view. */
+static void draw_middle(struct scene *scene, const struct view_type *type)
+{
+	bool is_empty = scene->session->rank_count == 0 && scene->view->kind == VIEW_HOME;
+	const struct box *body = &scene->layout->body;
+	struct window middle = window_part(scene->screen, 1, 0, scene->view->row_count - 2,
+					   scene->view->column_count);
+
+	if (type->is_of_host) {
+		scene->body = middle;
+		type->draw(scene);
+	} else if (is_empty) {
+		pane_nothing(middle, scene->session);
+	} else {
+		middle = window_part(scene->screen, body->row, 0, body->row_count,
+				     scene->view->column_count);
+		scene->body = middle;
+		draw_top(scene, type);
+		draw_frame(scene, type);
+		type->draw(scene);
+		draw_hits(scene, type, middle);
 	}
 }
 
-/* What a view says in place of the verdict, if it does. */
-static void put_top(struct window window, const struct session *session, const struct view *view)
+void view_draw(struct canvas *canvas, const struct app *app)
 {
-	if (view->kind == VIEW_COMPARE || view->kind == VIEW_DIFFERENCE)
-		pane_compare_summary(window, session);
-	else if (view->kind == VIEW_PARAMETERS)
-		pane_parameters_summary(window, session);
-	else if (view->kind != VIEW_TENSOR || !pane_tensor_summary(window, session))
-		pane_verdict(window, session);
-}
-
-/* Where a search looks: the focused pane, or the whole body. */
-static struct window searched(struct window window, const struct view *view,
-			      const struct layout *layout)
-{
-	const struct box *box = &layout->panes[view->pane];
-
-	if (view->kind != VIEW_HOME || layout->is_compact)
-		box = &layout->body;
-	/* The titles of cards are in their upper border. */
-	if (view->kind == VIEW_HOME && layout->grid == GRID_CARDS && view->pane == PANE_GRID)
-		return window_part(window, box->row - 1, box->column, box->row_count + 1,
-				   box->column_count);
-	return window_part(window, box->row, box->column, box->row_count, box->column_count);
-}
-
-void view_draw(struct canvas *canvas, const struct session *session, const struct view *view,
-	       const struct keymap *keymap)
-{
+	const struct session *session = &app->engine->session;
+	const struct view *view = &app->view;
 	struct window window;
 	struct layout layout;
-	bool is_empty = session->rank_count == 0 && view->kind == VIEW_HOME;
-	bool lists_jobs = view_lists_jobs(session, view);
+	struct scene scene = { .layout = &layout, .app = app, .session = session, .view = view };
 	int rows = view->row_count;
 	int columns = view->column_count;
 
 	canvas_reset(canvas, rows, columns);
 	window = canvas_window(canvas);
+	scene.screen = window;
 	layout_make(&layout, session, view);
 	pane_header(window, session, view);
-	if (is_empty || lists_jobs) {
-		struct window middle = window_part(window, 1, 0, rows - 2, columns);
-
-		if (lists_jobs)
-			pane_jobs(middle, session, view);
-		else
-			pane_nothing(middle, session);
-	} else {
-		struct window top = window_part(window, 1, 0, layout.verdict_rows, columns);
-
-		put_top(top, session, view);
-		draw_body(window, session, view, &layout, keymap);
-		if (view->has_marks && view->search != NULL)
-			window_mark(searched(window, view, &layout), STYLE_FOUND, view->search);
-	}
+	draw_middle(&scene, view_type_shown(session, view));
 	if (rows > 2) {
 		int hints = pane_hint_rows(session, view, rows, columns);
 
 		pane_hints(window_part(window, rows - hints, 0, hints, columns), session, view,
-			   keymap);
+			   &app->keymap);
 	}
 	if (view->is_ascii)
 		canvas_make_ascii(canvas);

@@ -21,27 +21,15 @@
 #include "ui/stepqueue.h"
 #include "ui/tensorscreen.h"
 
+struct app;
 struct canvas;
-struct keymap;
 
+#define VIEW(KIND, row) VIEW_##KIND,
 enum view_kind {
-	VIEW_HOME,
-	VIEW_MERGED,
-	VIEW_DIFF,
-	VIEW_JOBS,
-	VIEW_BREAKPOINTS,
-	VIEW_HELP,
-	VIEW_LOG,
-	VIEW_TEXT, /* what a command printed */
-	VIEW_CONSOLE,
-	VIEW_TERMINAL,	 /* of the job that was started */
-	VIEW_COMPARE,	 /* what ranks answered */
-	VIEW_DIFFERENCE, /* of two of them */
-	VIEW_PARAMETERS, /* in which replicas differ */
-	VIEW_REPL,	 /* code for them, and what that gave */
-	VIEW_TENSOR,	 /* one tensor of one rank */
+#include "ui/views.def"
 	VIEW_KIND_COUNT,
 };
+#undef VIEW
 
 enum pane {
 	PANE_GRID,
@@ -102,12 +90,8 @@ struct search_origin {
 	struct selection selection;
 	uint64_t group; /* of the grid */
 	int source_line;
-	int breakpoint_cursor;
 	int locals_cursor;
-	int merged_cursor;
-	int diff_cursor;
-	int job_cursor;
-	int text_scroll;
+	int cursors[VIEW_KIND_COUNT];
 	char *search; /* NULL: nothing */
 };
 
@@ -117,75 +101,109 @@ struct view_choice {
 	const char *line;
 };
 
+/* What was searched for, and where a search that is typed began. */
+struct view_search {
+	char *text;	/* NULL: nothing */
+	bool has_marks; /* the hits are marked */
+	struct search_origin origin;
+};
+
+/* What is said on the hint line, until the next key. */
+struct view_message {
+	char *text; /* NULL: nothing */
+	bool is_error;
+	char *question;			   /* text asks whether to run this line: y does, any other
+					    * key does not; NULL: it does not ask */
+	const struct view_choice *choices; /* text asks which; NULL: y or n */
+	struct rankset asked;		   /* for these ranks of the line; empty: for all */
+};
+
+/* Of the recording that is played: the first and last time, and the wall
+ * clock at time 0 (-1: not known). */
+struct view_replay {
+	double first;
+	double end;
+	double wall;
+};
+
+struct merged_view {
+	struct key_set folded;	    /* branches */
+	struct key_set opened_runs; /* recursions */
+	enum stacktree_granularity granularity;
+};
+
+struct diff_view {
+	enum diff_against against;
+	int rank;
+	double seconds;
+};
+
+/* The two ranks whose tensors are compared. */
+struct difference_view {
+	int rank;
+	int against;
+};
+
+/* The output of the selected rank, and the log of probetui. */
+struct log_view {
+	bool is_focused;  /* the log; else the output */
+	int other_scroll; /* of the one without focus */
+};
+
+/* What a command printed. */
+struct text_view {
+	char *content;
+	char *line; /* the command that writes it again; NULL: it stays */
+};
+
+/* A view's own state is in the struct of the view's name. */
 struct view {
 	enum view_kind kind;
-	/* Where "back" leads from what lies over another view. */
+	/* Where "back" leads from an overlay. */
 	enum view_kind behind[VIEW_KIND_COUNT];
-	enum pane pane;
-	bool is_zoomed;
-	enum grid_mode grid;
-	struct rank_order order;
-	bool is_unfolded; /* library frames are shown one by one */
+	/* The row of the cursor in each view; of a text the first line. -1 in
+	 * the merged stacks: at the outlier. */
+	int cursors[VIEW_KIND_COUNT];
 	bool is_held;
 	bool is_ascii;
+	bool has_heat; /* colours for areas, two in a cell */
 	double period; /* seconds between samples; 0 unknown */
-	/* Of the recording that is played: its first and last time, and the
-	 * wall clock at time 0 (-1: not known). */
-	double replay_first;
-	double replay_end;
-	double replay_wall;
+	struct view_replay replay;
 	bool is_recording; /* what is seen is written to a file */
 	int row_count;	   /* size of the canvas */
 	int column_count;
+	struct view_search search;
+	struct view_message message;
+	struct prompt prompt;
+	struct motion motion;
+	struct stepqueue steps; /* to be done when the motion is over */
+	double resume_at;	/* session time of a resume that a person was asked about
+				 * and agreed to; -1: none */
+	/* home */
+	enum pane pane;
+	bool is_zoomed;
+	bool is_in_job; /* opened from the list: "back" leads there */
+	enum grid_mode grid;
+	struct rank_order order;
+	bool is_unfolded;      /* library frames are shown one by one */
 	int source_line;       /* the cursor's in the source; 0: it is at the
 				* line that runs, and goes with it */
 	uint64_t source_stops; /* at which stop of the rank that was */
 	int locals_cursor;
-	int breakpoint_cursor;	    /* in the list of them */
-	struct key_set opened;	    /* variables */
-	int merged_cursor;	    /* -1: at the outlier */
-	struct key_set folded;	    /* branches of the merged stacks */
-	struct key_set opened_runs; /* recursions in them */
-	enum stacktree_granularity granularity;
-	enum diff_against against;
-	int against_rank;
-	double against_seconds;
-	int diff_cursor; /* row of the diff */
-	int compare_cursor;
-	struct tensor_choice tensor;
-	bool has_heat; /* colours for areas, two in a cell */
-	int parameters_cursor;
-	int difference_rank;
-	int difference_against;
-	int job_cursor;	     /* in the list of jobs */
-	bool is_in_job;	     /* opened from the list: "back" leads there */
-	int text_scroll;     /* help, log, text: its first line */
-	int other_scroll;    /* of what has not the focus in VIEW_LOG */
-	bool is_log_focused; /* in VIEW_LOG: our log, not the rank's output */
+	struct key_set opened; /* variables */
+
+	struct merged_view merged;
+	struct diff_view diff;
+	struct log_view log;
+	struct text_view text;
 	struct console console;
-	struct console terminal; /* of the job */
+	struct console terminal;
+	struct difference_view difference;
 	struct repl repl;
-	char *text;	 /* VIEW_TEXT */
-	char *text_line; /* the command that writes it again; NULL: it stays */
-	char *search;	 /* NULL: none yet */
-	bool has_marks;	 /* what it finds is marked */
-	struct search_origin origin;
-	struct prompt prompt;
-	struct motion motion;
-	struct stepqueue steps;		   /* to be done when the motion is over */
-	char *message;			   /* on the hint line; NULL: none */
-	char *question;			   /* the message asks whether to run this line: y does,
-					    * any other key does not; NULL: it does not ask */
-	const struct view_choice *choices; /* it asks which; NULL: y or n */
-	struct rankset asked;		   /* for these of its ranks; empty: for all */
-	double resume_at;		   /* session time of a resume that a person was asked
-					    * about and agreed to; -1: none */
-	bool is_message_error;
+	struct tensor_choice tensor;
 };
 
 void view_init(struct view *view);
-/* "compare": of a view that has keys of its own; NULL of one that has none. */
-const char *view_name(enum view_kind kind);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);
@@ -195,12 +213,9 @@ void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked);
 /* Asks which of these to do; every other key does nothing. */
 void view_ask_which(struct view *view, const char *question, const struct view_choice *choices);
-/* Opens a view; help, log and text, and what is like them, remember what was
- * behind them. */
+/* Opens a view; an overlay remembers the view that was open. */
 void view_open(struct view *view, enum view_kind kind);
 
-/* In VIEW_LOG: our log has the focus, or what the rank prints. */
-void view_focus_log(struct view *view, bool is_log_focused);
 bool key_set_has(const struct key_set *set, uint64_t key);
 /* How many pages of key are wanted: 0 when it is not in the set. */
 int key_set_pages(const struct key_set *set, uint64_t key);
@@ -219,7 +234,6 @@ bool view_lists_jobs(const struct session *session, const struct view *view);
 bool view_is_at_root(const struct session *session, const struct view *view);
 
 /* Draws everything onto the canvas, in its size. */
-void view_draw(struct canvas *canvas, const struct session *session, const struct view *view,
-	       const struct keymap *keymap);
+void view_draw(struct canvas *canvas, const struct app *app);
 
 #endif

@@ -7,100 +7,497 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "engine/command.h"
 #include "engine/nearest.h"
+#include "engine/settings.h"
+#include "engine/synopsis.h"
 
+#define BLANKS " \t\r"
 #define SECONDS_MAXIMUM 86400.0
 
-static const struct argument *find(const struct arguments *arguments, const char *word,
-				   size_t length)
+/* One word; *line moves behind it. False at the line's end. */
+static bool next_word(const char **line, struct buffer *word, struct error *error)
 {
-	for (size_t i = 0; i < arguments->option_count; i++) {
-		const struct argument *option = &arguments->options[i];
+	const char *at = *line;
 
-		if (strncmp(option->name, word, length) == 0 && option->name[length] == '\0')
-			return option;
+	buffer_reset(word);
+	if (*at == '\0' || *at == '#')
+		return false;
+	while (*at != '\0' && !strchr(BLANKS, *at)) {
+		const char *end;
+
+		if (*at != '"' && *at != '\'') {
+			buffer_append_char(word, *at++);
+			continue;
+		}
+		end = strchr(at + 1, *at);
+		if (!end) {
+			error_set(error, "the quote %c is not closed", *at);
+			return false;
+		}
+		buffer_append(word, at + 1, (size_t)(end - at - 1));
+		at = end + 1;
 	}
+	*line = at;
+	return true;
+}
+
+static void add(struct arguments *arguments, size_t *capacity, const char *text, const char *start,
+		const char *end)
+{
+	ARRAY_GROW(arguments->all, arguments->all_count, *capacity);
+	arguments->all[arguments->all_count++] = (struct argument){
+		.text = xstrdup(text),
+		.start = start,
+		.end = end,
+	};
+}
+
+/* The words that nothing has taken; the name has. */
+static void list_words(struct arguments *arguments)
+{
+	arguments->count = 0;
+	for (size_t i = 0; i < arguments->all_count; i++)
+		if (!arguments->all[i].is_taken)
+			arguments->words[arguments->count++] = arguments->all[i].text;
+	arguments->words[arguments->count] = NULL;
+}
+
+static void end_split(struct arguments *arguments)
+{
+	arguments->words = xcalloc(arguments->all_count + 1, sizeof(*arguments->words));
+	if (arguments->all_count > 0) {
+		arguments->name = arguments->all[0].text;
+		arguments->all[0].is_taken = true;
+	}
+	list_words(arguments);
+}
+
+int arguments_split(struct arguments *arguments, const char *line, struct error *error)
+{
+	struct buffer word = BUFFER_INIT;
+	struct error open_quote = ERROR_INIT;
+	size_t capacity = 0;
+	const char *start;
+	const char *at;
+
+	*arguments = (struct arguments)ARGUMENTS_INIT;
+	arguments->line = xstrdup(line);
+	start = arguments->line + strspn(arguments->line, BLANKS);
+	at = start;
+	while (next_word(&at, &word, &open_quote)) {
+		add(arguments, &capacity, word.data, start, at);
+		start = at + strspn(at, BLANKS);
+		at = start;
+	}
+	buffer_clear(&word);
+	end_split(arguments);
+	if (!error_is_set(&open_quote))
+		return 0;
+	arguments->name = NULL;
+	return error_set(error, "%s", open_quote.message);
+}
+
+void arguments_set_words(struct arguments *arguments, size_t count, char **words)
+{
+	struct buffer line = BUFFER_INIT;
+	size_t capacity = 0;
+	const char *at;
+
+	*arguments = (struct arguments)ARGUMENTS_INIT;
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&line, "%s%s", i > 0 ? " " : "", words[i]);
+	arguments->line = buffer_take(&line);
+	at = arguments->line;
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(words[i]);
+
+		add(arguments, &capacity, words[i], at, at + length);
+		at += length + 1;
+	}
+	end_split(arguments);
+}
+
+void arguments_clear(struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->all_count; i++)
+		free(arguments->all[i].text);
+	free(arguments->all);
+	free(arguments->words);
+	free(arguments->line);
+	*arguments = (struct arguments)ARGUMENTS_INIT;
+}
+
+/*
+ * What the row's flags say
+ */
+
+static void take_yes(struct arguments *arguments)
+{
+	for (size_t i = 1; i < arguments->all_count; i++) {
+		if (strcmp(arguments->all[i].text, "--yes") != 0)
+			continue;
+		arguments->all[i].is_taken = true;
+		arguments->has_yes = true;
+	}
+	list_words(arguments);
+}
+
+/* The index in all of a word of those that are not taken. */
+static size_t index_of(const struct arguments *arguments, size_t word)
+{
+	size_t at = 0;
+
+	while (arguments->all[at].text != arguments->words[word])
+		at++;
+	return at;
+}
+
+static void take(struct arguments *arguments, size_t word, size_t count)
+{
+	for (size_t i = word; i < word + count; i++)
+		arguments->all[index_of(arguments, i)].is_taken = true;
+	list_words(arguments);
+}
+
+static void take_ranks(struct arguments *arguments)
+{
+	size_t count = arguments->count;
+
+	if (count < 2 || strcmp(arguments->words[count - 2], "ranks") != 0)
+		return;
+	arguments->ranks = arguments->words[count - 1];
+	take(arguments, count - 2, 2);
+}
+
+static void take_pid(struct arguments *arguments)
+{
+	if (arguments->ranks || arguments->count == 0 || !settings_is_pid(arguments->words[0]))
+		return;
+	arguments->pid = arguments->words[0];
+	take(arguments, 0, 1);
+}
+
+void arguments_begin(struct arguments *arguments, const struct command *command, int flags)
+{
+	arguments->command = command;
+	arguments->synopsis = command_synopsis(command, flags);
+	arguments->is_on_screen = !(flags & COMMAND_SHELL);
+	if (command->flags & COMMAND_ASKS)
+		take_yes(arguments);
+	if (command->flags & COMMAND_RANKS)
+		take_ranks(arguments);
+	if (command->flags & COMMAND_PID)
+		take_pid(arguments);
+}
+
+/*
+ * Options, and how many words there may be
+ */
+
+/* NULL: the synopsis has no such option; its value, if it has one, stands next. */
+static const struct synopsis_part *find_part(const struct synopsis_part *parts, size_t count,
+					     const char *word, size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(parts[i].text, word, length) == 0 && parts[i].text[length] == '\0')
+			return &parts[i];
 	return NULL;
 }
 
-static int unknown(const struct arguments *arguments, const char *command, const char *word,
-		   struct error *error)
+static int refuse_option(const struct arguments *arguments, const char *word, struct error *error)
 {
+	struct synopsis_part parts[SYNOPSIS_PARTS];
+	size_t count = synopsis_split(arguments->synopsis, parts);
 	struct nearest nearest;
 
 	nearest_init(&nearest, word);
-	for (size_t i = 0; i < arguments->option_count; i++)
-		nearest_offer(&nearest, arguments->options[i].name);
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(parts[i].text, "--", 2) == 0)
+			nearest_offer(&nearest, parts[i].text);
 	if (nearest.best)
-		return error_set(error, "%s has no option '%.40s'; did you mean %s?", command, word,
-				 nearest.best);
-	return error_set(error, "%s has no option '%.40s'; it is %s %s", command, word, command,
-			 arguments->usage);
+		return error_set(error, "%s has no option '%.40s'; did you mean %s?",
+				 arguments->name, word, nearest.best);
+	return error_set(error, "%s has no option '%.40s'; it is %s %s", arguments->name, word,
+			 arguments->name, arguments->synopsis);
 }
 
-/* Takes argv[*i] as an option, and its value, which may be the next word. */
-static int take_option(const struct arguments *arguments, int argc, char **argv, int *i,
-		       struct error *error)
+/* Given twice, the last one counts. */
+static void set_option(struct arguments *arguments, const char *name, const char *value)
 {
-	const char *word = argv[*i];
-	size_t length = strcspn(word, "=");
-	const struct argument *option = find(arguments, word, length);
+	size_t i = 0;
 
-	if (!option)
-		return unknown(arguments, argv[0], word, error);
-	if (option->flag) {
-		if (word[length] == '=')
-			return error_set(error, "%s takes no value", option->name);
-		*option->flag = true;
-		return 0;
+	while (arguments->options[i].name && strcmp(arguments->options[i].name, name) != 0)
+		i++;
+	if (i < ARGUMENTS_OPTIONS)
+		arguments->options[i] = (struct argument_option){ name, value };
+}
+
+/* Takes an option, and its value, which may be the next word. */
+static int take_option(struct arguments *arguments, const struct synopsis_part *part, bool has_next,
+		       size_t *at, struct error *error)
+{
+	struct argument *word = &arguments->all[*at];
+	char *sign = strchr(word->text, '=');
+	bool takes_value = has_next && part[1].is_value;
+	const char *value = NULL;
+
+	if (!takes_value && sign)
+		return error_set(error, "%s takes no value", part->text);
+	if (takes_value && sign) {
+		*sign = '\0';
+		value = sign + 1;
+	} else if (takes_value) {
+		do
+			++*at;
+		while (*at < arguments->all_count && arguments->all[*at].is_taken);
+		if (*at >= arguments->all_count)
+			return error_set(error, "%s needs a value: %s %s", part->text,
+					 arguments->name, arguments->synopsis);
+		arguments->all[*at].is_taken = true;
+		value = arguments->all[*at].text;
 	}
-	if (word[length] == '=')
-		*option->value = word + length + 1;
-	else if (*i + 1 < argc)
-		*option->value = argv[++*i];
-	else
-		return error_set(error, "%s needs a value: %s %s", option->name, argv[0],
-				 arguments->usage);
+	word->is_taken = true;
+	set_option(arguments, word->text, value);
 	return 0;
 }
 
-int arguments_parse(const struct arguments *arguments, int argc, char **argv, struct error *error)
+/* Behind the text, too: "EXPR [--sample]"; else in front of it: "[--sample] EXPR". */
+static bool may_follow_text(const struct synopsis_part *parts, size_t count)
 {
-	size_t count = 0;
-
-	for (int i = 1; i < argc; i++) {
-		if (strncmp(argv[i], "--", 2) != 0) {
-			argv[++count] = argv[i];
-			continue;
-		}
-		if (take_option(arguments, argc, argv, &i, error) < 0)
-			return -1;
-	}
-	if (count < arguments->minimum)
-		return error_set(error, "%s needs more: %s %s", argv[0], argv[0], arguments->usage);
-	if (count > arguments->maximum && arguments->usage[0] == '\0')
-		return error_set(error, "%s takes no argument: '%.40s'", argv[0],
-				 argv[arguments->maximum + 1]);
-	if (count > arguments->maximum)
-		return error_set(error, "'%.40s' is one word too many: %s %s",
-				 argv[arguments->maximum + 1], argv[0], arguments->usage);
-	return (int)count;
+	for (size_t i = 1; i < count; i++)
+		if (parts[0].text[0] != '-' && strncmp(parts[i].text, "--", 2) == 0)
+			return true;
+	return false;
 }
 
-int arguments_count(int argc, char **argv, int *count, struct error *error)
+/* The screen's shorter synopsis may leave out options in front of a text. */
+static size_t split_options(const struct arguments *arguments,
+			    struct synopsis_part parts[SYNOPSIS_PARTS])
 {
-	static const struct arguments one = {
-		.maximum = 1,
-		.usage = "[COUNT]",
-	};
-	int given = arguments_parse(&one, argc, argv, error);
+	const struct command *command = arguments->command;
+	size_t count = synopsis_split(command->synopsis, parts);
 
+	if ((command->flags & COMMAND_REST) && !may_follow_text(parts, count))
+		return count;
+	return synopsis_split(arguments->synopsis, parts);
+}
+
+/* The synopsis is for the screen only. */
+static bool is_of_screen(const struct arguments *arguments)
+{
+	const struct command *command = arguments->command;
+
+	return arguments->is_on_screen &&
+	       (command->screen_synopsis || !(command->flags & COMMAND_SHELL));
+}
+
+static int take_options(struct arguments *arguments, struct error *error)
+{
+	struct synopsis_part parts[SYNOPSIS_PARTS];
+	size_t count = split_options(arguments, parts);
+	bool has_options = false;
+	bool is_rest = (arguments->command->flags & COMMAND_REST) && !may_follow_text(parts, count);
+
+	for (size_t i = 0; i < count; i++)
+		has_options = has_options || strncmp(parts[i].text, "--", 2) == 0;
+	/* A command of the screen without options takes --x as a word. */
+	if (!has_options && is_of_screen(arguments))
+		return 0;
+	for (size_t i = 1; i < arguments->all_count; i++) {
+		const char *text = arguments->all[i].text;
+		const struct synopsis_part *part;
+
+		if (arguments->all[i].is_taken)
+			continue;
+		if (strncmp(text, "--", 2) != 0) {
+			if (is_rest)
+				break;
+			continue;
+		}
+		part = find_part(parts, count, text, strcspn(text, "="));
+		if (!part && is_rest)
+			break;
+		if (!part)
+			return refuse_option(arguments, text, error);
+		if (take_option(arguments, part, part + 1 < parts + count, &i, error) < 0)
+			return -1;
+	}
+	list_words(arguments);
+	return 0;
+}
+
+/* "cards, table or cells" of "[cards | table | cells]". */
+static void append_choices(struct buffer *out, const char *synopsis)
+{
+	struct synopsis_part parts[SYNOPSIS_PARTS];
+	size_t count = synopsis_split(synopsis, parts);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *between = i + 1 == count ? " or " : ", ";
+
+		buffer_printf(out, "%s%s", i > 0 ? between : "", parts[i].text);
+	}
+}
+
+int arguments_refuse(const struct arguments *arguments, struct error *error)
+{
+	const struct command *command = arguments->command;
+	struct synopsis_count fits;
+	struct buffer choices = BUFFER_INIT;
+
+	synopsis_count(arguments->synopsis, &fits);
+	if (arguments->is_on_screen && (command->takes || fits.is_choice)) {
+		append_choices(&choices, arguments->synopsis);
+		error_set(error, "%s takes %s.", command->name,
+			  command->takes ? command->takes : choices.data);
+		buffer_clear(&choices);
+		return -1;
+	}
+	if (arguments->count < fits.minimum)
+		return error_set(error, "%s needs more: %s %s", arguments->name, arguments->name,
+				 arguments->synopsis);
+	if (fits.maximum == 0 && arguments->synopsis[0] == '\0')
+		return error_set(error, "%s takes no argument: '%.40s'", arguments->name,
+				 arguments_word(arguments, fits.maximum));
+	return error_set(error, "'%.40s' is one word too many: %s %s",
+			 arguments_word(arguments, fits.maximum), arguments->name,
+			 arguments->synopsis);
+}
+
+int arguments_refuse_any(const struct arguments *arguments, struct error *error)
+{
+	if (arguments->count == 0)
+		return 0;
+	if (strncmp(arguments->words[0], "--", 2) == 0)
+		return refuse_option(arguments, arguments->words[0], error);
+	return arguments_refuse(arguments, error);
+}
+
+/* The words of a synopsis that has nothing else: is the first one of them? */
+static bool fits_choice(const struct arguments *arguments)
+{
+	struct synopsis_part parts[SYNOPSIS_PARTS];
+	size_t count = synopsis_split(arguments->synopsis, parts);
+
+	return arguments->count == 0 ||
+	       find_part(parts, count, arguments->words[0], strlen(arguments->words[0]));
+}
+
+static int check_words(const struct arguments *arguments, struct error *error)
+{
+	struct synopsis_count fits;
+
+	if (arguments->command->flags & COMMAND_REST)
+		return 0;
+	synopsis_count(arguments->synopsis, &fits);
+	if (arguments->count < fits.minimum || arguments->count > fits.maximum ||
+	    (arguments->is_on_screen && fits.is_choice && !fits_choice(arguments)))
+		return arguments_refuse(arguments, error);
+	return 0;
+}
+
+int arguments_parse(struct arguments *arguments, struct error *error)
+{
+	/* On the screen a command without arguments ignores words. */
+	if (is_of_screen(arguments) && arguments->synopsis[0] == '\0')
+		return 0;
+	if (take_options(arguments, error) < 0)
+		return -1;
+	return check_words(arguments, error);
+}
+
+/*
+ * What bodies ask for
+ */
+
+static const struct argument_option *find_option(const struct arguments *arguments,
+						 const char *name)
+{
+	for (const struct argument_option *i = arguments->options; i->name; i++)
+		if (strcmp(i->name, name) == 0)
+			return i;
+	return NULL;
+}
+
+bool arguments_has(const struct arguments *arguments, const char *option)
+{
+	return find_option(arguments, option) != NULL;
+}
+
+const char *arguments_value(const struct arguments *arguments, const char *option)
+{
+	const struct argument_option *found = find_option(arguments, option);
+
+	return found ? found->value : NULL;
+}
+
+const char *arguments_word(const struct arguments *arguments, size_t i)
+{
+	return i < arguments->count ? arguments->words[i] : "";
+}
+
+bool arguments_is(const struct arguments *arguments, const char *word)
+{
+	return arguments->count > 0 && strcmp(arguments->words[0], word) == 0;
+}
+
+int arguments_choice(const struct arguments *arguments, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (arguments_is(arguments, names[i]))
+			return (int)i;
+	return -1;
+}
+
+int arguments_direction(const struct arguments *arguments)
+{
+	if (arguments_is(arguments, "next"))
+		return 1;
+	return arguments_is(arguments, "previous") ? -1 : 0;
+}
+
+bool arguments_are_none(const struct arguments *arguments)
+{
+	return arguments->all_count == 1;
+}
+
+char *arguments_text(const struct arguments *arguments, size_t first, size_t last)
+{
+	size_t at;
+	const struct argument *word;
+	const char *end;
+
+	if (last > arguments->count)
+		last = arguments->count;
+	if (first >= last)
+		return xstrdup("");
+	at = index_of(arguments, first);
+	word = &arguments->all[at];
+	for (end = word->end; first < last && !arguments->all[at].is_taken; at++, first++)
+		end = arguments->all[at].end;
+	return xstrndup(word->start, (size_t)(end - word->start));
+}
+
+char *arguments_join(const struct arguments *arguments, size_t first, size_t last)
+{
+	struct buffer text = BUFFER_INIT;
+
+	for (size_t i = first; i < last && i < arguments->count; i++)
+		buffer_printf(&text, "%s%s", i > first ? " " : "", arguments->words[i]);
+	return buffer_take(&text);
+}
+
+int arguments_count(const struct arguments *arguments, int *count, struct error *error)
+{
 	*count = 1;
-	if (given <= 0)
-		return given;
-	return arguments_integer(argv[1], argv[0], 1, INT_MAX, count, error);
+	if (arguments->count == 0)
+		return 0;
+	return arguments_integer(arguments->words[0], arguments->name, 1, INT_MAX, count, error);
 }
 
 int arguments_integer(const char *text, const char *what, long minimum, long maximum, int *number,

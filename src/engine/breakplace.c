@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/arguments.h"
-#include "engine/command.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/breakpoint.h"
@@ -131,15 +130,15 @@ int breakplace_read(struct breakpoint *breakpoint, const struct session *session
 	return 0;
 }
 
-/* The word `log` that begins the text; argc: there is none. */
-static int find_log(int argc, char **argv)
+/* The word `log` that begins the text; the count: there is none. */
+static size_t find_log(const struct arguments *arguments)
 {
-	bool has_condition = argc > 2 && strcmp(argv[2], "if") == 0;
-	int found = argc;
+	bool has_condition = arguments->count > 1 && strcmp(arguments->words[1], "if") == 0;
+	size_t found = arguments->count;
 
 	/* A name of the program may be in a condition, the text ends it. */
-	for (int i = has_condition ? 4 : 2; i + 1 < argc; i++) {
-		if (strcmp(argv[i], "log") != 0)
+	for (size_t i = has_condition ? 3 : 1; i + 1 < arguments->count; i++) {
+		if (strcmp(arguments->words[i], "log") != 0)
 			continue;
 		found = i;
 		if (!has_condition)
@@ -148,19 +147,19 @@ static int find_log(int argc, char **argv)
 	return found;
 }
 
-int breakplace_read_terms(struct breakpoint *breakpoint, const struct command_context *context,
-			  int argc, char **argv, struct error *error)
+int breakplace_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
+			  struct error *error)
 {
-	int end = find_log(argc, argv);
+	size_t end = find_log(arguments);
 
-	if (end < argc)
-		breakpoint->log = command_join(argc, argv, end + 1);
-	if (end <= 2)
+	if (end < arguments->count)
+		breakpoint->log = arguments_join(arguments, end + 1, arguments->count);
+	if (end <= 1)
 		return 0;
-	if (strcmp(argv[2], "if") != 0 || end < 4)
+	if (strcmp(arguments->words[1], "if") != 0 || end < 3)
 		return error_set(error,
 				 "'%.40s' does not fit: %s PLACE " BREAKPLACE_TERMS " [ranks SET]",
-				 argv[2], argv[0]);
-	breakpoint->condition = command_tail(context, end, argv, 3);
+				 arguments->words[1], arguments->name);
+	breakpoint->condition = arguments_text(arguments, 2, end);
 	return 0;
 }

@@ -6,8 +6,8 @@
 #ifndef ENGINE_BREAKPLACE_H
 #define ENGINE_BREAKPLACE_H
 
+struct arguments;
 struct breakpoint;
-struct command_context;
 struct error;
 struct session;
 
@@ -17,10 +17,10 @@ struct session;
 int breakplace_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
 		    struct error *error);
 /*
- * Fills condition and log from the words from argv[2] on. The condition is as
+ * Fills condition and log from the words behind the place. The condition is as
  * it was typed; the text goes to the end of the line, without its quotes.
  */
-int breakplace_read_terms(struct breakpoint *breakpoint, const struct command_context *context,
-			  int argc, char **argv, struct error *error);
+int breakplace_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
+			  struct error *error);
 
 #endif

@@ -100,17 +100,18 @@ static void add_raised(json_t *json, const json_t *body)
 	json_object_set(json, "raised", json_object_get(body, "types"));
 }
 
-static json_t *make_types(int argc, char **argv, int first)
+static json_t *make_types(const struct arguments *arguments, size_t first)
 {
 	json_t *types = json_array();
 
-	for (int i = first; i < argc; i++)
-		json_array_append_new(types, json_text(argv[i]));
+	for (size_t i = first; i < arguments->count; i++)
+		json_array_append_new(types, json_text(arguments->words[i]));
 	return types;
 }
 
 /* The words behind `raised`. */
-static int run_raised(struct command_context *context, int argc, char **argv, struct error *error)
+static int run_raised(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct asking asking = {
 		.command = "catch",
@@ -118,42 +119,45 @@ static int run_raised(struct command_context *context, int argc, char **argv, st
 		.say = say_raised,
 		.add = add_raised,
 	};
-	bool is_off = argc == 3 && strcmp(argv[2], "off") == 0;
-	json_t *filters = json_array();
-	json_t *arguments;
+	bool is_off = arguments->count == 2 && strcmp(arguments->words[1], "off") == 0;
+	json_t *filters;
+	json_t *request;
 	int result;
 
-	if (!is_off)
-		json_array_append_new(filters, json_string("raised"));
-	arguments = json_pack("{s:o, s:o}", "filters", filters, "types",
-			      make_types(is_off ? 2 : argc, argv, 2));
-	asking.arguments = arguments;
-	result = argc < 3 ? -1 : asking_run(&asking, context, error);
-	if (argc < 3)
-		error_set(
+	if (arguments->count < 2)
+		return error_set(
 			error,
 			"catch raised needs names of exceptions, or off: catch raised ValueError");
-	json_decref(arguments);
+	filters = json_array();
+	if (!is_off)
+		json_array_append_new(filters, json_string("raised"));
+	request = json_pack("{s:o, s:o}", "filters", filters, "types",
+			    is_off ? json_array() : make_types(arguments, 1));
+	asking.arguments = request;
+	result = asking_run(&asking, context, error);
+	json_decref(request);
 	return result;
 }
 
 /* -1 and a sentence for words that are none of catch's. */
-static int read_catch(json_t *arguments, int argc, char **argv, struct error *error)
+static int read_catch(json_t *request, const struct arguments *arguments, struct error *error)
 {
 	double lease;
 
-	for (int i = 1; i < argc; i++) {
-		bool is_off = strcmp(argv[i], "off") == 0;
+	for (size_t i = 0; i < arguments->count; i++) {
+		const char *word = arguments->words[i];
+		bool has_more = i + 1 < arguments->count;
+		bool is_off = strcmp(word, "off") == 0;
 
-		if (is_off || strcmp(argv[i], "on") == 0) {
-			json_object_set_new(arguments, "on", json_boolean(!is_off));
-		} else if (strcmp(argv[i], "types") == 0 && i + 1 < argc) {
-			json_object_set_new(arguments, "types", make_types(argc, argv, i + 1));
+		if (is_off || strcmp(word, "on") == 0) {
+			json_object_set_new(request, "on", json_boolean(!is_off));
+		} else if (strcmp(word, "types") == 0 && has_more) {
+			json_object_set_new(request, "types", make_types(arguments, i + 1));
 			return 0;
-		} else if (strcmp(argv[i], "lease") == 0 && i + 1 < argc) {
-			if (arguments_duration(argv[++i], "lease", &lease, error) < 0)
+		} else if (strcmp(word, "lease") == 0 && has_more) {
+			if (arguments_duration(arguments->words[++i], "lease", &lease, error) < 0)
 				return -1;
-			json_object_set_new(arguments, "lease", json_real(lease));
+			json_object_set_new(request, "lease", json_real(lease));
 		} else {
 			return error_set(error, "catch takes " CATCH_USAGE);
 		}
@@ -179,7 +183,8 @@ static void follow(struct command_context *context)
 	}
 }
 
-int command_catch(struct command_context *context, int argc, char **argv, struct error *error)
+static int catch_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct asking asking = {
 		.command = "catch",
@@ -187,30 +192,40 @@ int command_catch(struct command_context *context, int argc, char **argv, struct
 		.say = say_caught,
 		.add = add_caught,
 	};
-	json_t *arguments;
+	json_t *request;
 	int result;
 
-	if (argc > 1 && strcmp(argv[1], "raised") == 0)
-		return run_raised(context, argc, argv, error);
-	arguments = json_pack("{s:b}", "on", 1);
-	result = read_catch(arguments, argc, argv, error);
-	asking.arguments = arguments;
+	if (arguments_is(arguments, "raised"))
+		return run_raised(context, arguments, error);
+	request = json_pack("{s:b}", "on", 1);
+	result = read_catch(request, arguments, error);
+	asking.arguments = request;
 	if (result == 0)
 		result = asking_run(&asking, context, error);
-	if (result == 0 && json_is_true(json_object_get(arguments, "on")))
+	if (result == 0 && json_is_true(json_object_get(request, "on")))
 		follow(context);
-	json_decref(arguments);
+	json_decref(request);
 	return result;
 }
 
+const struct command command_catch = {
+	.name = "catch",
+	.synopsis = "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off "
+		    "[ranks SET]",
+	.help = "hold ranks where an exception is not caught; or stop them where one is raised",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = catch_run,
+};
+
 /* A file that is here is run as one, by the path that the ranks see. */
-static char *find_file(int argc, char **argv)
+static char *find_file(const struct arguments *arguments)
 {
 	struct stat about;
 
-	if (argc != 2 || stat(argv[1], &about) < 0 || !S_ISREG(about.st_mode))
+	if (arguments->count != 1 || stat(arguments->words[0], &about) < 0 ||
+	    !S_ISREG(about.st_mode))
 		return NULL;
-	return realpath(argv[1], NULL);
+	return realpath(arguments->words[0], NULL);
 }
 
 /* A word that can only be meant as a file's name. */
@@ -223,23 +238,30 @@ static bool is_path(const char *word)
 	return strchr(word, '/') || (length > 3 && strcmp(word + length - 3, ".py") == 0);
 }
 
-int command_execute(struct command_context *context, int argc, char **argv, struct error *error)
+static int execute_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
-	char *path = find_file(argc, argv);
-	char *code = command_tail(context, argc, argv, 1);
+	char *path = find_file(arguments);
+	char *code = arguments_text(arguments, 0, arguments->count);
 	int result;
 
 	if (code[0] == '\0')
 		result = error_set(error, "execute needs a file, or code: execute probe.py");
-	else if (!path && argc == 2 && is_path(argv[1]))
-		result = error_set(error, "there is no file %s", argv[1]);
+	else if (!path && arguments->count == 1 && is_path(arguments->words[0]))
+		result = error_set(error, "there is no file %s", arguments->words[0]);
 	else
 		result = survey_begin(context, "execute", path ? path : code,
 				      path ? ANSWERS_EXECUTE_FILE : ANSWERS_EXECUTE, error);
 	free(path);
 	free(code);
-	if (result < 0 || context->screen)
-		return result;
-	survey_wait(context->engine);
-	return command_append_evaluated(context, error);
+	return result;
 }
+
+const struct command command_execute = {
+	.name = "execute",
+	.synopsis = "[PID] FILE | CODE [ranks SET]",
+	.help = "run a file, or CODE, beside the program of each rank",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = execute_run,
+	.answer = command_answer_evaluated,
+};

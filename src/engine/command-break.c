@@ -166,7 +166,7 @@ static int look(struct command_context *context, struct error *error)
 {
 	if (check_live(context, error) < 0)
 		return -1;
-	if (!context->screen && gather_ranks(context, error) < 0)
+	if (gather_ranks(context, error) < 0)
 		return -1;
 	if (gather_named(context, error) < 0)
 		return -1;
@@ -174,8 +174,8 @@ static int look(struct command_context *context, struct error *error)
 	return 0;
 }
 
-static int set_breakpoint(struct command_context *context, int argc, char **argv, bool is_temporary,
-			  struct error *error)
+static int set_breakpoint(struct command_context *context, const struct arguments *arguments,
+			  bool is_temporary, struct error *error)
 {
 	struct breakpoints *list = list_of(context);
 	struct session_breakpoint *added;
@@ -189,8 +189,9 @@ static int set_breakpoint(struct command_context *context, int argc, char **argv
 	id = added->breakpoint.id;
 	added->breakpoint.is_temporary = is_temporary;
 	choose_ranks(added, context);
-	if (breakplace_read(&added->breakpoint, &context->engine->session, argv[1], error) == 0 &&
-	    breakplace_read_terms(&added->breakpoint, context, argc, argv, error) == 0) {
+	if (breakplace_read(&added->breakpoint, &context->engine->session, arguments->words[0],
+			    error) == 0 &&
+	    breakplace_read_terms(&added->breakpoint, arguments, error) == 0) {
 		int result = tell_of(context, id, id, error);
 
 		if (result == 0)
@@ -201,20 +202,39 @@ static int set_breakpoint(struct command_context *context, int argc, char **argv
 	return -1;
 }
 
-int command_break(struct command_context *context, int argc, char **argv, struct error *error)
+static int break_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	if (argc < 2)
+	if (arguments->count == 0)
 		return list(context, false);
-	return set_breakpoint(context, argc, argv, false, error);
+	return set_breakpoint(context, arguments, false, error);
 }
 
-int command_tbreak(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_break = {
+	.name = "break",
+	.alias = "b",
+	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
+	.help = "stop there, or only say TEXT with its {EXPR}; alone: the breakpoints",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = break_run,
+};
+
+static int tbreak_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	if (argc < 2)
+	if (arguments->count == 0)
 		return error_set(error,
 				 "tbreak needs a place: tbreak FILE:LINE or tbreak FUNCTION");
-	return set_breakpoint(context, argc, argv, true, error);
+	return set_breakpoint(context, arguments, true, error);
 }
+
+const struct command command_tbreak = {
+	.name = "tbreak",
+	.synopsis = "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
+	.help = "stop there once",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = tbreak_run,
+};
 
 /* The frame looked at, in all ranks that have it at the same depth. */
 static void choose_frame(struct session_breakpoint *added, struct control *control,
@@ -251,34 +271,46 @@ static int watch(struct command_context *context, struct control *control, char 
 	return tell_of(context, added->breakpoint.id, added->breakpoint.id, error);
 }
 
-int command_watch(struct command_context *context, int argc, char **argv, struct error *error)
+static int watch_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct control control = { .command = "watch", .need = CONTROL_STOPPED };
 	int result;
 
-	if (argc < 2)
+	if (arguments->count == 0)
 		return list(context, true);
 	result = control_choose(&control, context, error);
 	if (result == 0)
-		result = watch(context, &control, command_tail(context, argc, argv, 1), error);
+		result = watch(context, &control, arguments_text(arguments, 0, arguments->count),
+			       error);
 	control_clear(&control);
 	return result;
 }
 
-/* Lends the breakpoint that argv[1] names; NULL and a sentence. */
-static struct session_breakpoint *named(struct command_context *context, int argc, char **argv,
-					struct error *error)
+const struct command command_watch = {
+	.name = "watch",
+	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
+	.help = "stop where its value changes, in the frame looked at of ranks that are stopped; "
+		"alone: the watches",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = watch_run,
+};
+
+/* Lends the breakpoint that the first word names; NULL and a sentence. */
+static struct session_breakpoint *named(struct command_context *context,
+					const struct arguments *arguments, struct error *error)
 {
 	struct session_breakpoint *found;
 	int id;
 
 	if (check_live(context, error) < 0)
 		return NULL;
-	if (argc < 2) {
-		error_set(error, "%s needs the number of a breakpoint; break lists them", argv[0]);
+	if (arguments->count == 0) {
+		error_set(error, "%s needs the number of a breakpoint; break lists them",
+			  arguments->name);
 		return NULL;
 	}
-	if (arguments_integer(argv[1], "breakpoint", 1, INT_MAX, &id, error) < 0)
+	if (arguments_integer(arguments->words[0], "breakpoint", 1, INT_MAX, &id, error) < 0)
 		return NULL;
 	found = breakpoints_find(list_of(context), id);
 	if (!found)
@@ -317,20 +349,14 @@ static int clear_all(struct command_context *context, struct error *error)
 	return tell(context, 0, error);
 }
 
-int command_clear(struct command_context *context, int argc, char **argv, struct error *error)
+static int clear_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	static const struct arguments arguments = {
-		.maximum = 1,
-		.usage = "[ID | all]",
-	};
 	const struct session_breakpoint *found;
-	int count = arguments_parse(&arguments, argc, argv, error);
 
-	if (count < 0)
-		return -1;
-	if (count == 0 || strcmp(argv[1], "all") == 0)
+	if (arguments->count == 0 || arguments_is(arguments, "all"))
 		return clear_all(context, error);
-	found = named(context, argc, argv, error);
+	found = named(context, arguments, error);
 	if (!found)
 		return -1;
 	say_cleared(context, found->breakpoint.id);
@@ -338,60 +364,92 @@ int command_clear(struct command_context *context, int argc, char **argv, struct
 	return tell(context, 0, error);
 }
 
-static int set_disabled(struct command_context *context, int argc, char **argv, bool is_disabled,
-			struct error *error)
+const struct command command_clear = {
+	.name = "clear",
+	.alias = "cl delete",
+	.synopsis = "[ID | all]",
+	.help = "take a breakpoint away; alone: all of them",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = clear_run,
+};
+
+static int set_disabled(struct command_context *context, const struct arguments *arguments,
+			bool is_disabled, struct error *error)
 {
-	static const struct arguments arguments = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "ID",
-	};
 	struct session_breakpoint *found;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
-		return -1;
-	found = named(context, argc, argv, error);
+	found = named(context, arguments, error);
 	if (!found)
 		return -1;
 	found->breakpoint.is_disabled = is_disabled;
 	return tell(context, found->breakpoint.id, error);
 }
 
-int command_enable(struct command_context *context, int argc, char **argv, struct error *error)
+static int enable_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	return set_disabled(context, argc, argv, false, error);
+	return set_disabled(context, arguments, false, error);
 }
 
-int command_disable(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_enable = {
+	.name = "enable",
+	.synopsis = "ID",
+	.help = "the breakpoint stops again",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = enable_run,
+};
+
+static int disable_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
-	return set_disabled(context, argc, argv, true, error);
+	return set_disabled(context, arguments, true, error);
 }
 
-int command_ignore(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_disable = {
+	.name = "disable",
+	.synopsis = "ID",
+	.help = "the breakpoint stays, and does not stop",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = disable_run,
+};
+
+static int ignore_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	static const struct arguments arguments = {
-		.minimum = 2,
-		.maximum = 2,
-		.usage = "ID N",
-	};
 	struct session_breakpoint *found;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
-		return -1;
-	found = named(context, argc, argv, error);
-	if (!found || arguments_integer(argv[2], "number of times", 0, INT_MAX,
+	found = named(context, arguments, error);
+	if (!found || arguments_integer(arguments->words[1], "number of times", 0, INT_MAX,
 					&found->breakpoint.ignore, error) < 0)
 		return -1;
 	return tell(context, found->breakpoint.id, error);
 }
 
-int command_condition(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_ignore = {
+	.name = "ignore",
+	.synopsis = "ID N",
+	.help = "the next N times it does not stop",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = ignore_run,
+};
+
+static int condition_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
-	struct session_breakpoint *found = named(context, argc, argv, error);
+	struct session_breakpoint *found = named(context, arguments, error);
 
 	if (!found)
 		return -1;
 	free(found->breakpoint.condition);
-	found->breakpoint.condition = argc > 2 ? command_tail(context, argc, argv, 2) : NULL;
+	found->breakpoint.condition =
+		arguments->count > 1 ? arguments_text(arguments, 1, arguments->count) : NULL;
 	return tell(context, found->breakpoint.id, error);
 }
+
+const struct command command_condition = {
+	.name = "condition",
+	.synopsis = "ID [EXPR]",
+	.help = "it stops only where EXPR is true; alone: always",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = condition_run,
+};

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/control.h"
@@ -19,8 +20,6 @@
 #include "engine/setting.h"
 #include "engine/survey.h"
 #include "model/paramdiff.h"
-
-#define COMPARE_USAGE "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]"
 
 /* What was not compared may differ; of one rank alone nothing is to be. */
 static void judge(struct command_context *context, const struct answers *answers,
@@ -43,12 +42,29 @@ static void judge(struct command_context *context, const struct answers *answers
 					(parts && paramdiff_is_finding(parts)));
 }
 
-/* Ranks that differ are a finding; of a broadcast nothing is. */
-static void append_answers(struct command_context *context)
+/*
+ * Whether classes are within the tolerance, or how they differ, takes a look at
+ * their elements.
+ */
+static void compare_elements(struct engine *engine)
 {
-	const struct answers *answers = &context->engine->session.answers;
+	if (!engine->survey.wants_difference && !(engine->session.answers.tolerance > 0))
+		return;
+	differing_begin_all(engine);
+	differing_wait(engine);
+}
+
+/* Ranks that differ are a finding; of a broadcast nothing is. */
+static int answer(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct answers *answers = &engine->session.answers;
 	struct answer_classes classes;
 
+	(void)error;
+	survey_wait(engine);
+	if (answers->kind == ANSWERS_COMPARE)
+		compare_elements(engine);
 	answer_classes_make(&classes, answers);
 	if (classes.count > classes.value_count)
 		context->status = STATUS_PARTIAL;
@@ -59,6 +75,7 @@ static void append_answers(struct command_context *context)
 	else
 		format_text_answers(context->out, answers, &classes);
 	answer_classes_clear(&classes);
+	return 0;
 }
 
 /* The letters of a name, as pdb tells where its command's name ends. */
@@ -104,104 +121,96 @@ static int confirm(struct command_context *context, const char *name, const char
 	return result;
 }
 
-/* The words in front of an expression. */
+/* The options in front of an expression. */
 struct options {
 	bool wants_difference;
-	bool wants_sample;
 	double tolerance;
-	int first; /* the expression's */
 };
 
-/* An option behind the expression would be taken for a part of it, as Python
- * would. */
-static int check_tail(int argc, char **argv, struct error *error)
-{
-	for (int i = 2; i < argc; i++)
-		if (strcmp(argv[i], "--difference") == 0 || strcmp(argv[i], "--sample") == 0 ||
-		    strcmp(argv[i], "--tolerance") == 0)
-			return error_set(
-				error,
-				"%s stands in front of the expression: compare " COMPARE_USAGE,
-				argv[i]);
-	return 0;
-}
-
-static int take_tolerance(struct options *options, const char *text, struct error *error)
+static int read_tolerance(struct options *options, const char *text, struct error *error)
 {
 	struct settings settings = { .tolerance = 0 };
 
-	if (!text)
-		return error_set(error,
-				 "--tolerance needs a number: compare --tolerance 1e-6 loss");
 	if (setting_find("tolerance", error)->set(&settings, text, error) < 0)
 		return -1;
 	options->tolerance = settings.tolerance;
 	return 0;
 }
 
-static int take_options(struct options *options, int argc, char **argv, struct error *error)
+/*
+ * An option behind the expression would be taken for a part of it, as Python
+ * would; so would one that there is not.
+ */
+static int check_words(const struct arguments *arguments, struct error *error)
 {
-	int at = 1;
+	static const char *const names[] = { "--difference", "--sample", "--tolerance" };
+	const char *first = arguments_word(arguments, 0);
 
-	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
-		if (strcmp(argv[at], "--difference") == 0)
-			options->wants_difference = true;
-		else if (strcmp(argv[at], "--sample") == 0)
-			options->wants_sample = true;
-		else if (strcmp(argv[at], "--tolerance") != 0)
-			return error_set(error,
-					 "'%.40s' is no option of compare: compare " COMPARE_USAGE,
-					 argv[at]);
-		else if (take_tolerance(options, argv[++at], error) < 0)
-			return -1;
-	}
-	options->first = at;
-	return check_tail(argc - at + 1, argv + at - 1, error);
+	if (strncmp(first, "--", 2) == 0)
+		return error_set(error, "'%.40s' is no option of compare: compare %s", first,
+				 command_compare.synopsis);
+	for (size_t i = 1; i < arguments->count; i++)
+		for (size_t j = 0; j < ARRAY_LENGTH(names); j++)
+			if (strcmp(arguments->words[i], names[j]) == 0)
+				return error_set(error,
+						 "%s stands in front of the expression: compare %s",
+						 names[j], command_compare.synopsis);
+	return 0;
 }
 
-/* Whether classes are within the tolerance, or how they differ, takes a look
- * at their elements. */
-static void compare_elements(struct engine *engine, const struct options *options)
+static int read_options(struct options *options, const struct arguments *arguments,
+			struct error *error)
 {
-	if (!options->wants_difference && !(options->tolerance > 0))
-		return;
-	differing_begin_all(engine);
-	differing_wait(engine);
+	const char *tolerance = arguments_value(arguments, "--tolerance");
+
+	if (check_words(arguments, error) < 0)
+		return -1;
+	options->wants_difference = arguments_has(arguments, "--difference");
+	return tolerance ? read_tolerance(options, tolerance, error) : 0;
 }
 
-int command_compare(struct command_context *context, int argc, char **argv, struct error *error)
+static int compare_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct options options = { .tolerance = engine->settings.tolerance };
 	char *question;
 	int result;
 
-	if (take_options(&options, argc, argv, error) < 0)
+	if (read_options(&options, arguments, error) < 0)
 		return -1;
-	engine->survey.wants_sample = options.wants_sample;
-	question = command_tail(context, argc, argv, options.first);
+	engine->survey.wants_sample = arguments_has(arguments, "--sample");
+	question = arguments_text(arguments, 0, arguments->count);
 	result =
 		question[0] == '\0'
 			? error_set(
 				  error,
 				  "compare needs an expression of the program: compare loss.item()")
-			: survey_begin(context, argv[0], question, ANSWERS_COMPARE, error);
+			: survey_begin(context, arguments->name, question, ANSWERS_COMPARE, error);
 	free(question);
 	if (result < 0)
 		return -1;
 	engine->session.answers.tolerance = options.tolerance;
 	engine->survey.wants_difference = options.wants_difference;
-	if (context->screen)
-		return 0;
-	survey_wait(engine);
-	compare_elements(engine, &options);
-	append_answers(context);
 	return 0;
 }
 
-int command_broadcast(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_compare = {
+	.name = "compare",
+	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
+	.help = "EXPR in each rank, stopped or not, equal values and tensors together; 1: they "
+		"differ",
+	.screen_synopsis = "[EXPR [ranks SET]]",
+	.screen_help = "EXPR in each stopped rank, equal values together; alone: again",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = compare_run,
+	.answer = answer,
+};
+
+static int broadcast_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
-	char *line = command_tail(context, argc, argv, 1);
+	char *line = arguments_text(arguments, 0, arguments->count);
 	int result;
 
 	if (line[0] == '\0')
@@ -209,14 +218,18 @@ int command_broadcast(struct command_context *context, int argc, char **argv, st
 			error,
 			"broadcast needs a line for the debuggers' prompts: broadcast pp batch");
 	else
-		result = confirm(context, argv[0], line, error);
+		result = confirm(context, arguments->name, line, error);
 	if (result > 0)
-		result = survey_begin(context, argv[0], line, ANSWERS_BROADCAST, error);
+		result = survey_begin(context, arguments->name, line, ANSWERS_BROADCAST, error);
 	free(line);
-	/* A screen shows them as they come. */
-	if (result < 0 || context->screen)
-		return result;
-	survey_wait(context->engine);
-	append_answers(context);
-	return 0;
+	return result;
 }
+
+const struct command command_broadcast = {
+	.name = "broadcast",
+	.synopsis = "[--yes] LINE [ranks SET]",
+	.help = "LINE to the prompt of each stopped rank, equal answers together",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = broadcast_run,
+	.answer = answer,
+};

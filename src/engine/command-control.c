@@ -34,8 +34,6 @@ struct motion {
 	bool is_free;  /* nothing is to stop them: not a pause, either */
 };
 
-static const struct arguments no_arguments = { .usage = "[ranks SET]" };
-
 /* What is above the frame looked at is left behind: so is the choice of it. */
 static void forget_frame(struct session *session, const struct rankset *moved,
 			 const struct motion *motion)
@@ -173,35 +171,50 @@ static int move(struct command_context *context, const char *name, const struct 
 	return result;
 }
 
-static int move_without_line(struct command_context *context, int argc, char **argv,
-			     const char *name, const struct motion *motion, struct error *error)
-{
-	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
-		return -1;
-	return move(context, name, motion, error);
-}
-
-int command_next(struct command_context *context, int argc, char **argv, struct error *error)
+static int next_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	static const struct motion motion = {
 		.request = "next",
 		.is_asked = true,
 	};
 
-	return move_without_line(context, argc, argv, "next", &motion, error);
+	(void)arguments;
+	return move(context, "next", &motion, error);
 }
 
-int command_step(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_next = {
+	.name = "next",
+	.alias = "n",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run to the next line of the frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = next_run,
+};
+
+static int step_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepIn",
 		.is_asked = true,
 	};
 
-	return move_without_line(context, argc, argv, "step", &motion, error);
+	(void)arguments;
+	return move(context, "step", &motion, error);
 }
 
-int command_continue(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_step = {
+	.name = "step",
+	.alias = "s",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run to the next line, into calls",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = step_run,
+};
+
+static int continue_run(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
 	static const struct motion motion = {
 		.request = "continue",
@@ -210,10 +223,21 @@ int command_continue(struct command_context *context, int argc, char **argv, str
 		.is_free = true,
 	};
 
-	return move_without_line(context, argc, argv, "continue", &motion, error);
+	(void)arguments;
+	return move(context, "continue", &motion, error);
 }
 
-int command_finish(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_continue = {
+	.name = "continue",
+	.alias = "c",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run on, to the next breakpoint",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = continue_run,
+};
+
+static int finish_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	static const struct motion motion = {
 		.request = "stepOut",
@@ -221,42 +245,61 @@ int command_finish(struct command_context *context, int argc, char **argv, struc
 		.is_far = true,
 	};
 
-	return move_without_line(context, argc, argv, "finish", &motion, error);
+	(void)arguments;
+	return move(context, "finish", &motion, error);
 }
 
-int command_until(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_finish = {
+	.name = "finish",
+	.alias = "f return r",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run until the frame returns",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = finish_run,
+};
+
+static int until_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	static const struct arguments arguments = {
-		.maximum = 1,
-		.usage = "[LINE] [ranks SET]",
-	};
 	struct motion motion = {
 		.request = "until",
 		.is_asked = true,
 		.is_far = true,
 	};
-	int count = arguments_parse(&arguments, argc, argv, error);
 
-	if (count < 0 || (count > 0 && arguments_integer(argv[1], "line", 1, LINE_MAXIMUM,
-							 &motion.line, error) < 0))
+	if (arguments->count > 0 && arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM,
+						      &motion.line, error) < 0)
 		return -1;
 	return move(context, "until", &motion, error);
 }
 
-int command_jump(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_until = {
+	.name = "until",
+	.synopsis = "[--yes] [LINE] [ranks SET]",
+	.help = "run to a greater line, or to LINE or beyond",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = until_run,
+};
+
+static int jump_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments arguments = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "LINE [ranks SET]",
-	};
 	struct motion motion = { .request = "jump" };
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    arguments_integer(argv[1], "line", 1, LINE_MAXIMUM, &motion.line, error) < 0)
+	if (arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM, &motion.line, error) <
+	    0)
 		return -1;
 	return move(context, "jump", &motion, error);
 }
+
+const struct command command_jump = {
+	.name = "jump",
+	.alias = "j",
+	.synopsis = "LINE [ranks SET]",
+	.help = "continue at LINE, without running the lines between",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = jump_run,
+};
 
 /* One request with the pid alone to each of the ranks. */
 static int ask_each(struct control *control, struct command_context *context, const char *request,
@@ -282,13 +325,14 @@ static int ask_each(struct control *control, struct command_context *context, co
 	return control_finish(control, context, pending, error);
 }
 
-int command_pause(struct command_context *context, int argc, char **argv, struct error *error)
+static int pause_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
-	int result = arguments_parse(&no_arguments, argc, argv, error);
+	int result;
 
-	if (result >= 0)
-		result = control_choose(&control, context, error);
+	(void)arguments;
+	result = control_choose(&control, context, error);
 	if (result == 0)
 		result = ask_each(&control, context, "pause", false, error);
 	if (result == 0)
@@ -296,6 +340,14 @@ int command_pause(struct command_context *context, int argc, char **argv, struct
 	control_clear(&control);
 	return result;
 }
+
+const struct command command_pause = {
+	.name = "pause",
+	.synopsis = "[PID | ranks SET]",
+	.help = "stop ranks that run, where they are",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = pause_run,
+};
 
 /* On its way to where it stops next. */
 static bool is_any_on_its_way(const struct session *session)
@@ -310,12 +362,12 @@ static bool is_any_on_its_way(const struct session *session)
 }
 
 /* Running ranks may wait for stopped ones, in the focus or not. */
-int command_release(struct command_context *context, int argc, char **argv, struct error *error)
+static int release_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	const struct motion motion = { .request = "continue" };
 
-	if (arguments_parse(&no_arguments, argc, argv, error) < 0)
-		return -1;
+	(void)arguments;
 	if (!context->ranks_text)
 		context->ranks_text = "all";
 	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
@@ -324,13 +376,22 @@ int command_release(struct command_context *context, int argc, char **argv, stru
 	return move(context, "release", &motion, error);
 }
 
-int command_terminate(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_release = {
+	.name = "release",
+	.synopsis = "[ranks SET]",
+	.help = "resume stopped ranks that a step may wait for",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = release_run,
+};
+
+static int terminate_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
 	struct control control = { .command = "terminate", .need = CONTROL_STOPPED };
-	int result = arguments_parse(&no_arguments, argc, argv, error);
+	int result;
 
-	if (result >= 0)
-		result = control_choose(&control, context, error);
+	(void)arguments;
+	result = control_choose(&control, context, error);
 	if (result == 0)
 		result = control_confirm_quit(&control, context, error);
 	if (result > 0)
@@ -339,14 +400,23 @@ int command_terminate(struct command_context *context, int argc, char **argv, st
 	return result;
 }
 
-int command_detach(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_terminate = {
+	.name = "terminate",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "quit their debuggers, which raises in the program",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = terminate_run,
+};
+
+static int detach_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct control control = { .command = "detach", .need = CONTROL_OURS };
-	int result = arguments_parse(&no_arguments, argc, argv, error);
 	char *question = NULL;
+	int result;
 
-	if (result >= 0)
-		result = control_choose(&control, context, error);
+	(void)arguments;
+	result = control_choose(&control, context, error);
 	if (result == 0) {
 		question = control_leave_question(&context->engine->session, &control.chosen);
 		result = question ? control_confirm(&control, context, question, error) : 1;
@@ -356,6 +426,14 @@ int command_detach(struct command_context *context, int argc, char **argv, struc
 	control_clear(&control);
 	return result;
 }
+
+const struct command command_detach = {
+	.name = "detach",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "leave their debuggers; ranks that would wait for probetui continue",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = detach_run,
+};
 
 static int connect_target(struct command_context *context, const char *target, struct error *error)
 {
@@ -402,7 +480,7 @@ static int connect_ranks(struct command_context *context, struct error *error)
 }
 
 /* What follows in a script is for the prompts. */
-static int await(struct command_context *context, struct error *error)
+static int connect_answer(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct buffer silent = BUFFER_INIT;
@@ -415,24 +493,27 @@ static int await(struct command_context *context, struct error *error)
 	return result;
 }
 
-int command_connect(struct command_context *context, int argc, char **argv, struct error *error)
+static int connect_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
-	static const struct arguments arguments = {
-		.maximum = 1,
-		.usage = "TARGET | [ranks SET]",
-	};
-	int count = arguments_parse(&arguments, argc, argv, error);
-	int result;
+	bool has_target = arguments->count > 0;
 
-	if (count < 0)
-		return -1;
 	if (context->engine->session.is_replay)
 		return error_set(
 			error,
 			"connect: this is a recording; only a job that runs can be connected to");
-	if (count > 0 && !context->screen && gather_ranks(context, NULL) < 0)
+	if (has_target && gather_ranks(context, NULL) < 0)
 		context->status = STATUS_DONE;
-	result =
-		count > 0 ? connect_target(context, argv[1], error) : connect_ranks(context, error);
-	return result == 0 && !context->screen ? await(context, error) : result;
+	return has_target ? connect_target(context, arguments->words[0], error)
+			  : connect_ranks(context, error);
 }
+
+const struct command command_connect = {
+	.name = "connect",
+	.synopsis = "TARGET | [--yes] [ranks SET]",
+	.help = "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
+		"or of debuggers that wait",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = connect_run,
+	.answer = connect_answer,
+};

@@ -132,21 +132,19 @@ static void append_diff(struct command_context *context, const struct side *a, c
 	stackdiff_clear(&diff);
 }
 
-int command_diff(struct command_context *context, int argc, char **argv, struct error *error)
+static int diff_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	static const struct arguments arguments = {
-		.minimum = 2,
-		.maximum = 2,
-		.usage = "A B, each a rank, a set or majority",
-	};
 	struct side a = { .stack = NULL };
 	struct side b = { .stack = NULL };
 	int result = -1;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    gather(context, fmax(gather_seconds(argv[1]), gather_seconds(argv[2])), error) < 0)
+	if (gather(context,
+		   fmax(gather_seconds(arguments->words[0]), gather_seconds(arguments->words[1])),
+		   error) < 0)
 		return -1;
-	if (choose(context, &a, argv[1], error) == 0 && choose(context, &b, argv[2], error) == 0) {
+	if (choose(context, &a, arguments->words[0], error) == 0 &&
+	    choose(context, &b, arguments->words[1], error) == 0) {
 		append_diff(context, &a, &b);
 		result = 0;
 	}
@@ -154,3 +152,14 @@ int command_diff(struct command_context *context, int argc, char **argv, struct 
 	rankset_clear(&b.ranks);
 	return result;
 }
+
+const struct command command_diff = {
+	.name = "diff",
+	.synopsis = "A B",
+	.help = "two stacks; A, B: a rank, a set or majority",
+	.screen_synopsis = "[majority | RANK [RANK] | Ts]",
+	.screen_help = "how the rank's stack differs: from the majority, a rank, T s ago",
+	.takes = "one or two ranks",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = diff_run,
+};

@@ -226,15 +226,14 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	return context->out->length > 0 ? 0 : -1;
 }
 
-int command_doctor(struct command_context *context, int argc, char **argv, struct error *error)
+static int doctor_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
 	bool is_finding = false;
 	json_t *answer;
 	json_t *document;
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
+	(void)arguments;
 	if (context->screen)
 		return show_on_screen(context, error);
 	if (context->engine->replay)
@@ -260,3 +259,11 @@ int command_doctor(struct command_context *context, int argc, char **argv, struc
 	json_decref(document);
 	return 0;
 }
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.synopsis = "",
+	.help = "the ways into each rank, and what is in the way",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
+	.run = doctor_run,
+};

@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
@@ -56,12 +57,13 @@ static int check_reached(struct command_context *context, const struct answers *
 	return context->status == STATUS_NOTHING ? -1 : 0;
 }
 
-int command_append_evaluated(struct command_context *context, struct error *error)
+int command_answer_evaluated(struct command_context *context, struct error *error)
 {
 	const struct answers *answers = survey_answers(context->engine);
 	struct answer_classes classes;
 	int result;
 
+	survey_wait(context->engine);
 	answer_classes_make(&classes, answers);
 	result = check_reached(context, answers, &classes, error);
 	if (result == 0)
@@ -74,9 +76,10 @@ int command_append_evaluated(struct command_context *context, struct error *erro
 	return result;
 }
 
-int command_eval(struct command_context *context, int argc, char **argv, struct error *error)
+static int eval_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	char *code = command_tail(context, argc, argv, 1);
+	char *code = arguments_text(arguments, 0, arguments->count);
 	int result;
 
 	if (code[0] == '\0')
@@ -84,9 +87,14 @@ int command_eval(struct command_context *context, int argc, char **argv, struct 
 	else
 		result = survey_begin(context, "eval", code, ANSWERS_EVAL, error);
 	free(code);
-	/* A screen shows the answers as they come. */
-	if (result < 0 || context->screen)
-		return result;
-	survey_wait(context->engine);
-	return command_append_evaluated(context, error);
+	return result;
 }
+
+const struct command command_eval = {
+	.name = "eval",
+	.synopsis = "CODE [ranks SET]",
+	.help = "run CODE in each rank, stopped or not, equal answers together",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = eval_run,
+	.answer = command_answer_evaluated,
+};

@@ -28,61 +28,78 @@ static void add(json_t *json, const json_t *body)
 }
 
 /* Flags of Probe's inject, and its ADDRESS. */
-static int check_flags(int argc, char **argv, struct error *error)
+static int check_flags(const struct arguments *arguments, struct error *error)
 {
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "-P") == 0 || strcmp(argv[i], "-b") == 0)
+	for (size_t i = 0; i < arguments->count; i++) {
+		const char *word = arguments->words[i];
+
+		if (strcmp(word, "-P") == 0 || strcmp(word, "-b") == 0)
 			return error_set(
 				error,
 				"%s %s needs the profiler, which does not exist yet; leave out %s",
-				argv[0], argv[i], argv[i]);
-		if (strcmp(argv[i], "-a") == 0 || strchr(argv[i], ':'))
+				arguments->name, word, word);
+		if (strcmp(word, "-a") == 0 || strchr(word, ':'))
 			return error_set(
 				error,
 				"%s opens a socket of the user's own and no port; leave out %.80s, "
 				"or start the program with PROBETUI_ADDRESS and a token",
-				argv[0], argv[i]);
+				arguments->name, word);
 	}
 	return 0;
 }
 
-int command_inject(struct command_context *context, int argc, char **argv, struct error *error)
+static int inject_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	static const struct arguments none = { .usage = "[PID]" };
 	struct asking asking = {
-		.command = argv[0],
+		.command = arguments->name,
 		.request = "inject",
 		.say = say,
 		.add = add,
 	};
-	json_t *arguments;
+	json_t *request;
 	int result;
 
-	if (check_flags(argc, argv, error) < 0 || arguments_parse(&none, argc, argv, error) < 0)
+	if (check_flags(arguments, error) < 0 || arguments_refuse_any(arguments, error) < 0)
 		return -1;
-	arguments = json_pack("{s:f}", "seconds", request_limit(context->engine->settings.timeout));
-	asking.arguments = arguments;
+	request = json_pack("{s:f}", "seconds", request_limit(context->engine->settings.timeout));
+	asking.arguments = request;
 	result = asking_run(&asking, context, error);
-	json_decref(arguments);
+	json_decref(request);
 	return result;
 }
+
+const struct command command_inject = {
+	.name = "inject",
+	.alias = "listen",
+	.synopsis = "[PID | ranks SET]",
+	.help = "put the agent into ranks that run; it says where it listens",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = inject_run,
+};
 
 static void add_result(json_t *json, const json_t *body)
 {
 	json_set_text(json, "result", json_get_string(body, "result", "?"));
 }
 
-int command_eject(struct command_context *context, int argc, char **argv, struct error *error)
+static int eject_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	static const struct arguments none = { .usage = "[PID]" };
 	const struct asking asking = {
-		.command = argv[0],
+		.command = arguments->name,
 		.request = "eject",
 		.say = say,
 		.add = add_result,
 	};
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
 	return asking_run(&asking, context, error);
 }
+
+const struct command command_eject = {
+	.name = "eject",
+	.synopsis = "[PID | ranks SET]",
+	.help = "take the agent out of ranks again; nothing of it is left",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = eject_run,
+};

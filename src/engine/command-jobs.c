@@ -19,21 +19,14 @@
 /* As of a verdict: two samples tell what moves. */
 #define SAMPLE_SECONDS 0.2
 
-int command_jobs(struct command_context *context, int argc, char **argv, struct error *error)
+static int jobs_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	const char *text = NULL;
-	const struct argument options[] = { { "--for", &text, NULL } };
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = 1,
-		.usage = "[--for SECONDS]",
-	};
+	const char *text = arguments_value(arguments, "--for");
 	const struct session *session = &context->engine->session;
 	double seconds = SAMPLE_SECONDS;
 	int result;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
-		return -1;
 	if (text && arguments_seconds(text, "--for", &seconds, error) < 0)
 		return -1;
 	result = gather_jobs(context, seconds, error);
@@ -45,3 +38,12 @@ int command_jobs(struct command_context *context, int argc, char **argv, struct 
 		format_text_jobs(context->out, session);
 	return result;
 }
+
+const struct command command_jobs = {
+	.name = "jobs",
+	.synopsis = "[--for SECONDS]",
+	.help = "the jobs that run here, and how they are",
+	.screen_synopsis = "",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = jobs_run,
+};

@@ -21,8 +21,6 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-#define USAGE "--rank R [--thread TID] [--frame DEPTH] [--secrets]"
-
 /* Which frame: what was named, else what is selected, else the user's. */
 struct spot {
 	const struct rank *rank;
@@ -39,7 +37,7 @@ static int choose_rank(struct command_context *context, struct spot *spot, const
 	int number = -1;
 
 	if (!text && !context->engine->settings.script && session->rank_count > 1)
-		return error_set(error, "locals needs a rank: locals " USAGE);
+		return error_set(error, "locals needs a rank: locals %s", command_locals.synopsis);
 	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
 		return -1;
 	spot->rank = text ? session_find_rank(session, number) : session_selected(session);
@@ -132,43 +130,39 @@ static int answer(struct command_context *context, const struct spot *spot, stru
 }
 
 /* `locals 2` is what many type first. */
-static int refuse_word(const char *word, struct error *error)
+static bool is_number(const char *word)
 {
-	if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
-		return error_set(error, "a rank is named so: locals --rank %.20s", word);
-	return error_set(error, "'%.40s' is one word too many: locals " USAGE, word);
+	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
 
-int command_locals(struct command_context *context, int argc, char **argv, struct error *error)
+static int locals_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	const char *rank = NULL;
-	const char *thread = NULL;
-	const char *frame = NULL;
-	struct spot spot = { .depth = -1, .selection = { .depth = -1 } };
-	const struct argument options[] = {
-		{ "--rank", &rank, NULL },
-		{ "--thread", &thread, NULL },
-		{ "--frame", &frame, NULL },
-		{ "--secrets", NULL, &spot.has_secrets },
+	struct spot spot = {
+		.depth = -1,
+		.selection = { .depth = -1 },
+		.has_secrets = arguments_has(arguments, "--secrets"),
 	};
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = ARRAY_LENGTH(options),
-		.maximum = 1,
-		.usage = USAGE,
-	};
-	int count = arguments_parse(&arguments, argc, argv, error);
 
-	if (count < 0)
+	if (is_number(arguments_word(arguments, 0)))
+		return error_set(error, "a rank is named so: locals --rank %.20s",
+				 arguments->words[0]);
+	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
-	if (count > 0)
-		return refuse_word(argv[1], error);
 	if (gather(context, 0, error) < 0)
 		return -1;
 	context->status = STATUS_USAGE;
-	if (choose_rank(context, &spot, rank, error) < 0 ||
-	    choose_thread(context, &spot, thread, error) < 0 ||
-	    choose_frame(&spot, frame, error) < 0)
+	if (choose_rank(context, &spot, arguments_value(arguments, "--rank"), error) < 0 ||
+	    choose_thread(context, &spot, arguments_value(arguments, "--thread"), error) < 0 ||
+	    choose_frame(&spot, arguments_value(arguments, "--frame"), error) < 0)
 		return -1;
 	return answer(context, &spot, error);
 }
+
+const struct command command_locals = {
+	.name = "locals",
+	.synopsis = "--rank R [--thread TID] [--frame DEPTH] [--secrets]",
+	.help = "the variables of a frame (0 is the innermost)",
+	.flags = COMMAND_REST | COMMAND_SHELL,
+	.run = locals_run,
+};

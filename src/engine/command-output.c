@@ -152,21 +152,14 @@ static void append_rank(struct command_context *context, json_t *document, const
 	buffer_append_char(context->out, '\n');
 }
 
-int command_output(struct command_context *context, int argc, char **argv, struct error *error)
+static int output_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	const char *text = NULL;
-	const struct argument options[] = { { "--lines", &text, NULL } };
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = 1,
-		.usage = "[--lines N]",
-	};
+	const char *text = arguments_value(arguments, "--lines");
 	const struct session *session = &context->engine->session;
 	int lines = LINES_DEFAULT;
 	json_t *document;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
-		return -1;
 	if (text && arguments_integer(text, "number of lines", 1, OUTPUT_LINES, &lines, error) < 0)
 		return -1;
 	if (gather_ranks(context, error) < 0 || gather_named(context, error) < 0)
@@ -181,3 +174,11 @@ int command_output(struct command_context *context, int argc, char **argv, struc
 		json_decref(document);
 	return 0;
 }
+
+const struct command command_output = {
+	.name = "output",
+	.synopsis = "[--lines N] [ranks SET]",
+	.help = "what ranks printed last, where it goes to files",
+	.flags = COMMAND_SHELL | COMMAND_RANKS,
+	.run = output_run,
+};

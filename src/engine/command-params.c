@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
@@ -61,24 +62,23 @@ static void judge(struct command_context *context, const struct paramdiff *diff)
 	gather_finding(context, paramdiff_is_finding(diff));
 }
 
-/* The option may stand in front of the expression. */
-static bool takes_gradients(int argc, char **argv)
+static int diff_params_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
 {
-	return argc > 1 && strcmp(argv[1], "--gradients") == 0;
-}
-
-int command_diff_params(struct command_context *context, int argc, char **argv, struct error *error)
-{
-	const struct paramdiff *diff = &context->engine->session.paramdiff;
-	bool is_of_gradients = takes_gradients(argc, argv);
-	char *expression = command_tail(context, argc, argv, is_of_gradients ? 2 : 1);
+	bool is_of_gradients = arguments_has(arguments, "--gradients");
+	char *expression = arguments_text(arguments, 0, arguments->count);
 	int result = params_begin(context, expression[0] ? expression : DEFAULT_EXPRESSION,
 				  is_of_gradients, error);
 
 	free(expression);
-	/* A screen shows them as they come. */
-	if (result < 0 || context->screen)
-		return result;
+	return result;
+}
+
+static int answer(struct command_context *context, struct error *error)
+{
+	const struct paramdiff *diff = &context->engine->session.paramdiff;
+
+	(void)error;
 	params_wait(context->engine);
 	judge(context, diff);
 	if (context->is_json)
@@ -87,3 +87,15 @@ int command_diff_params(struct command_context *context, int argc, char **argv, 
 		append_text(context->out, diff);
 	return 0;
 }
+
+const struct command command_diff_params = {
+	.name = "diff-params",
+	.synopsis = "[--gradients] [EXPR] [ranks SET]",
+	.help = "all parameters and buffers of EXPR (model), in each rank: the first that differs, "
+		"and how; 1: one does",
+	.screen_synopsis = "[[--gradients] EXPR [ranks SET]]",
+	.screen_help = "all parameters of EXPR (model) over ranks, which differ; alone: again",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = diff_params_run,
+	.answer = answer,
+};

@@ -167,9 +167,10 @@ static int evaluate(struct command_context *context, struct evaluation *evaluati
 	return result;
 }
 
-int command_print(struct command_context *context, int argc, char **argv, struct error *error)
+static int print_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	char *expression = command_tail(context, argc, argv, 1);
+	char *expression = arguments_text(arguments, 0, arguments->count);
 	struct evaluation evaluation = {
 		.control = { .command = "print", .need = CONTROL_STOPPED },
 		.expression = expression,
@@ -185,6 +186,15 @@ int command_print(struct command_context *context, int argc, char **argv, struct
 	free(expression);
 	return result;
 }
+
+const struct command command_print = {
+	.name = "print",
+	.alias = "p",
+	.synopsis = "EXPR [ranks SET]",
+	.help = "evaluate EXPR in the frame looked at, in each stopped rank",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = print_run,
+};
 
 /* Where NAME = VALUE is parted: the first = that is in no bracket or string. */
 static size_t find_equals(const char *text)
@@ -234,9 +244,10 @@ static void mean_looked_at(struct command_context *context)
 	context->ranks_text = context->named;
 }
 
-int command_assign(struct command_context *context, int argc, char **argv, struct error *error)
+static int assign_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	char *text = command_tail(context, argc, argv, 1);
+	char *text = arguments_text(arguments, 0, arguments->count);
 	size_t at = find_equals(text);
 	struct evaluation evaluation = {
 		.control = { .command = "assign", .need = CONTROL_STOPPED },
@@ -259,6 +270,16 @@ int command_assign(struct command_context *context, int argc, char **argv, struc
 	free(text);
 	return result;
 }
+
+const struct command command_assign = {
+	.name = "assign",
+	.synopsis = "NAME = VALUE [ranks SET]",
+	.help = "set a variable of the frame looked at, in the rank looked at",
+	.screen_synopsis = "[NAME = VALUE [ranks SET]]",
+	.screen_help = "set a variable of the frame looked at; alone: that under the cursor",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = assign_run,
+};
 
 static void append_display(struct buffer *out, const struct display *display)
 {
@@ -329,10 +350,11 @@ void command_display_stop(struct command_context *context)
 	list(context);
 }
 
-int command_display(struct command_context *context, int argc, char **argv, struct error *error)
+static int display_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
 	struct session *session = &context->engine->session;
-	char *expression = command_tail(context, argc, argv, 1);
+	char *expression = arguments_text(arguments, 0, arguments->count);
 	int id;
 
 	if (expression[0] == '\0') {
@@ -358,21 +380,32 @@ int command_display(struct command_context *context, int argc, char **argv, stru
 	return 0;
 }
 
-int command_undisplay(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_display = {
+	.name = "display",
+	.synopsis = "[EXPR]",
+	.help = "evaluate EXPR at each stop of the rank looked at; alone: what is",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = display_run,
+};
+
+static int undisplay_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
-	static const struct arguments one = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = "ID",
-	};
 	struct session *session = &context->engine->session;
 	int id;
 
-	if (arguments_parse(&one, argc, argv, error) < 0 ||
-	    arguments_integer(argv[1], "display", 1, INT_MAX, &id, error) < 0)
+	if (arguments_integer(arguments->words[0], "display", 1, INT_MAX, &id, error) < 0)
 		return -1;
 	if (!displays_remove(&session->choice.displays, id))
 		return error_set(error, "nothing is displayed as %d; display lists what is", id);
 	session->revision++;
 	return 0;
 }
+
+const struct command command_undisplay = {
+	.name = "undisplay",
+	.synopsis = "ID",
+	.help = "evaluate it no more",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = undisplay_run,
+};

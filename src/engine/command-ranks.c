@@ -33,14 +33,13 @@ static void append_ranks_json(struct command_context *context)
 	format_document(context->out, ranks);
 }
 
-int command_ranks(struct command_context *context, int argc, char **argv, struct error *error)
+static int ranks_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
 	const struct session *session = &context->engine->session;
 	int result;
 
-	if (arguments_parse(&none, argc, argv, error) < 0)
-		return -1;
+	(void)arguments;
 	result = gather(context, VERDICT_SECONDS, error);
 	if (result == 0 && gather_named(context, error) < 0)
 		return -1;
@@ -53,21 +52,22 @@ int command_ranks(struct command_context *context, int argc, char **argv, struct
 	return result;
 }
 
-int command_verdict(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_ranks = {
+	.name = "ranks",
+	.synopsis = "[ranks SET]",
+	.help = "each rank: state, class, place",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
+	.run = ranks_run,
+};
+
+static int verdict_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
 {
-	const char *span = NULL;
-	const struct argument options[] = { { "--for", &span, NULL } };
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = 1,
-		.usage = "[--for SECONDS]",
-	};
+	const char *span = arguments_value(arguments, "--for");
 	const struct session *session = &context->engine->session;
 	double seconds = VERDICT_SECONDS;
 	int result;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
-		return -1;
 	if (span && arguments_seconds(span, "--for", &seconds, error) < 0)
 		return -1;
 	context->engine->skips_names = !context->engine->settings.record;
@@ -81,6 +81,14 @@ int command_verdict(struct command_context *context, int argc, char **argv, stru
 		gather_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
+
+const struct command command_verdict = {
+	.name = "verdict",
+	.synopsis = "[--for SECONDS]",
+	.help = "which rank is the odd one out, and where",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
+	.run = verdict_run,
+};
 
 static void append_thread(struct command_context *context, const struct rank *rank,
 			  const struct thread *thread, const struct frame_locals *locals)
@@ -196,26 +204,19 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	return result;
 }
 
-int command_stacks(struct command_context *context, int argc, char **argv, struct error *error)
+static int stacks_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	struct look look = { .is_merged = false };
-	const struct argument options[] = {
-		{ "--merge", NULL, &look.is_merged },
-		{ "--native", NULL, &look.is_native },
-		{ "--locals", NULL, &look.has_locals },
-		{ "--secrets", NULL, &look.has_secrets },
-	};
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = ARRAY_LENGTH(options),
-		.usage = "[--merge] [--native] [--locals [--secrets]]",
+	const struct look look = {
+		.is_merged = arguments_has(arguments, "--merge"),
+		.is_native = arguments_has(arguments, "--native"),
+		.has_locals = arguments_has(arguments, "--locals"),
+		.has_secrets = arguments_has(arguments, "--secrets"),
 	};
 	struct engine *engine = context->engine;
 	bool was_native = engine->session.choice.shows_native;
 	int result;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
-		return -1;
 	if (look.is_merged && look.has_locals)
 		return error_set(
 			error,
@@ -229,3 +230,12 @@ int command_stacks(struct command_context *context, int argc, char **argv, struc
 		engine_use_native(engine, was_native);
 	return result;
 }
+
+const struct command command_stacks = {
+	.name = "stacks",
+	.alias = "dump backtrace",
+	.synopsis = "[--merge] [--native] [--locals [--secrets]] [PID | ranks SET]",
+	.help = "the stacks of all threads, or the merged tree",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS | COMMAND_PID,
+	.run = stacks_run,
+};

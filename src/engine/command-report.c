@@ -76,20 +76,14 @@ static int put_out(struct command_context *context, const char *path, struct err
 	return result;
 }
 
-int command_report(struct command_context *context, int argc, char **argv, struct error *error)
+static int report_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	const char *path = NULL;
-	const struct argument options[] = { { "--out", &path, NULL } };
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = 1,
-		.usage = "[--out FILE] [ranks SET]",
-	};
+	const char *path = arguments_value(arguments, "--out");
 	const struct verdict *verdict = &context->engine->session.verdict;
 	bool is_fresh = context->is_fresh;
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0 ||
-	    gather(context, SAMPLE_SECONDS, error) < 0 || gather_named(context, error) < 0)
+	if (gather(context, SAMPLE_SECONDS, error) < 0 || gather_named(context, error) < 0)
 		return -1;
 	look_around(context, is_fresh);
 	/* On the screen it was written when it was said. */
@@ -104,3 +98,11 @@ int command_report(struct command_context *context, int argc, char **argv, struc
 	gather_finding(context, verdict_is_finding(verdict));
 	return 0;
 }
+
+const struct command command_report = {
+	.name = "report",
+	.synopsis = "[--out FILE] [ranks SET]",
+	.help = "one page for a ticket: what is known of the job",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
+	.run = report_run,
+};

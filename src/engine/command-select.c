@@ -81,48 +81,55 @@ static int look(struct command_context *context, struct error *error)
 	return look_for(context, 0, error);
 }
 
-static int show(struct command_context *context)
+static int answer(struct command_context *context, struct error *error)
 {
-	context->engine->session.revision++;
-	if (!context->screen)
-		append_place(context);
+	(void)error;
+	append_place(context);
 	return 0;
 }
 
-static int one_integer(int argc, char **argv, const char *usage, long minimum, int *number,
+static int read_number(const struct arguments *arguments, long minimum, int *number,
 		       struct error *error)
 {
-	const struct arguments one = {
-		.minimum = 1,
-		.maximum = 1,
-		.usage = usage,
-	};
-
-	if (arguments_parse(&one, argc, argv, error) < 0)
-		return -1;
-	return arguments_integer(argv[1], argv[0], minimum, INT_MAX, number, error);
+	return arguments_integer(arguments->words[0], arguments->name, minimum, INT_MAX, number,
+				 error);
 }
 
-int command_rank(struct command_context *context, int argc, char **argv, struct error *error)
+static int rank_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct session *session = &context->engine->session;
 	int number;
 
-	if (one_integer(argc, argv, "N", 0, &number, error) < 0 || look(context, error) < 0)
+	if (read_number(arguments, 0, &number, error) < 0 || look(context, error) < 0)
 		return -1;
 	if (!session_find_rank(session, number))
 		return error_set(error, "there is no rank %d", number);
 	session->choice.selection = (struct selection){ .rank = number, .depth = -1 };
-	return show(context);
+	session->revision++;
+	return 0;
 }
 
-int command_thread(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_rank = {
+	.name = "rank",
+	.synopsis = "N",
+	.help = "look at rank N",
+	.screen_synopsis = "next | previous | N",
+	.screen_help = "look at another rank",
+	.takes = "next, previous or N",
+	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = rank_run,
+	.answer = answer,
+};
+
+static int thread_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct rank *rank;
 	int tid;
 
-	if (one_integer(argc, argv, "TID", -INT_MAX, &tid, error) < 0 || look(context, error) < 0)
+	if (read_number(arguments, -INT_MAX, &tid, error) < 0 || look(context, error) < 0)
 		return -1;
 	rank = session_selected(session);
 	if (!rank)
@@ -132,8 +139,18 @@ int command_thread(struct command_context *context, int argc, char **argv, struc
 	session->choice.selection.tid = tid;
 	session->choice.selection.pid = 0;
 	session->choice.selection.depth = -1;
-	return show(context);
+	session->revision++;
+	return 0;
 }
+
+const struct command command_thread = {
+	.name = "thread",
+	.synopsis = "TID",
+	.help = "look at another thread of the rank",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = thread_run,
+	.answer = answer,
+};
 
 static int select_depth(struct command_context *context, int depth, struct error *error)
 {
@@ -147,15 +164,17 @@ static int select_depth(struct command_context *context, int depth, struct error
 	if ((size_t)depth >= stack->frame_count)
 		return error_set(error, "this is the outermost frame");
 	session->choice.selection.depth = depth;
-	return show(context);
+	session->revision++;
+	return 0;
 }
 
-int command_frame(struct command_context *context, int argc, char **argv, struct error *error)
+static int frame_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	const struct stack *stack;
 	int depth;
 
-	if (one_integer(argc, argv, "N", 0, &depth, error) < 0 || look(context, error) < 0)
+	if (read_number(arguments, 0, &depth, error) < 0 || look(context, error) < 0)
 		return -1;
 	stack = selected_stack(&context->engine->session, error);
 	if (!stack)
@@ -166,14 +185,23 @@ int command_frame(struct command_context *context, int argc, char **argv, struct
 	return select_depth(context, depth, error);
 }
 
-static int step(struct command_context *context, int argc, char **argv, int direction,
+const struct command command_frame = {
+	.name = "frame",
+	.synopsis = "N",
+	.help = "look at frame N; 0 is the innermost",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = frame_run,
+	.answer = answer,
+};
+
+static int step(struct command_context *context, const struct arguments *arguments, int direction,
 		struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	const struct stack *stack;
 	int count, depth, from, last;
 
-	if (arguments_count(argc, argv, &count, error) < 0 || look(context, error) < 0)
+	if (arguments_count(arguments, &count, error) < 0 || look(context, error) < 0)
 		return -1;
 	from = session_selected_depth(session);
 	stack = selected_stack(session, error);
@@ -185,52 +213,67 @@ static int step(struct command_context *context, int argc, char **argv, int dire
 	return select_depth(context, depth, error);
 }
 
-int command_up(struct command_context *context, int argc, char **argv, struct error *error)
+static int up_run(struct command_context *context, const struct arguments *arguments,
+		  struct error *error)
 {
-	return step(context, argc, argv, 1, error);
+	return step(context, arguments, 1, error);
 }
 
-int command_down(struct command_context *context, int argc, char **argv, struct error *error)
+const struct command command_up = {
+	.name = "up",
+	.alias = "u",
+	.synopsis = "[COUNT]",
+	.help = "look at the caller's frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = up_run,
+	.answer = answer,
+};
+
+static int down_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
-	return step(context, argc, argv, -1, error);
+	return step(context, arguments, -1, error);
 }
 
-static void append_focus(struct command_context *context)
+const struct command command_down = {
+	.name = "down",
+	.alias = "d",
+	.synopsis = "[COUNT]",
+	.help = "look at the called frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = down_run,
+	.answer = answer,
+};
+
+static int focus_answer(struct command_context *context, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 
+	(void)error;
 	if (context->is_json) {
 		format_document(context->out, json_pack("{s:o}", "focus",
 							format_json_set(&session->choice.focus)));
-		return;
+		return 0;
 	}
 	buffer_append_string(context->out, "focus ");
 	rankset_append_counted(context->out, &session->choice.focus);
 	buffer_append_char(context->out, '\n');
+	return 0;
 }
 
-/* The words behind the first ones, which may be one set with blanks in it. */
-static char *join_words(int count, char **words)
-{
-	struct buffer text = BUFFER_INIT;
-
-	for (int i = 0; i < count; i++)
-		buffer_printf(&text, "%s%s", i > 0 ? " " : "", words[i]);
-	return buffer_take(&text);
-}
-
-int command_focus(struct command_context *context, int argc, char **argv, struct error *error)
+static int focus_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
 	struct session *session = &context->engine->session;
 	struct rankset focus = RANKSET_INIT;
 	char *text;
 	int result;
 
-	if (argc < 2)
+	if (arguments->count == 0)
 		return error_set(
 			error,
 			"focus needs a set of ranks, such as 0-7,16 or outlier; all is every one");
-	text = join_words(argc - 1, argv + 1);
+	text = arguments_join(arguments, 0, arguments->count);
 	result = look_for(context, gather_seconds(text), error);
 	if (result == 0)
 		result = rankselect_find(text, session, &focus, error);
@@ -238,13 +281,20 @@ int command_focus(struct command_context *context, int argc, char **argv, struct
 		rankset_copy(&session->choice.focus, &focus);
 		session->choice.is_focus_all = strcmp(text, "all") == 0;
 		session->revision++;
-		if (!context->screen)
-			append_focus(context);
 	}
 	rankset_clear(&focus);
 	free(text);
 	return result;
 }
+
+const struct command command_focus = {
+	.name = "focus",
+	.synopsis = "SET",
+	.help = "the ranks that commands act on; all: every one",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = focus_run,
+	.answer = focus_answer,
+};
 
 static void append_names(struct command_context *context)
 {
@@ -268,34 +318,43 @@ static void append_names(struct command_context *context)
 		buffer_append_string(context->out, "no set has a name; name NAME SET gives one\n");
 }
 
-int command_name(struct command_context *context, int argc, char **argv, struct error *error)
+static int name_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct session *session = &context->engine->session;
 	struct rankset named = RANKSET_INIT;
 	char *text;
 	int result;
 
-	if (argc == 1) {
+	if (arguments->count == 0) {
 		append_names(context);
 		return 0;
 	}
-	if (argc == 2)
+	if (arguments->count == 1)
 		return error_set(error,
 				 "name %.40s needs a set of ranks, such as 0-7,16 or outlier; name "
 				 "alone lists",
-				 argv[1]);
-	text = join_words(argc - 2, argv + 2);
+				 arguments->words[0]);
+	text = arguments_join(arguments, 1, arguments->count);
 	result = look_for(context, gather_seconds(text), error);
 	if (result == 0)
 		result = rankselect_find(text, session, &named, error);
 	if (result == 0)
-		result = rankname_set(session, argv[1], &named, error);
+		result = rankname_set(session, arguments->words[0], &named, error);
 	if (result == 0 && !context->screen)
 		append_names(context);
 	rankset_clear(&named);
 	free(text);
 	return result;
 }
+
+const struct command command_name = {
+	.name = "name",
+	.synopsis = "[NAME SET]",
+	.help = "call a set of ranks @NAME; alone: list the names",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = name_run,
+};
 
 static void append_where_json(struct command_context *context, const struct rank *rank,
 			      const struct thread *thread, int depth)
@@ -309,14 +368,15 @@ static void append_where_json(struct command_context *context, const struct rank
 	format_document(context->out, json);
 }
 
-int command_where(struct command_context *context, int argc, char **argv, struct error *error)
+static int where_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	static const struct arguments none = { .usage = "" };
 	const struct session *session = &context->engine->session;
 	const struct stack *stack;
 	int depth;
 
-	if (arguments_parse(&none, argc, argv, error) < 0 || look(context, error) < 0)
+	(void)arguments;
+	if (look(context, error) < 0)
 		return -1;
 	stack = selected_stack(session, error);
 	if (!stack)
@@ -334,3 +394,12 @@ int command_where(struct command_context *context, int argc, char **argv, struct
 	}
 	return 0;
 }
+
+const struct command command_where = {
+	.name = "where",
+	.alias = "w",
+	.synopsis = "",
+	.help = "the stack of the rank and thread looked at",
+	.flags = COMMAND_SHELL,
+	.run = where_run,
+};

@@ -16,27 +16,21 @@
 #include "engine/gather.h"
 #include "engine/setting.h"
 
-int command_set(struct command_context *context, int argc, char **argv, struct error *error)
+static int set_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
 {
-	static const struct arguments arguments = {
-		.maximum = 2,
-		.usage = "[SETTING [VALUE]]",
-	};
 	struct settings *settings = &context->engine->settings;
-	int count = arguments_parse(&arguments, argc, argv, error);
 	const struct setting *setting;
 	const char *warning;
 
-	if (count < 0)
-		return -1;
-	if (count == 0) {
+	if (arguments->count == 0) {
 		setting_append_all(context->out, settings);
 		return 0;
 	}
-	setting = setting_find(argv[1], error);
+	setting = setting_find(arguments->words[0], error);
 	if (!setting)
 		return -1;
-	if (count == 1) {
+	if (arguments->count == 1) {
 		buffer_printf(context->out, "%s ", setting->name);
 		setting->show(settings, context->out);
 		buffer_append_char(context->out, '\n');
@@ -47,7 +41,7 @@ int command_set(struct command_context *context, int argc, char **argv, struct e
 				 "%s cannot change while probetui runs; set it in the config file "
 				 "or with --%s",
 				 setting->name, setting->name);
-	if (setting->set(settings, argv[2], error) < 0)
+	if (setting->set(settings, arguments->words[1], error) < 0)
 		return error_prefix(error, "%s", setting->name);
 	debuggers_send_settings(context->engine);
 	warning = setting->warn ? setting->warn(settings) : NULL;
@@ -56,3 +50,11 @@ int command_set(struct command_context *context, int argc, char **argv, struct e
 	gather_undone(context, "the setting is reset", ":set", "it");
 	return 0;
 }
+
+const struct command command_set = {
+	.name = "set",
+	.synopsis = "[SETTING [VALUE]]",
+	.help = "what can be set, and its values; or set it",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.run = set_run,
+};

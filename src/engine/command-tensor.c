@@ -25,7 +25,6 @@
 #include "protocol/dtype.h"
 #include "protocol/tensoranswer.h"
 
-#define USAGE "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]"
 #define COLUMN_WIDTH 11
 
 struct looking {
@@ -330,7 +329,7 @@ static int choose_rank(struct looking *looking, const char *text, struct error *
 
 	looking->context->status = STATUS_USAGE;
 	if (!text && !engine->settings.script && session->rank_count > 1)
-		return error_set(error, "tensor needs a rank: tensor " USAGE);
+		return error_set(error, "tensor needs a rank: tensor %s", command_tensor.synopsis);
 	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
 		return -1;
 	rank = text ? session_find_rank(session, number) : session_selected(session);
@@ -340,20 +339,6 @@ static int choose_rank(struct looking *looking, const char *text, struct error *
 		return error_set(error, "there is no rank %s", text ? text : "to look at");
 	looking->rank = rank->process.rank;
 	return 0;
-}
-
-/* The words of the expression, as they were typed: options stand around. */
-static char *take_expression(const struct command_context *context, int argc, char **argv)
-{
-	int first = 1;
-	int end;
-
-	while (first + 1 < argc && strncmp(argv[first], "--", 2) == 0)
-		first += strcmp(argv[first], "--sample") == 0 ? 1 : 2;
-	end = first;
-	while (end < argc && strncmp(argv[end], "--", 2) != 0)
-		end++;
-	return command_tail(context, end, argv, first);
 }
 
 static int answer(struct looking *looking, struct error *error)
@@ -368,22 +353,14 @@ static int answer(struct looking *looking, struct error *error)
 	return 0;
 }
 
-int command_tensor(struct command_context *context, int argc, char **argv, struct error *error)
+static int tensor_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
 {
-	const char *rank = NULL;
-	struct looking looking = { .context = context };
-	const struct argument options[] = {
-		{ "--rank", &rank, NULL },
-		{ "--slice", &looking.slice_text, NULL },
-		{ "--npy", &looking.path, NULL },
-		{ "--sample", NULL, &looking.is_sample },
-	};
-	const struct arguments arguments = {
-		.options = options,
-		.option_count = ARRAY_LENGTH(options),
-		.minimum = 1,
-		.maximum = (size_t)argc,
-		.usage = USAGE,
+	struct looking looking = {
+		.context = context,
+		.slice_text = arguments_value(arguments, "--slice"),
+		.path = arguments_value(arguments, "--npy"),
+		.is_sample = arguments_has(arguments, "--sample"),
 	};
 	int result = -1;
 
@@ -391,12 +368,25 @@ int command_tensor(struct command_context *context, int argc, char **argv, struc
 		return error_set(
 			error,
 			"tensor: a recording has no processes to read; compare tells what it has");
-	looking.expression = take_expression(context, argc, argv);
-	if (arguments_parse(&arguments, argc, argv, error) >= 0 &&
-	    gather_ranks(context, error) == 0 && choose_rank(&looking, rank, error) == 0)
+	if (arguments->count == 0)
+		return arguments_refuse(arguments, error);
+	looking.expression = arguments_text(arguments, 0, arguments->count);
+	if (gather_ranks(context, error) == 0 &&
+	    choose_rank(&looking, arguments_value(arguments, "--rank"), error) == 0)
 		result = answer(&looking, error);
 	tensor_answer_clear(&looking.told);
 	tensor_answer_clear(&looking.sliced);
 	free(looking.expression);
 	return result;
 }
+
+const struct command command_tensor = {
+	.name = "tensor",
+	.synopsis = "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
+	.help = "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of it, or all of it "
+		"as a file of numpy",
+	.screen_synopsis = "[EXPR]",
+	.screen_help = "a tensor of the rank looked at; alone: the last one",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = tensor_run,
+};

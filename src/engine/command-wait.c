@@ -46,12 +46,14 @@ static int check_set(struct wait *wait, const char *text, struct error *error)
 	return result;
 }
 
-/* `ranks SET` and `timeout S` behind the first words, in any order. */
-static int take_pairs(struct wait *wait, int first, int *argc, char **argv, struct error *error)
+/* `ranks SET` and `timeout S` behind the first words, in any order; *end is before them. */
+static int take_pairs(struct wait *wait, const struct arguments *arguments, size_t first,
+		      size_t *end, struct error *error)
 {
-	while (*argc - 2 >= first) {
-		const char *name = argv[*argc - 2];
-		const char *value = argv[*argc - 1];
+	*end = arguments->count;
+	while (*end >= first + 2) {
+		const char *name = arguments->words[*end - 2];
+		const char *value = arguments->words[*end - 1];
 		int result;
 
 		if (strcmp(name, "ranks") == 0)
@@ -62,7 +64,7 @@ static int take_pairs(struct wait *wait, int first, int *argc, char **argv, stru
 			break;
 		if (result < 0)
 			return -1;
-		*argc -= 2;
+		*end -= 2;
 	}
 	return 0;
 }
@@ -325,18 +327,20 @@ static int wait_exited(struct wait *wait, struct error *error)
 }
 
 /* The text may be several words: `wait verdict Rank 3 is elsewhere`. */
-static int run_verdict(struct wait *wait, int argc, char **argv, struct error *error)
+static int run_verdict(struct wait *wait, const struct arguments *arguments, struct error *error)
 {
 	int result = -1;
+	size_t end;
 	char *text;
 
-	if (argc < 3)
+	if (arguments->count < 2)
 		return error_set(
 			error,
 			"wait verdict needs a text to wait for: wait verdict TEXT [timeout S]");
-	if (take_pairs(wait, 3, &argc, argv, error) < 0 || gather_ranks(wait->context, error) < 0)
+	if (take_pairs(wait, arguments, 2, &end, error) < 0 ||
+	    gather_ranks(wait->context, error) < 0)
 		return -1;
-	text = command_join(argc, argv, 2);
+	text = arguments_join(arguments, 1, end);
 	wait->text = text;
 	wait->revision = UINT64_MAX;
 	result = wait_verdict(wait, error);
@@ -344,14 +348,16 @@ static int run_verdict(struct wait *wait, int argc, char **argv, struct error *e
 	return result;
 }
 
-static int run_ranks(struct wait *wait, int argc, char **argv,
+static int run_ranks(struct wait *wait, const struct arguments *arguments,
 		     int (*wait_for)(struct wait *wait, struct error *error), struct error *error)
 {
-	if (take_pairs(wait, 2, &argc, argv, error) < 0)
+	size_t end;
+
+	if (take_pairs(wait, arguments, 1, &end, error) < 0)
 		return -1;
-	if (argc != 2)
+	if (end != 1)
 		return error_set(error, "'%.40s' does not fit: wait %s [ranks SET] [timeout S]",
-				 argv[2], argv[1]);
+				 arguments->words[1], arguments->words[0]);
 	wait->context->ranks_text = wait->ranks_text;
 	if (gather_ranks(wait->context, error) < 0)
 		return -1;
@@ -367,35 +373,29 @@ static int run_ranks(struct wait *wait, int argc, char **argv,
 }
 
 /* What watch-nan has begun. */
-static int run_nan(struct wait *wait, int argc, char **argv, struct error *error)
+static int run_nan(struct wait *wait, const struct arguments *arguments, struct error *error)
 {
 	struct engine *engine = wait->context->engine;
+	size_t end;
 
-	if (take_pairs(wait, 2, &argc, argv, error) < 0)
+	if (take_pairs(wait, arguments, 1, &end, error) < 0)
 		return -1;
-	if (argc != 2)
-		return error_set(error, "'%.40s' does not fit: wait nan [timeout S]", argv[2]);
+	if (end != 1)
+		return error_set(error, "'%.40s' does not fit: wait nan [timeout S]",
+				 arguments->words[1]);
 	if (engine->watch_nan.state == WATCH_NAN_NONE)
 		return error_set(error, "wait nan: watch-nan EXPR says what is watched, before");
 	return watch_nan_wait(wait->context, wait->seconds, error);
 }
 
 /* `wait --stuck 60s`: until something is wrong, not until something is so. */
-static int run_watch(struct command_context *context, int argc, char **argv, struct error *error)
+static int run_watch(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
 {
-	const char *stuck = NULL;
-	struct watch_options options = { .folder = NULL };
-	const struct argument rows[] = {
-		{ "--stuck", &stuck, NULL },
-		{ "--report", &options.folder, NULL },
-	};
-	const struct arguments arguments = {
-		.options = rows,
-		.option_count = 2,
-		.usage = "--stuck SECONDS [--report DIR]",
-	};
+	const char *stuck = arguments_value(arguments, "--stuck");
+	struct watch_options options = { .folder = arguments_value(arguments, "--report") };
 
-	if (arguments_parse(&arguments, argc, argv, error) < 0)
+	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
 	if (!stuck)
 		return error_set(
@@ -406,26 +406,27 @@ static int run_watch(struct command_context *context, int argc, char **argv, str
 	return watch_run(context, &options, error);
 }
 
-int command_wait(struct command_context *context, int argc, char **argv, struct error *error)
+static int wait_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
 {
 	struct wait wait = {
 		.context = context,
 		.seconds = WAIT_SECONDS,
 		.began = loop_now(),
 	};
-	const char *what = argc > 1 ? argv[1] : "";
 	int result = -1;
 
-	if (strncmp(what, "--", 2) == 0)
-		result = run_watch(context, argc, argv, error);
-	else if (strcmp(what, "verdict") == 0)
-		result = run_verdict(&wait, argc, argv, error);
-	else if (strcmp(what, "exited") == 0)
-		result = run_ranks(&wait, argc, argv, wait_exited, error);
-	else if (strcmp(what, "stopped") == 0)
-		result = run_ranks(&wait, argc, argv, wait_stopped, error);
-	else if (strcmp(what, "nan") == 0)
-		result = run_nan(&wait, argc, argv, error);
+	if (arguments_has(arguments, "--stuck") || arguments_has(arguments, "--report") ||
+	    strncmp(arguments_word(arguments, 0), "--", 2) == 0)
+		result = run_watch(context, arguments, error);
+	else if (arguments_is(arguments, "verdict"))
+		result = run_verdict(&wait, arguments, error);
+	else if (arguments_is(arguments, "exited"))
+		result = run_ranks(&wait, arguments, wait_exited, error);
+	else if (arguments_is(arguments, "stopped"))
+		result = run_ranks(&wait, arguments, wait_stopped, error);
+	else if (arguments_is(arguments, "nan"))
+		result = run_nan(&wait, arguments, error);
 	else
 		error_set(
 			error,
@@ -434,3 +435,13 @@ int command_wait(struct command_context *context, int argc, char **argv, struct 
 	rankset_clear(&wait.ranks);
 	return result;
 }
+
+const struct command command_wait = {
+	.name = "wait",
+	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
+		    "exited [ranks SET] [timeout S]",
+	.help = "watch the job; leave with 1 and a report when it is stuck or fails; or wait 30 s "
+		"until it is so",
+	.flags = COMMAND_REST | COMMAND_SHELL,
+	.run = wait_run,
+};

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
@@ -97,35 +98,19 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 }
 
 /* The last word, or the first, may be stop; true, and it is cut off. */
-static bool take_stop(char *text)
+static bool take_stop(const struct arguments *arguments, size_t *first, size_t *end)
 {
-	static const char *const words[] = { " --stop", " stop" };
-	size_t length = strlen(text);
+	const char *last = arguments_word(arguments, arguments->count - 1);
+	size_t least = arguments_has(arguments, "--gradients") ? 0 : 1;
 
-	for (size_t i = 0; i < 2; i++) {
-		size_t own = strlen(words[i]);
-
-		if (length > own && strcmp(text + length - own, words[i]) == 0) {
-			text[length - own] = '\0';
-			return true;
-		}
-	}
-	if (strncmp(text, "--stop ", 7) != 0)
+	*first = 0;
+	*end = arguments->count;
+	if (*end > least && (strcmp(last, "stop") == 0 || strcmp(last, "--stop") == 0))
+		--*end;
+	else if (*end > least && arguments_is(arguments, "--stop"))
+		++*first;
+	else
 		return false;
-	memmove(text, text + 7, length - 6);
-	return true;
-}
-
-/* The option in front, as diff-params has it. */
-static bool take_gradients(char *text)
-{
-	static const char option[] = "--gradients";
-	size_t length = sizeof(option) - 1;
-
-	if (strncmp(text, option, length) != 0 || (text[length] != ' ' && text[length] != '\0'))
-		return false;
-	length += strspn(text + length, " ");
-	memmove(text, text + length, strlen(text + length) + 1);
 	return true;
 }
 
@@ -144,7 +129,7 @@ static int begin(struct command_context *context, const char *expression, bool i
 	struct rankset ranks = RANKSET_INIT;
 	int result;
 
-	if (!context->screen && gather_ranks(context, error) < 0)
+	if (gather_ranks(context, error) < 0)
 		return -1;
 	if (gather_named(context, error) < 0)
 		return -1;
@@ -197,11 +182,10 @@ static bool is_armed(const struct engine *engine, void *data)
 	return watch_nan_is_armed(engine);
 }
 
-static int run(struct command_context *context, char *text, struct error *error)
+static int run(struct command_context *context, const char *text, bool is_of_gradients, bool stops,
+	       struct error *error)
 {
 	struct engine *engine = context->engine;
-	bool stops = take_stop(text);
-	bool is_of_gradients = take_gradients(text);
 
 	if (text[0] == '\0')
 		return tell(context, error);
@@ -228,16 +212,29 @@ static int run(struct command_context *context, char *text, struct error *error)
 		error);
 }
 
-int command_watch_nan(struct command_context *context, int argc, char **argv, struct error *error)
+static int watch_nan_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
 {
+	size_t first;
+	size_t end;
+	bool stops = take_stop(arguments, &first, &end);
 	char *text;
 	int result;
 
 	if (context->engine->session.is_replay)
 		return error_set(error,
 				 "watch-nan: a recording has no values; it is for a job that runs");
-	text = command_tail(context, argc, argv, 1);
-	result = run(context, text, error);
+	text = arguments_text(arguments, first, end);
+	result = run(context, text, arguments_has(arguments, "--gradients"), stops, error);
 	free(text);
 	return result;
 }
+
+const struct command command_watch_nan = {
+	.name = "watch-nan",
+	.synopsis = "[[--gradients] EXPR [stop] | off] [ranks SET]",
+	.help = "tell of the first NaN or infinity in its value; stop: and pause the ranks; a "
+		"shell waits for it",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = watch_nan_run,
+};

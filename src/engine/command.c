@@ -10,38 +10,55 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/arguments.h"
 #include "engine/engine.h"
 #include "engine/gather.h"
 #include "engine/nearest.h"
 #include "model/rankselect.h"
 
 #define LINE_MAXIMUM 65536
-#define YES "--yes"
 
-/* Rows of several tables, one after the other. */
-struct cursor {
-	const struct command_table *tables;
-	size_t table_count;
-	size_t table;
-	size_t row;
-	int flags;
-};
-
-static const struct command *next_row(struct cursor *cursor)
+/* True: an earlier table has it, too. */
+static bool was_before(const struct command_cursor *cursor, const struct command *command)
 {
-	while (cursor->table < cursor->table_count) {
-		const struct command_table *table = &cursor->tables[cursor->table];
+	for (size_t i = 0; i < cursor->table; i++) {
+		const struct command_table *table = cursor->tables->items[i];
+
+		for (size_t j = 0; j < table->count; j++)
+			if (table->rows[j] == command)
+				return true;
+	}
+	return false;
+}
+
+const struct command *command_cursor_next(struct command_cursor *cursor)
+{
+	const struct command_tables *tables = cursor->tables;
+
+	while (cursor->table < ARRAY_LENGTH(tables->items) && tables->items[cursor->table]) {
+		const struct command_table *table = tables->items[cursor->table];
 
 		while (cursor->row < table->count) {
-			const struct command *command = &table->rows[cursor->row++];
+			const struct command *command = table->rows[cursor->row++];
 
-			if (command->flags & cursor->flags)
+			if (command->flags & tables->flags && !was_before(cursor, command))
 				return command;
 		}
 		cursor->table++;
 		cursor->row = 0;
 	}
 	return NULL;
+}
+
+static bool is_on_screen(int flags)
+{
+	return !(flags & COMMAND_SHELL);
+}
+
+const char *command_synopsis(const struct command *command, int flags)
+{
+	return is_on_screen(flags) && command->screen_synopsis ? command->screen_synopsis
+							       : command->synopsis;
 }
 
 static bool is_name(const struct command *command, const char *name)
@@ -61,13 +78,13 @@ static bool is_name(const struct command *command, const char *name)
 	return false;
 }
 
-static int not_found(struct cursor cursor, const char *name, struct error *error)
+static int not_found(struct command_cursor cursor, const char *name, struct error *error)
 {
 	const struct command *command;
 	struct nearest nearest;
 
 	nearest_init(&nearest, name);
-	while ((command = next_row(&cursor)))
+	while ((command = command_cursor_next(&cursor)))
 		nearest_offer(&nearest, command->name);
 	if (nearest.best)
 		return error_set(error,
@@ -76,12 +93,12 @@ static int not_found(struct cursor cursor, const char *name, struct error *error
 	return error_set(error, "there is no command '%.40s'; help lists them", name);
 }
 
-static int ambiguous(struct cursor cursor, const char *name, struct error *error)
+static int ambiguous(struct command_cursor cursor, const char *name, struct error *error)
 {
 	struct buffer names = BUFFER_INIT;
 	const struct command *command;
 
-	while ((command = next_row(&cursor))) {
+	while ((command = command_cursor_next(&cursor))) {
 		if (strncmp(command->name, name, strlen(name)) == 0)
 			buffer_printf(&names, "%s%s", names.length > 0 ? ", " : "", command->name);
 	}
@@ -90,20 +107,18 @@ static int ambiguous(struct cursor cursor, const char *name, struct error *error
 	return -1;
 }
 
-const struct command *command_find(const struct command_table *tables, size_t table_count,
-				   const char *name, int flags, struct error *error)
+const struct command *command_lookup(const struct command_tables *tables, const char *name,
+				     struct error *error)
 {
-	struct cursor start = {
+	struct command_cursor start = {
 		.tables = tables,
-		.table_count = table_count,
-		.flags = flags,
 	};
-	struct cursor cursor = start;
+	struct command_cursor cursor = start;
 	const struct command *found = NULL;
 	const struct command *command;
 	int fitting = 0;
 
-	while ((command = next_row(&cursor))) {
+	while ((command = command_cursor_next(&cursor))) {
 		if (is_name(command, name))
 			return command;
 		if (name[0] == '\0' || strncmp(command->name, name, strlen(name)) != 0)
@@ -118,105 +133,40 @@ const struct command *command_find(const struct command_table *tables, size_t ta
 	return fitting == 1 ? found : NULL;
 }
 
-/* One word; *line moves behind it. False at the line's end. */
-static bool next_word(const char **line, struct buffer *word, struct error *error)
-{
-	const char *at = *line + strspn(*line, " \t\r");
-
-	buffer_reset(word);
-	*line = at;
-	if (*at == '\0' || *at == '#')
-		return false;
-	while (*at != '\0' && !strchr(" \t\r", *at)) {
-		const char *end;
-
-		if (*at != '"' && *at != '\'') {
-			buffer_append_char(word, *at++);
-			continue;
-		}
-		end = strchr(at + 1, *at);
-		if (!end) {
-			error_set(error, "the quote %c is not closed", *at);
-			return false;
-		}
-		buffer_append(word, at + 1, (size_t)(end - at - 1));
-		at = end + 1;
-	}
-	*line = at;
-	return true;
-}
-
-char **command_split(const char *line, int *count, struct error *error)
-{
-	struct buffer word = BUFFER_INIT;
-	struct error open_quote = ERROR_INIT;
-	char **words = NULL;
-	size_t capacity = 0;
-
-	*count = 0;
-	ARRAY_GROW(words, 0, capacity);
-	while (next_word(&line, &word, &open_quote)) {
-		ARRAY_GROW(words, (size_t)*count + 1, capacity);
-		words[(*count)++] = xstrdup(word.data);
-	}
-	words[*count] = NULL;
-	buffer_clear(&word);
-	if (!error_is_set(&open_quote))
-		return words;
-	command_free_words(words, *count);
-	error_set(error, "%s", open_quote.message);
-	return NULL;
-}
-
-void command_free_words(char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		free(words[i]);
-	free(words);
-}
-
 /*
- * Cuts `ranks SET` off the words; else the command acts on the focus. The
- * ranks may not be known yet, so that this only sees whether it is a set.
+ * Without `ranks SET` the command acts on the focus. The ranks may not be known
+ * yet, so that this only sees whether it is a set.
  */
-static int take_ranks(struct command_context *context, const struct command *command, int *count,
-		      char **words, struct error *error)
+static int choose_ranks(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct rankselect select = RANKSELECT_INIT;
 	int result;
 
 	rankset_clear(&context->ranks);
-	context->ranks_text = NULL;
-	if (!(command->flags & COMMAND_RANKS))
+	context->ranks_text = arguments->ranks;
+	if (!(arguments->command->flags & COMMAND_RANKS))
 		return 0;
-	if (*count < 3 || strcmp(words[*count - 2], "ranks") != 0) {
+	if (!context->ranks_text) {
 		if (!session->choice.is_focus_all)
 			rankset_copy(&context->ranks, &session->choice.focus);
 		return 0;
 	}
-	*count -= 2;
-	context->ranks_text = words[*count + 1];
 	result = rankselect_parse(&select, context->ranks_text, error);
 	rankselect_clear(&select);
 	return result;
 }
 
-/* Cuts a PID off the words: its rank is the only one that is meant. */
-static int take_pid(struct command_context *context, const struct command *command, int *count,
-		    char **words, struct error *error)
+/* The rank of a PID is the only one that is meant. */
+static int choose_pid(struct command_context *context, const char *pid, struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	char *pid = *count > 1 ? words[1] : NULL;
 
-	context->cut_words = 0;
-	if (!(command->flags & COMMAND_PID) || !pid || !settings_is_pid(pid) || context->ranks_text)
+	if (!pid)
 		return 0;
-	if (!context->screen && gather_ranks(context, error) < 0)
+	if (gather_ranks(context, error) < 0)
 		return -1;
-	memmove(words + 1, words + 2, (size_t)(*count - 2) * sizeof(*words));
-	words[--*count] = pid;
-	context->cut_words = 1;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct process *process = &session->ranks[i]->process;
 
@@ -231,28 +181,6 @@ static int take_pid(struct command_context *context, const struct command *comma
 			 pid);
 }
 
-static void take_yes(struct command_context *context, const struct command *command, int *count,
-		     char **words)
-{
-	int kept = 0;
-
-	if (!(command->flags & COMMAND_ASKS))
-		return;
-	context->is_confirmed = context->is_confirmed || context->engine->settings.is_yes;
-	for (int i = 0; i < *count; i++) {
-		char *word = words[i];
-
-		if (strcmp(word, YES) == 0) {
-			context->is_confirmed = true;
-			continue;
-		}
-		/* The words are freed by those who made them. */
-		words[i] = words[kept];
-		words[kept++] = word;
-	}
-	*count = kept;
-}
-
 int command_confirm(struct command_context *context, char *owned_question, struct error *error)
 {
 	if (context->is_confirmed) {
@@ -264,48 +192,36 @@ int command_confirm(struct command_context *context, char *owned_question, struc
 		context->question = owned_question;
 		return 0;
 	}
-	error_set(error, "%s " YES " does it", owned_question);
+	error_set(error, "%s --yes does it", owned_question);
 	free(owned_question);
 	return -1;
 }
 
-/* Moves *line over one word, as next_word() does. */
-static void skip_word(const char **line)
+static const struct command_hook *find_hook(const struct command_context *context,
+					    const struct command *command)
 {
-	struct buffer word = BUFFER_INIT;
+	for (size_t i = 0; context->screen && i < ARRAY_LENGTH(context->tables->items); i++) {
+		const struct command_table *table = context->tables->items[i];
 
-	next_word(line, &word, NULL);
-	buffer_clear(&word);
+		for (size_t j = 0; j < table->hook_count; j++)
+			if (table->hooks[j]->command == command)
+				return table->hooks[j];
+	}
+	return NULL;
 }
 
-char *command_join(int argc, char **argv, int first)
+static int run(struct command_context *context, const struct arguments *arguments,
+	       struct error *error)
 {
-	struct buffer text = BUFFER_INIT;
+	const struct command *command = arguments->command;
+	const struct command_hook *hook = find_hook(context, command);
+	int result = (hook && hook->run ? hook->run : command->run)(context, arguments, error);
 
-	for (int i = first; i < argc; i++)
-		buffer_printf(&text, "%s%s", i > first ? " " : "", argv[i]);
-	return buffer_take(&text);
-}
-
-char *command_tail(const struct command_context *context, int argc, char **argv, int first)
-{
-	const char *start = context->line;
-	const char *end;
-
-	if (first >= argc)
-		return xstrdup("");
-	if (!start)
-		return command_join(argc, argv, first);
-	for (int i = 0; i < first + context->cut_words; i++)
-		skip_word(&start);
-	start += strspn(start, " \t\r");
-	/* It was cut off the words. */
-	if (context->is_confirmed && strncmp(start, YES " ", strlen(YES " ")) == 0)
-		start += strlen(YES) + strspn(start + strlen(YES), " \t\r");
-	end = start;
-	for (int i = first; i < argc; i++)
-		skip_word(&end);
-	return xasprintf("%.*s", (int)(end - start), start);
+	if (result == 0 && command->answer && !context->screen)
+		result = command->answer(context, error);
+	if (result == 0 && hook && hook->after && !context->question)
+		hook->after(context);
+	return result;
 }
 
 static int check_json(const struct command_context *context, const struct command *command,
@@ -316,55 +232,86 @@ static int check_json(const struct command_context *context, const struct comman
 	return 0;
 }
 
-int command_run_words(struct command_context *context, const struct command_table *tables,
-		      size_t table_count, int word_count, char **words, int flags,
-		      struct error *error)
+int command_run(struct command_context *context, const struct command_tables *tables,
+		struct arguments *arguments, struct error *error)
 {
-	const struct command *command = command_find(tables, table_count, words[0], flags, error);
+	const struct command *command = arguments->command;
 	int result = -1;
 
-	context->tables = tables;
-	context->table_count = table_count;
 	context->status = STATUS_DONE;
+	if (!command)
+		return 0;
+	context->tables = tables;
 	context->failed_rank = -1;
-	if (command)
-		take_yes(context, command, &word_count, words);
-	if (command && check_json(context, command, error) == 0 &&
-	    take_ranks(context, command, &word_count, words, error) == 0 &&
-	    take_pid(context, command, &word_count, words, error) == 0)
-		result = command->run(context, word_count, words, error);
+	if (command->flags & COMMAND_ASKS)
+		context->is_confirmed = context->is_confirmed || arguments->has_yes ||
+					context->engine->settings.is_yes;
+	if (check_json(context, command, error) == 0 &&
+	    choose_ranks(context, arguments, error) == 0 &&
+	    choose_pid(context, arguments->pid, error) == 0 &&
+	    arguments_parse(arguments, error) == 0)
+		result = run(context, arguments, error);
 	rankset_clear(&context->ranks);
 	context->ranks_text = NULL;
-	context->cut_words = 0;
 	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
 		context->status = gather_is_none_reachable(context) ? STATUS_NOTHING : STATUS_USAGE;
 	return result;
 }
 
-int command_run_line(struct command_context *context, const struct command_table *tables,
-		     size_t table_count, const char *line, int flags, struct error *error)
+/* Finds the row of a line that is split; an empty one has none. */
+static int find_row(struct arguments *arguments, const struct command_tables *tables,
+		    struct error *error)
 {
-	int count;
-	char **words;
-	int result = 0;
+	const struct command *command;
 
-	context->status = 0;
+	if (!arguments->name)
+		return 0;
+	command = command_lookup(tables, arguments->name, error);
+	if (!command)
+		return -1;
+	arguments_begin(arguments, command, tables->flags);
+	return 0;
+}
+
+int command_parse(struct arguments *arguments, const struct command_tables *tables,
+		  const char *line, struct error *error)
+{
 	if (strlen(line) > LINE_MAXIMUM) {
-		context->status = STATUS_USAGE;
+		*arguments = (struct arguments)ARGUMENTS_INIT;
 		return error_set(error, "the line is too long");
 	}
-	words = command_split(line, &count, error);
-	if (!words) {
-		context->status = STATUS_USAGE;
+	if (arguments_split(arguments, line, error) < 0)
 		return -1;
-	}
-	context->line = line;
-	if (count > 0)
-		result =
-			command_run_words(context, tables, table_count, count, words, flags, error);
-	context->line = NULL;
-	command_free_words(words, count);
+	return find_row(arguments, tables, error);
+}
+
+int command_run_line(struct command_context *context, const struct command_tables *tables,
+		     const char *line, struct error *error)
+{
+	struct arguments arguments;
+	int result = command_parse(&arguments, tables, line, error);
+
+	context->status = STATUS_USAGE;
+	context->failed_rank = -1;
+	if (result == 0)
+		result = command_run(context, tables, &arguments, error);
+	arguments_clear(&arguments);
+	return result;
+}
+
+int command_run_words(struct command_context *context, const struct command_tables *tables,
+		      int word_count, char **words, struct error *error)
+{
+	struct arguments arguments;
+	int result;
+
+	arguments_set_words(&arguments, (size_t)word_count, words);
+	result = find_row(&arguments, tables, error);
+	context->status = STATUS_USAGE;
+	if (result == 0)
+		result = command_run(context, tables, &arguments, error);
+	arguments_clear(&arguments);
 	return result;
 }
 
@@ -399,12 +346,15 @@ static void append_words(struct buffer *out, const char *text, int column, int i
 	buffer_append_char(out, '\n');
 }
 
-static void append_row(struct buffer *out, const struct command *command)
+static void append_row(struct buffer *out, const struct command *command, int flags)
 {
+	const char *synopsis = command_synopsis(command, flags);
+	const char *help = command->help;
 	struct buffer call = BUFFER_INIT;
 
-	buffer_printf(&call, "%s%s%s", command->name, command->arguments[0] != '\0' ? " " : "",
-		      command->arguments);
+	if (is_on_screen(flags) && command->screen_help)
+		help = command->screen_help;
+	buffer_printf(&call, "%s%s%s", command->name, synopsis[0] != '\0' ? " " : "", synopsis);
 	if (call.length > CALL_COLUMNS) {
 		buffer_append_string(out, "  ");
 		append_words(out, call.data, 2, CALL_INDENT);
@@ -412,22 +362,19 @@ static void append_row(struct buffer *out, const struct command *command)
 	} else {
 		buffer_printf(out, "  %-*s  ", CALL_COLUMNS, call.data);
 	}
-	append_words(out, command->help, HELP_INDENT, HELP_INDENT);
+	append_words(out, help, HELP_INDENT, HELP_INDENT);
 	buffer_clear(&call);
 }
 
-void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
-			 int flags)
+void command_append_help(struct buffer *out, const struct command_tables *tables)
 {
-	struct cursor cursor = {
+	struct command_cursor cursor = {
 		.tables = tables,
-		.table_count = table_count,
-		.flags = flags,
 	};
 	const struct command *command;
 
-	while ((command = next_row(&cursor))) {
+	while ((command = command_cursor_next(&cursor))) {
 		if (!(command->flags & COMMAND_INTERNAL))
-			append_row(out, command);
+			append_row(out, command, tables->flags);
 	}
 }

@@ -15,6 +15,7 @@
 
 #include "protocol/rankset.h"
 
+struct arguments;
 struct buffer;
 struct engine;
 struct error;
@@ -31,6 +32,9 @@ enum command_flag {
 	COMMAND_ASKS = 128,    /* may cost something: takes --yes */
 	COMMAND_PID = 256,     /* its first word may be the PID of a rank, in
 				* place of `ranks SET` */
+	COMMAND_REST = 512,    /* its words are a text: an expression, code */
+	COMMAND_MOVES = 1024,  /* moves and shows only, also in a console without
+				* a debugger */
 };
 
 /*
@@ -50,13 +54,11 @@ struct command_context {
 	struct rankset exited; /* ranks whose end a script has told */
 	uint64_t stops_told;   /* so many of the session's stops, too */
 	bool was_job_told;     /* the end of the job that was started, too */
-	/* What command_run_words sets for the command: */
+	/* What command_run() sets for the command: */
 	struct rankset ranks;	      /* `ranks SET`, else the focus; empty: all;
 				       * gather_named makes it final */
 	const char *ranks_text;	      /* the SET; NULL: none was named */
-	const char *line;	      /* as it was typed; NULL: it came as words */
 	char named[16];		      /* the number of the rank whose PID was given */
-	int cut_words;		      /* of the line, behind its first: that PID */
 	bool is_confirmed;	      /* --yes, or a person said so (a screen sets it
 				       * before it runs the line again) */
 	char *question;		      /* a screen is to ask this ("Quit its debugger?", y or
@@ -70,66 +72,99 @@ struct command_context {
 	bool is_put_off;	      /* nothing was done: the line is to be run again when
 				       * they have stopped */
 	int failed_rank;	      /* the only one that a failure is of; -1 */
-	const struct command_table *tables;
-	size_t table_count;
+	const struct command_tables *tables;
 };
+
+/* 0, or -1 with a sentence. */
+typedef int command_function(struct command_context *context, const struct arguments *arguments,
+			     struct error *error);
 
 struct command {
 	const char *name;
-	const char *alias;     /* "return r": other names; may be NULL */
-	const char *arguments; /* "A B", "[--for SECONDS]", "" */
-	const char *help;      /* one line */
+	const char *alias;    /* "return r": other names; NULL: none */
+	const char *synopsis; /* "A B", "[--for SECONDS]", "" */
+	const char *help;     /* one line */
+	/* The same of a screen, where they differ there; else NULL. */
+	const char *screen_synopsis;
+	const char *screen_help;
+	/* What a screen says that it takes ("one name"); NULL: the synopsis says it. */
+	const char *takes;
 	int flags;
-	/* 0, or -1 with a sentence. argv[0] is the name. */
-	int (*run)(struct command_context *context, int argc, char **argv, struct error *error);
+	command_function *run;
+	/*
+	 * In a shell, after run(): waits for the answer and writes it. On a screen views
+	 * show answers as they come. May be NULL.
+	 */
+	int (*answer)(struct command_context *context, struct error *error);
 };
 
-/* A list of tables (arrays), as main.c joins them. */
+/* What the screen does for a command of the engine: instead of run(), or after it. */
+struct command_hook {
+	const struct command *command;
+	command_function *run; /* in place of the row's; NULL: the row's */
+	/* Not called after a failure, nor before a question is answered; may be NULL. */
+	void (*after)(struct command_context *context);
+};
+
+/*
+ * A list of rows, in the order of help. A row that stands in several tables
+ * counts in the first.
+ */
 struct command_table {
-	const struct command *rows;
+	const struct command *const *rows;
 	size_t count;
+	const struct command_hook *const *hooks; /* of a screen */
+	size_t hook_count;
 };
 
 extern const struct command_table engine_commands;
+
+/* The commands of one place, where rows with one of flags can be said. */
+struct command_tables {
+	const struct command_table *items[2]; /* the second may be NULL */
+	int flags;			      /* COMMAND_SHELL, or COMMAND_SCREEN */
+};
 
 /*
  * Finds name, an alias or an abbreviation that fits one command only; NULL
  * and a sentence (with the near ones) otherwise.
  */
-const struct command *command_find(const struct command_table *tables, size_t table_count,
-				   const char *name, int flags, struct error *error);
+const struct command *command_lookup(const struct command_tables *tables, const char *name,
+				     struct error *error);
+/* The rows of a place, one after the other. */
+struct command_cursor {
+	const struct command_tables *tables;
+	size_t table; /* of the next one; 0 at first */
+	size_t row;
+};
+/* NULL: that was the last. */
+const struct command *command_cursor_next(struct command_cursor *cursor);
+/* The synopsis where one of flags is meant: a screen's may be another. */
+const char *command_synopsis(const struct command *command, int flags);
 /*
- * Runs words[0] with its arguments. -1 and a sentence when it failed;
- * context->status is then STATUS_USAGE, or STATUS_NOTHING where no rank can be
- * reached, unless the command has set it.
+ * Parses a line as far as its row is needed for that; arguments_clear(). -1 and a
+ * sentence where there is none; an empty line has none, either.
  */
-int command_run_words(struct command_context *context, const struct command_table *tables,
-		      size_t table_count, int word_count, char **words, int flags,
-		      struct error *error);
+int command_parse(struct arguments *arguments, const struct command_tables *tables,
+		  const char *line, struct error *error);
+/*
+ * Runs what command_parse() gave, one of these tables; an empty line does nothing.
+ * -1 and a sentence when it failed; context->status is then STATUS_USAGE, or
+ * STATUS_NOTHING where no rank can be reached, unless the command has set it.
+ */
+int command_run(struct command_context *context, const struct command_tables *tables,
+		struct arguments *arguments, struct error *error);
+/* Both, of a line, and of words that a shell has split. */
+int command_run_line(struct command_context *context, const struct command_tables *tables,
+		     const char *line, struct error *error);
+int command_run_words(struct command_context *context, const struct command_tables *tables,
+		      int word_count, char **words, struct error *error);
 /*
  * For a command that costs something: 1, go ahead; 0, a screen asks the
  * question first; -1 and a sentence, a shell lacks --yes.
  */
 int command_confirm(struct command_context *context, char *owned_question, struct error *error);
-/* The words from argv[first] on, with a blank between them; free() it. */
-char *command_join(int argc, char **argv, int first);
-/*
- * The words from argv[first] on as they were typed, with quotes and blanks, for
- * what is no word of ours: an expression. free() it; "" where there is none.
- */
-char *command_tail(const struct command_context *context, int argc, char **argv, int first);
-/*
- * Splits a line into words ("" and '' quote, a word that begins with # ends
- * the line). Free with command_free_words; NULL and a sentence when a quote
- * is open. The count may be 0.
- */
-char **command_split(const char *line, int *count, struct error *error);
-void command_free_words(char **words, int count);
-/* Appends a line a command with one of flags. */
-void command_append_help(struct buffer *out, const struct command_table *tables, size_t table_count,
-			 int flags);
-/* Splits a line into words and runs it; an empty line does nothing. */
-int command_run_line(struct command_context *context, const struct command_table *tables,
-		     size_t table_count, const char *line, int flags, struct error *error);
+/* Appends a line a command. */
+void command_append_help(struct buffer *out, const struct command_tables *tables);
 
 #endif

@@ -147,8 +147,7 @@ static const struct shell shells[] = {
 struct script {
 	struct buffer *out;
 	const struct shell *shell;
-	const struct command_table *tables;
-	size_t table_count;
+	const struct command_tables *tables;
 };
 
 /*
@@ -203,10 +202,11 @@ static void append_settings(const struct script *script)
 static void for_commands(const struct script *script,
 			 void (*append)(const struct script *script, const struct command *command))
 {
-	for (size_t i = 0; i < script->table_count; i++)
-		for (size_t j = 0; j < script->tables[i].count; j++)
-			if (script->tables[i].rows[j].flags & COMMAND_SHELL)
-				append(script, &script->tables[i].rows[j]);
+	struct command_cursor cursor = { .tables = script->tables };
+	const struct command *command;
+
+	while ((command = command_cursor_next(&cursor)))
+		append(script, command);
 }
 
 static void append_command_name(const struct script *script, const struct command *command)
@@ -284,7 +284,7 @@ static void append_values(const struct script *script, const struct synopsis_par
 static void append_command(const struct script *script, const struct command *command)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
-	size_t count = synopsis_split(command->arguments, parts);
+	size_t count = synopsis_split(command->synopsis, parts);
 	bool has_values = false;
 
 	if (count == 0)
@@ -355,13 +355,12 @@ static void append_arguments(const struct script *script)
 	buffer_append_string(out, "\tesac\n}\n");
 }
 
-int completion_append(struct buffer *out, const char *shell, const struct command_table *tables,
-		      size_t table_count, struct error *error)
+int completion_append(struct buffer *out, const char *shell, const struct command_tables *tables,
+		      struct error *error)
 {
 	struct script script = {
 		.out = out,
 		.tables = tables,
-		.table_count = table_count,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(shells); i++)

@@ -10,11 +10,11 @@
 #include <stddef.h>
 
 struct buffer;
-struct command_table;
+struct command_tables;
 struct error;
 
 /* Appends the script of a shell; -1 and a sentence when it is not known. */
-int completion_append(struct buffer *out, const char *shell, const struct command_table *tables,
-		      size_t table_count, struct error *error);
+int completion_append(struct buffer *out, const char *shell, const struct command_tables *tables,
+		      struct error *error);
 
 #endif

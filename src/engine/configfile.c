@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "engine/command.h"
+#include "engine/arguments.h"
 #include "engine/setting.h"
 #include "engine/settings.h"
 
@@ -30,15 +30,6 @@ struct config {
 	size_t seen_capacity;
 	int number; /* of the line that is read */
 };
-
-static char *join(char **words, int from, int count)
-{
-	struct buffer text = BUFFER_INIT;
-
-	for (int i = from; i < count; i++)
-		buffer_printf(&text, "%s%s", i > from ? " " : "", words[i]);
-	return buffer_take(&text);
-}
 
 /* The same twice is fine; something else is a mistake of one of the lines. */
 static int note(struct config *config, char *owned_name, char *owned_value, struct error *error)
@@ -80,57 +71,53 @@ static int apply_set(struct config *config, const char *name, const char *value,
 	return note(config, xasprintf("set %s", name), xstrdup(value), error);
 }
 
-static int apply_bind(struct config *config, const char *line, int count, char **words,
-		      struct error *error)
+static int apply_bind(struct config *config, const struct arguments *arguments, struct error *error)
 {
 	struct settings *settings = config->settings;
 
-	if (count < 3)
+	if (arguments->count < 2)
 		return error_set(error, "bind needs a key and a command: bind KEY COMMAND");
 	ARRAY_GROW(settings->binds, settings->bind_count, settings->bind_capacity);
 	settings->binds[settings->bind_count++] = (struct config_line){
-		xstrdup(line),
+		xstrdup(arguments->line),
 		config->number,
 	};
-	return note(config, xasprintf("bind %s", words[1]), join(words, 2, count), error);
+	return note(config, xasprintf("bind %s", arguments->words[0]),
+		    arguments_join(arguments, 1, arguments->count), error);
 }
 
-static int apply_words(struct config *config, const char *line, int count, char **words,
+/* "set NAME VALUE", or "NAME VALUE" alone. */
+static int apply_words(struct config *config, const struct arguments *arguments,
 		       struct error *error)
 {
-	int first = strcmp(words[0], "set") == 0 ? 1 : 0;
-	const char *value = "on";
+	bool is_set = strcmp(arguments->name, "set") == 0;
+	const char *name = is_set ? arguments_word(arguments, 0) : arguments->name;
+	size_t at = is_set ? 1 : 0;
 
-	if (strcmp(words[0], "bind") == 0)
-		return apply_bind(config, line, count, words, error);
-	if (count <= first)
+	if (strcmp(arguments->name, "bind") == 0)
+		return apply_bind(config, arguments, error);
+	if (arguments->count < at)
 		return error_set(error, "set needs a name and a value: set NAME VALUE");
-	if (!setting_find(words[first], NULL) && first == 0)
+	if (!is_set && !setting_find(name, NULL))
 		return error_set(
 			error, "'%.40s' is none of set NAME VALUE, theme NAME and bind KEY COMMAND",
-			words[0]);
-	if (count > first + 2)
-		return error_set(error, "'%.40s' is one word too many", words[first + 2]);
-	if (first == 1 && count == first + 1)
-		return error_set(error, "set %.40s needs a value: set %.40s VALUE", words[1],
-				 words[1]);
+			name);
+	if (arguments->count > at + 1)
+		return error_set(error, "'%.40s' is one word too many", arguments->words[at + 1]);
+	if (is_set && arguments->count == at)
+		return error_set(error, "set %.40s needs a value: set %.40s VALUE", name, name);
 	/* A switch that is named alone is on. */
-	if (count == first + 2)
-		value = words[first + 1];
-	return apply_set(config, words[first], value, error);
+	return apply_set(config, name, arguments->count > at ? arguments->words[at] : "on", error);
 }
 
 static int apply_line(struct config *config, const char *line, struct error *error)
 {
-	int count;
-	char **words = command_split(line, &count, error);
-	int result = 0;
+	struct arguments arguments;
+	int result = arguments_split(&arguments, line, error);
 
-	if (!words)
-		return -1;
-	if (count > 0)
-		result = apply_words(config, line, count, words, error);
-	command_free_words(words, count);
+	if (result == 0 && arguments.name)
+		result = apply_words(config, &arguments, error);
+	arguments_clear(&arguments);
 	return result;
 }
 

@@ -203,7 +203,7 @@ int control_choose(struct control *control, struct command_context *context, str
 			error,
 			"%s: this is a recording; only a job that runs can be told to do something",
 			control->command);
-	if (!context->screen && gather_ranks(context, error) < 0)
+	if (gather_ranks(context, error) < 0)
 		return -1;
 	if (gather_named(context, error) < 0)
 		return -1;

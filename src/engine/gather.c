@@ -522,6 +522,8 @@ int gather_ranks(struct command_context *context, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 
+	if (context->screen)
+		return 0;
 	if (is_live(context) && await_ranks(context, error) < 0)
 		return -1;
 	if (is_live(context) && !context->is_fresh && !engine_awaits_ranks(context->engine) &&

@@ -45,7 +45,7 @@ int gather(struct command_context *context, double seconds, struct error *error)
 int gather_named(struct command_context *context, struct error *error);
 /* After gather with one sample that found something: judges as `verdict`. */
 int gather_settled(struct command_context *context, struct error *error);
-/* Only the ranks; without a sample, unless `ranks SET` needs the verdict. */
+/* Only the ranks; without a sample, unless `ranks SET` needs the verdict. A screen has them. */
 int gather_ranks(struct command_context *context, struct error *error);
 /* What jobs there are, and with samples over that time how they are. */
 int gather_jobs(struct command_context *context, double seconds, struct error *error);

@@ -325,8 +325,8 @@ static ssize_t read_line(struct command_context *context, FILE *file, char **lin
 	return getline(line, capacity, file);
 }
 
-static int run_lines(struct command_context *context, const struct command_table *tables,
-		     size_t table_count, FILE *file, struct error *error)
+static int run_lines(struct command_context *context, const struct command_tables *tables,
+		     FILE *file, struct error *error)
 {
 	char *line = NULL;
 	size_t capacity = 0;
@@ -347,8 +347,7 @@ static int run_lines(struct command_context *context, const struct command_table
 		if (length > 0 && line[length - 1] == '\n')
 			line[length - 1] = '\0';
 		context->is_fresh = false;
-		result = command_run_line(context, tables, table_count, line, COMMAND_SHELL,
-					  &failure);
+		result = command_run_line(context, tables, line, &failure);
 		script_append_events(context);
 		if (stops_of(context) != stops && context->stops_told != told)
 			command_display_stop(context);
@@ -364,8 +363,8 @@ static int run_lines(struct command_context *context, const struct command_table
 	return error_is_set(error) ? -1 : status;
 }
 
-int script_run(struct command_context *context, const struct command_table *tables,
-	       size_t table_count, const char *path, struct error *error)
+int script_run(struct command_context *context, const struct command_tables *tables,
+	       const char *path, struct error *error)
 {
 	bool is_input = strcmp(path, "-") == 0;
 	FILE *file = is_input ? stdin : fopen(path, "re");
@@ -373,7 +372,7 @@ int script_run(struct command_context *context, const struct command_table *tabl
 
 	if (!file)
 		return error_set_errno(error, errno, "cannot open the script %s", path);
-	status = run_lines(context, tables, table_count, file, error);
+	status = run_lines(context, tables, file, error);
 	if (status >= 0 && ferror(file)) {
 		error_set_errno(error, errno, "cannot read the script %s", path);
 		status = -1;

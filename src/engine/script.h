@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct command_context;
-struct command_table;
+struct command_tables;
 struct error;
 
 /*
@@ -16,8 +16,8 @@ struct error;
  * output after each line. Returns the exit status; -1 and a sentence when the
  * file cannot be read.
  */
-int script_run(struct command_context *context, const struct command_table *tables,
-	       size_t table_count, const char *path, struct error *error);
+int script_run(struct command_context *context, const struct command_tables *tables,
+	       const char *path, struct error *error);
 /*
  * Appends a line for each stop and each rank that ended since the last call;
  * first what stopped, as a stop comes before the end of its rank.

@@ -72,3 +72,78 @@ bool synopsis_fits(const struct synopsis_part *parts, size_t count, size_t part,
 			return is_value_of(parts, count, part, previous);
 	return part < count && !parts[part].is_value;
 }
+
+static void skip_blanks(const char **at)
+{
+	*at += strspn(*at, " ");
+}
+
+static bool take_token(const char **at, const char *token)
+{
+	size_t length = strlen(token);
+
+	if (strncmp(*at, token, length) != 0 || !strchr(SEPARATORS, (*at)[length]))
+		return false;
+	*at += length;
+	return true;
+}
+
+/* Skips a word; true: it is counted. An option is not, nor a value of one. */
+static bool count_word(const char **at)
+{
+	bool is_option = strncmp(*at, "--", 2) == 0;
+
+	if (take_token(at, "ranks SET") || take_token(at, "PID | ranks SET"))
+		return false;
+	*at += strcspn(*at, SEPARATORS);
+	if (is_option && (*at)[0] == ' ' && isupper((unsigned char)(*at)[1]))
+		*at += 1 + strcspn(*at + 1, SEPARATORS);
+	return !is_option;
+}
+
+/* Alternatives up to the end of a bracket, which is skipped, or of the text. */
+static void count_alternatives(const char **at, struct synopsis_count *count)
+{
+	struct synopsis_count one = { .minimum = 0 };
+	bool is_first = true;
+
+	*count = (struct synopsis_count){ .minimum = 0 };
+	for (;;) {
+		skip_blanks(at);
+		if (**at == '[') {
+			struct synopsis_count inner;
+
+			++*at;
+			count_alternatives(at, &inner);
+			one.maximum += inner.maximum;
+		} else if (**at != '|' && **at != ']' && **at != '\0') {
+			bool is_counted = count_word(at);
+
+			one.minimum += is_counted;
+			one.maximum += is_counted;
+		} else {
+			if (is_first || one.minimum < count->minimum)
+				count->minimum = one.minimum;
+			if (one.maximum > count->maximum)
+				count->maximum = one.maximum;
+			one = (struct synopsis_count){ .minimum = 0 };
+			is_first = false;
+			if (**at != '\0')
+				++*at;
+			if (**at == '\0' || (*at)[-1] == ']')
+				return;
+		}
+	}
+}
+
+void synopsis_count(const char *synopsis, struct synopsis_count *count)
+{
+	struct synopsis_part parts[SYNOPSIS_PARTS];
+	size_t part_count = synopsis_split(synopsis, parts);
+
+	count_alternatives(&synopsis, count);
+	count->is_choice = part_count > 0;
+	for (size_t i = 0; i < part_count; i++)
+		if (parts[i].kind != SYNOPSIS_WORD || parts[i].text[0] == '-')
+			count->is_choice = false;
+}

@@ -42,4 +42,13 @@ size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS
 bool synopsis_fits(const struct synopsis_part *parts, size_t count, size_t part,
 		   const char *previous);
 
+/* How many words stand behind the command, but for options and `ranks SET`. */
+struct synopsis_count {
+	size_t minimum;
+	size_t maximum;
+	bool is_choice; /* of small words only: "next | previous", "[on | off]" */
+};
+
+void synopsis_count(const char *synopsis, struct synopsis_count *count);
+
 #endif

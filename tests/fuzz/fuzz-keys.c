@@ -7,21 +7,18 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "engine/command.h"
+#include "engine/arguments.h"
 #include "tests/fuzz/fuzz.h"
 #include "ui/keymap.h"
 
 static void take_line(struct keymap *keymap, const char *line)
 {
 	struct error error = ERROR_INIT;
-	int count;
-	char **words = command_split(line, &count, &error);
+	struct arguments arguments;
 
-	if (!words)
-		return;
-	if (count > 1)
-		keymap_bind_words(keymap, count, words, &error);
-	command_free_words(words, count);
+	if (arguments_split(&arguments, line, &error) == 0 && arguments.count > 0)
+		keymap_bind_words(keymap, &arguments, &error);
+	arguments_clear(&arguments);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -278,7 +278,7 @@ static void the_whole_of_an_answer_is_shown(void **state)
 	stage_check_shows(stage, "-> x = load_batch(step, rank)");
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
-	assert_int_equal(stage->app.view.compare_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_COMPARE], 1);
 	ask(stage, "step", ANSWERS_COMPARE);
 	stage_keys(stage, "Enter");
 	stage_check_shows(stage, "no answer has come yet");
@@ -300,7 +300,7 @@ static void it_is_clicked(void **state)
 	answer_all(stage);
 	app_draw(&stage->app);
 	commands_run(&stage->app, "click 5 10");
-	assert_int_equal(stage->app.view.compare_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_COMPARE], 1);
 	commands_run(&stage->app, "click 6 10 open");
 	assert_int_equal(stage->app.view.kind, VIEW_TEXT);
 	stage_check_shows(stage, "ranks 0-2,4,6-7");
@@ -419,7 +419,7 @@ static void it_is_searched(void **state)
 	answer_in_lines(stage);
 	stage_keys(stage, "/ l o a d _ Enter");
 	stage_check_shows(stage, "load_: 1 of 1");
-	assert_int_equal(stage->app.view.compare_cursor, 3);
+	assert_int_equal(stage->app.view.cursors[VIEW_COMPARE], 3);
 }
 
 static void back_leads_to_it(void **state)

@@ -101,7 +101,7 @@ static void a_click_chooses_a_rank(void **state)
 		assert_int_equal(selected(stage), ranks[i]);
 		assert_int_equal(stage->app.view.pane, PANE_GRID);
 	}
-	assert_null(stage->app.view.message);
+	assert_null(stage->app.view.message.text);
 }
 
 static void a_second_click_opens(void **state)
@@ -142,7 +142,7 @@ static void a_click_chooses_in_each_pane(void **state)
 	assert_int_equal(selected(stage), 3);
 	click(stage, "diff");
 	click(stage, "- load_batch");
-	assert_int_equal(view->diff_cursor, 2);
+	assert_int_equal(view->cursors[VIEW_DIFF], 2);
 	/* Of two keys each is its own. */
 	click(stage, "] rank");
 	assert_int_equal(selected(stage), 4);
@@ -165,7 +165,7 @@ static void the_wheel_moves_what_is_under_it(void **state)
 	assert_int_equal(session_selected_depth(&stage->engine.session), 2);
 	stage_keys(stage, "?");
 	wheel(stage, "Keys", false);
-	assert_int_equal(view->text_scroll, 3);
+	assert_int_equal(view->cursors[view->kind], 3);
 }
 
 static void a_job_is_clicked(void **state)
@@ -173,7 +173,7 @@ static void a_job_is_clicked(void **state)
 	struct stage *stage = *state;
 
 	click(stage, "finetune.py");
-	assert_int_equal(stage->app.view.job_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_JOBS], 1);
 	click_twice(stage, "finetune.py");
 	assert_int_equal(stage->engine.session.job, 1);
 }
@@ -359,9 +359,9 @@ static void a_search_shows_as_it_is_typed(void **state)
 	/* Given up, it is as it was. */
 	stage_keys(stage, "/ r a n k Esc");
 	assert_int_equal(view->source_line, 8);
-	assert_string_equal(view->search, "train");
+	assert_string_equal(view->search.text, "train");
 	stage_keys(stage, "Esc");
-	assert_false(view->has_marks);
+	assert_false(view->search.has_marks);
 	assert_int_not_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
 }
 
@@ -380,14 +380,14 @@ static void each_view_is_searched(void **state)
 	stage_check_shows(stage, "all_: 1 of 1");
 	assert_int_equal(cell_of(stage, "all_reduce    ")->style, STYLE_FOUND);
 	stage_keys(stage, "? / f r a m e Enter");
-	assert_true(view->text_scroll > 0);
-	assert_int_equal(view->has_marks, true);
+	assert_true(view->cursors[view->kind] > 0);
+	assert_int_equal(view->search.has_marks, true);
 	/* The log is at its end, wherever that is. */
 	stage_keys(stage, "Esc L / n o s u c h");
 	stage_check_shows(stage, "no hit");
 	stage_keys(stage, "Esc Esc D .");
 	stage_check_shows(stage, "difference: ");
-	assert_false(view->has_marks);
+	assert_false(view->search.has_marks);
 }
 
 #define ON_HUNG8(test) cmocka_unit_test_setup_teardown(test, stage_begin_hung8, stage_end)

@@ -119,10 +119,10 @@ static void the_cursor_chooses_a_parameter(void **state)
 	stage_keys(stage, "Down Down Space");
 	stage_check_shows(stage, "focus 6 (1)");
 	stage_keys(stage, "/ b i a s Enter");
-	assert_int_equal(stage->app.view.parameters_cursor, 0);
+	assert_int_equal(stage->app.view.cursors[VIEW_PARAMETERS], 0);
 	app_draw(&stage->app);
 	commands_run(&stage->app, "click 7 10");
-	assert_int_equal(stage->app.view.parameters_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_PARAMETERS], 1);
 }
 
 /* None of the ranks of a recording that is looked at can be asked. */

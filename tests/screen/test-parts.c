@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/settings.h"
 #include "ui/clipboard.h"
@@ -150,7 +151,6 @@ static void a_bad_theme_is_refused(void **state)
 /* A key without a command, or one that help does not know, is a mistake. */
 static void every_key_has_a_command_and_help(void **state)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct buffer help = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct keymap keymap;
@@ -162,17 +162,14 @@ static void every_key_has_a_command_and_help(void **state)
 	assert_true(keymap.count > 40);
 	for (size_t i = 0; i < keymap.count; i++) {
 		const char *line = keymap.bindings[i].line;
-		int count;
-		char **words = command_split(line, &count, &error);
+		struct arguments arguments;
 
-		assert_true(count > 0);
-		if (command_find(tables, ARRAY_LENGTH(tables), words[0], COMMAND_SCREEN, &error) ==
-		    NULL)
-			fail_msg("%s: %s", line, error.message);
+		assert_int_equal(command_parse(&arguments, &screen_commands, line, &error), 0);
+		assert_non_null(arguments.command);
 		/* What help does not know it shows as a command line. */
 		if (strchr(line, ' ') != NULL && strstr(help.data, line) != NULL)
 			fail_msg("'%s' has no help", line);
-		command_free_words(words, count);
+		arguments_clear(&arguments);
 	}
 	buffer_clear(&help);
 	keymap_clear(&keymap);
@@ -219,7 +216,6 @@ static void a_key_has_another_meaning_in_a_view(void **state)
 
 static int add_config(struct keymap *keymap, const char *text, struct error *error)
 {
-	const struct command_table tables[] = { ui_commands, engine_commands };
 	struct config_line line = { (char *)text, 7 };
 	struct settings settings = {
 		.config = (char *)"config",
@@ -227,7 +223,7 @@ static int add_config(struct keymap *keymap, const char *text, struct error *err
 		.bind_count = 1,
 	};
 
-	return keymap_add_config(keymap, &settings, tables, ARRAY_LENGTH(tables), error);
+	return keymap_add_config(keymap, &settings, error);
 }
 
 struct bad_bind {

@@ -43,12 +43,12 @@ static void a_search_in_the_jobs_is_given_up(void **state)
 	const struct view *view = &stage->app.view;
 
 	stage_keys(stage, "/ f i n e t");
-	assert_int_equal(view->job_cursor, 1);
+	assert_int_equal(view->cursors[VIEW_JOBS], 1);
 	/* Each key looks from where the search began. */
 	stage_keys(stage, "Backspace Backspace");
-	assert_int_equal(view->job_cursor, 1);
+	assert_int_equal(view->cursors[VIEW_JOBS], 1);
 	stage_keys(stage, "Esc");
-	assert_int_equal(view->job_cursor, 0);
+	assert_int_equal(view->cursors[VIEW_JOBS], 0);
 }
 
 static void a_click_gives_up_what_is_typed(void **state)
@@ -60,8 +60,8 @@ static void a_click_gives_up_what_is_typed(void **state)
 	assert_int_equal(stage->engine.session.choice.selection.rank, 3);
 	click_middle(stage);
 	assert_false(view->prompt.is_open);
-	assert_false(view->has_marks);
-	assert_null(view->search);
+	assert_false(view->search.has_marks);
+	assert_null(view->search.text);
 	stage_keys(stage, "\\ s l e e p Enter \\ x");
 	click_middle(stage);
 	assert_null(view->order.filter);
@@ -83,7 +83,7 @@ static void a_refused_line_comes_back(void **state)
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		stage_keys(stage, refused[i].keys);
-		assert_true(stage->app.view.is_message_error);
+		assert_true(stage->app.view.message.is_error);
 		stage_keys(stage, refused[i].again);
 		stage_check_shows(stage, refused[i].line);
 		stage_keys(stage, "Down Esc");
@@ -160,7 +160,7 @@ static void a_newline_moves_no_line(void **state)
 	free(*script);
 	*script = xstrdup("a\nb\nc");
 	stage_keys(stage, "J Home / f i n e t Enter");
-	assert_int_equal(stage->app.view.job_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_JOBS], 1);
 }
 
 static void a_diff_is_with_a_whole_rank(void **state)
@@ -171,9 +171,9 @@ static void a_diff_is_with_a_whole_rank(void **state)
 	stage_check_shows(stage, "there is no rank 2.7.");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 	commands_run(&stage->app, "diff 2");
-	assert_int_equal(stage->app.view.against_rank, 2);
+	assert_int_equal(stage->app.view.diff.rank, 2);
 	commands_run(&stage->app, "diff 2.5s");
-	assert_int_equal(stage->app.view.against, DIFF_AGAINST_PAST);
+	assert_int_equal(stage->app.view.diff.against, DIFF_AGAINST_PAST);
 	commands_run(&stage->app, "diff -1s");
 	stage_check_shows(stage, "a time such as 10s");
 }

@@ -65,7 +65,7 @@ static void draw_all_looks(struct stage *stage)
 	}
 	app_key(app, "Esc");
 	app_key(app, "Esc");
-	commands_run(app, "grid automatic");
+	app->view.grid = GRID_AUTOMATIC;
 	commands_run(app, "group none");
 	commands_run(app, "sort rank");
 }

@@ -516,7 +516,7 @@ static void a_recording_is_left_at_once(void **state)
 
 	stage->engine.session.is_replay = true;
 	stage_keys(stage, "3 Enter Enter");
-	assert_null(stage->app.view.question);
+	assert_null(stage->app.view.message.question);
 	commands_run(&stage->app, "disable 1");
 	stage_check_shows(stage, "this is a recording; breakpoints are for");
 	commands_run(&stage->app, "display x");
@@ -589,7 +589,8 @@ static void connecting_says_before_what_it_costs(void **state)
 	debugger->state = DEBUGGER_WAITING;
 	debugger->leaving = xstrdup(session_find_rank(&stage->engine.session, 3)->debugger.leaving);
 	commands_run(&stage->app, "connect ranks 2-3");
-	assert_non_null(strstr(stage->app.view.message, "Ranks 2-3: Leaving ends the debugger"));
+	assert_non_null(
+		strstr(stage->app.view.message.text, "Ranks 2-3: Leaving ends the debugger"));
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
 	/* In any pane. */
@@ -1014,7 +1015,7 @@ static void what_debuggers_cannot_be_told_is_said(void **state)
 	stage_check_hides(stage, "n next");
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		stage_keys(stage, keys[i]);
-		assert_true(stage->app.view.is_message_error);
+		assert_true(stage->app.view.message.is_error);
 		stage_check_shows(stage, "this is a recording; only a job");
 	}
 }
@@ -1111,7 +1112,7 @@ static void the_pane_goes_with_the_last(void **state)
 	stage_keys(stage, "- -");
 	stage_check_hides(stage, "├Breakpoints");
 	stage_keys(stage, "Space");
-	assert_false(stage->app.view.is_message_error);
+	assert_false(stage->app.view.message.is_error);
 }
 
 static void b_sets_one_and_clears_it(void **state)

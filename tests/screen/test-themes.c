@@ -402,7 +402,7 @@ static void themes_are_listed(void **state)
 	(void)state;
 	stage_open(&stage, "hung8.jsonl");
 	stage_keys(&stage, ": t h e m e Space l i g h t Enter");
-	assert_null(stage.app.view.message);
+	assert_null(stage.app.view.message.text);
 	assert_string_equal(stage.engine.settings.theme, "light");
 	stage_keys(&stage, ": t h e m e Enter");
 	stage_draw(&stage, &drawn);

@@ -100,12 +100,12 @@ static void any_text_is_searched(void **state)
 		stage->app.view.pane = PANE_SOURCE;
 		stage->app.view.source_line = 0;
 		stage_keys(stage, keys[i]);
-		if (stage->app.view.is_message_error)
-			fail_msg("%s: %s", keys[i], stage->app.view.message);
+		if (stage->app.view.message.is_error)
+			fail_msg("%s: %s", keys[i], stage->app.view.message.text);
 		assert_int_equal(stage->app.view.source_line, lines[i]);
 	}
 	stage_keys(stage, "/ ' \" Enter");
-	assert_string_equal(stage->app.view.message, "'\'\"' is not in this pane.");
+	assert_string_equal(stage->app.view.message.text, "'\'\"' is not in this pane.");
 }
 
 static void expect_focus(struct stage *stage, const char *keys, const char *focus)
@@ -345,9 +345,9 @@ static void few_rows_have_no_frame(void **state)
 
 	stage_resize(stage, 5, 20);
 	for (size_t i = 0; i < ARRAY_LENGTH(views); i++) {
-		stage->app.view.merged_cursor = 0;
+		stage->app.view.cursors[VIEW_MERGED] = 0;
 		stage_keys(stage, views[i].key);
-		stage->app.view.merged_cursor = 0;
+		stage->app.view.cursors[VIEW_MERGED] = 0;
 		stage_check_shows(stage, views[i].text);
 		assert_int_equal(canvas_cell(&stage->app.canvas, 2, 0)->sides, 0);
 		stage_keys(stage, "Esc Esc");
@@ -360,11 +360,11 @@ static void the_diff_has_a_cursor(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "D End");
-	assert_int_equal(stage->app.view.diff_cursor, 4);
+	assert_int_equal(stage->app.view.cursors[VIEW_DIFF], 4);
 	stage_keys(stage, "Up");
-	assert_int_equal(stage->app.view.diff_cursor, 3);
+	assert_int_equal(stage->app.view.cursors[VIEW_DIFF], 3);
 	stage_keys(stage, "Home .");
-	assert_int_equal(stage->app.view.diff_cursor, 1);
+	assert_int_equal(stage->app.view.cursors[VIEW_DIFF], 1);
 	app_draw(&stage->app);
 	assert_true(canvas_cell(&stage->app.canvas, 4, 3)->emphasis & EMPHASIS_SELECTED);
 }
@@ -639,7 +639,7 @@ static void frames_are_counted(void **state)
 
 	stage_keys(stage, "0 Enter");
 	commands_run(&stage->app, "up 99");
-	assert_null(stage->app.view.message);
+	assert_null(stage->app.view.message.text);
 	commands_run(&stage->app, "up 2");
 	stage_check_shows(stage, "this is the outermost frame");
 	commands_run(&stage->app, "down 99");

@@ -52,6 +52,8 @@
 	"\"is_main\":true,\"state\":\"blocked\",\"exact\":\"exact\","                              \
 	"\"stack\":1}]}}\n"
 
+static const struct command_tables commands = { { &engine_commands }, COMMAND_SHELL };
+
 struct stage {
 	struct engine engine;
 	char folder[64];
@@ -492,9 +494,8 @@ static void native_frames_are_given_back_after_a_mistake(void **state)
 	start(&stage, "read hello; read discover; cat first\n"
 		      "while read more; do :; done\n");
 	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS), 0);
-	assert_int_equal(command_run_line(&context, &engine_commands, 1,
-					  "stacks --native ranks class=7", COMMAND_SHELL, &error),
-			 -1);
+	assert_int_equal(
+		command_run_line(&context, &commands, "stacks --native ranks class=7", &error), -1);
 	assert_string_equal(error.message, "column 1: there is no class 7; the last one is 1");
 	assert_false(engine->session.choice.shows_native);
 	buffer_clear(&out);
@@ -521,7 +522,7 @@ static int run(struct engine *engine, const char *line, struct error *error)
 		.out = &out,
 		.notes = &notes,
 	};
-	int result = command_run_line(&context, &engine_commands, 1, line, COMMAND_SHELL, error);
+	int result = command_run_line(&context, &commands, line, error);
 
 	buffer_clear(&notes);
 	buffer_clear(&out);

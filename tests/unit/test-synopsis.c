@@ -76,6 +76,39 @@ static void a_long_text_is_bounded(void **state)
 	buffer_clear(&text);
 }
 
+static void words_are_counted(void **state)
+{
+	static const struct {
+		const char *synopsis;
+		struct synopsis_count count;
+	} rows[] = {
+		{ "", { 0, 0, false } },
+		{ "A B", { 2, 2, false } },
+		{ "[SETTING [VALUE]]", { 0, 2, false } },
+		{ "next | previous", { 1, 1, true } },
+		{ "[tensor]", { 0, 1, true } },
+		{ "next | previous | N", { 1, 1, false } },
+		{ "next [N] | previous [N] | first", { 1, 2, false } },
+		{ "[majority | RANK [RANK] | Ts]", { 0, 2, false } },
+		{ "ROW COLUMN [open]", { 2, 3, false } },
+		{ "TARGET | [--yes] [ranks SET]", { 0, 1, false } },
+		{ "[--merge] [--locals [--secrets]] [PID | ranks SET]", { 0, 0, false } },
+		{ "EXPR [--rank R] [--sample] [--slice SLICE]", { 1, 1, false } },
+		{ "--rank R [--thread TID]", { 0, 0, false } },
+		{ "PORT | PID", { 1, 1, false } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct synopsis_count count;
+
+		synopsis_count(rows[i].synopsis, &count);
+		assert_int_equal(count.minimum, rows[i].count.minimum);
+		assert_int_equal(count.maximum, rows[i].count.maximum);
+		assert_int_equal(count.is_choice, rows[i].count.is_choice);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +116,7 @@ int main(void)
 		cmocka_unit_test(a_value_stands_behind_its_word),
 		cmocka_unit_test(a_placeholder_has_a_kind),
 		cmocka_unit_test(a_long_text_is_bounded),
+		cmocka_unit_test(words_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("synopsis", tests, NULL, NULL);
