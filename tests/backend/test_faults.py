@@ -86,10 +86,11 @@ class Job(jobs.Launched):
         super().__init__([sys.executable, os.path.join(jobs.JOBS, "launch.py"),
                           "-n", str(RANKS),
                           os.path.join(jobs.JOBS, "receives.py")])
-        started = json.loads(self.process.stdout.readline())
+        # A rank may print before the launcher does.
+        lines = [self.process.stdout.readline() for _ in range(RANKS + 1)]
+        started = json.loads(next(line for line in lines
+                                  if line.startswith("{")))
         self.pids, self.port = started["pids"], started["port"]
-        for _ in range(RANKS):
-            self.process.stdout.readline()
         for pid in self.pids:
             jobs.wait_for(lambda pid=pid: self.is_asleep(pid),
                           "rank of pid %d to sleep" % pid)
