@@ -538,6 +538,38 @@ print(*[name for name in ("Engine", "ThreadState", "Stepper", "Breakpoint",
                           "Deadline") if found[name] > 20])
 print("end")
 """
+# A thread is on the way out of a stop while a newer engine comes to trace it.
+NEWER = ENGINE + """
+from probetui.debugging.engine import Engine
+gate = threading.Semaphore(0)
+def function():
+    here = 1
+    here = 2
+    return here
+def run():
+    for _ in range(2):
+        gate.acquire()
+        function()
+begin(function, 1)
+thread = threading.Thread(target=run, daemon=True)
+thread.start()
+gate.release()
+stop().go("next")
+first = stop()
+one.armer._is_on = False
+newer = Engine()
+newer.on_event = on_event
+newer.set_breakpoints("test", [Spec(
+    1, path=__file__, line=function.__code__.co_firstlineno + 3)])
+first.go()
+gate.release()
+second = stop()
+print(second is not first, second.reason)
+second.go()
+newer.close()
+one.close()
+thread.join()
+"""
 # Threads of the agent begin at once in two threads, and one comes to where an
 # object of a thread that has ended was in memory.
 HIDDEN = """
@@ -894,6 +926,9 @@ class HazardCase(unittest.TestCase):
     def test_what_ended_is_kept_no_longer(self):
         """Nor what was made for it, but for a few of the last."""
         self.assertEqual(self.run_program(ENDED), ["end"])
+
+    def test_a_newer_engine_keeps_its_trace(self):
+        self.assertEqual(self.run_program(NEWER), ["True breakpoint"])
 
     def test_the_threads_of_the_agent_are_known(self):
         self.assertEqual(self.run_program(HIDDEN), ["True", "False"])

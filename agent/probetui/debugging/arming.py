@@ -54,10 +54,17 @@ class Armer:
     def stepped_on(self, state: Any, frame: FrameType) -> None:
         """The stepper came to a line."""
 
+    def is_replaced(self) -> bool:
+        """A newer engine traces this thread: it came to do so while the thread
+        was still on the way out of a stop of this one."""
+        owner = getattr(sys.gettrace(), "__self__", None)
+        engine = getattr(owner, "engine", None)
+        return engine is not None and engine is not self.engine
+
     def unstep(self, state: Any) -> None:
         """This thread does not step any more."""
         state.stepper = None
-        if self.engine.is_ours(sys.gettrace()):
+        if self.engine.is_ours(sys.gettrace()) and not self.is_replaced():
             sys.settrace(None)
 
     def end_steps(self) -> None:

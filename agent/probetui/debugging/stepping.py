@@ -30,7 +30,7 @@ class Stepper(bdb.Bdb):
 
     def __init__(self, engine: Any, state: Any) -> None:
         super().__init__()
-        self._engine = engine
+        self.engine = engine
         self._state = state
         self._hits: Any = None
         self._raised: Any = None    # by a signal's handler, in a stop
@@ -50,7 +50,7 @@ class Stepper(bdb.Bdb):
         self._raised = None
         step: Optional[FrameType] = frame
         while step is not None:
-            if step.f_trace is None or self._engine.is_ours(step.f_trace):
+            if step.f_trace is None or self.engine.is_ours(step.f_trace):
                 step.f_trace = self.trace
             step.f_trace_lines = True
             self.botframe = step
@@ -61,8 +61,8 @@ class Stepper(bdb.Bdb):
 
     def _obey(self, order: Order, frame: FrameType) -> None:
         chosen = order.frame or frame
-        self.breaks = self._engine.table.files
-        if order.turn != self._engine.turn[0]:
+        self.breaks = self.engine.table.files
+        if order.turn != self.engine.turn[0]:
             self.finish(frame)
         elif order.command == "next":
             self.set_next(chosen)
@@ -82,9 +82,9 @@ class Stepper(bdb.Bdb):
         self.botframe = None
         while frame is not None:
             if frame.f_trace is self.trace:
-                frame.f_trace = self._engine.armer.local_trace(frame)
+                frame.f_trace = self.engine.armer.local_trace(frame)
             frame = frame.f_back
-        self._engine.armer.unstep(self._state)
+        self.engine.armer.unstep(self._state)
 
     @kept_fresh
     def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
@@ -98,7 +98,7 @@ class Stepper(bdb.Bdb):
                     not isinstance(error, Exception) or \
                     isinstance(error, RecursionError) and \
                     not tstates.has_room():
-                self._engine.break_off(self._state)
+                self.engine.break_off(self._state)
                 raise
             tell("a step failed, and the program continues: %s"
                  % describe(error))
@@ -112,17 +112,17 @@ class Stepper(bdb.Bdb):
             return None     # what is evaluated where it stands
         if self.is_over:
             if event == "call" and sys.gettrace() is self.trace:
-                sys.settrace(self._engine.armer.general_trace())
+                sys.settrace(self.engine.armer.general_trace())
             return self._leave(frame)
         if event == "call":
-            self.breaks = self._engine.table.files
+            self.breaks = self.engine.table.files
             if self.stopframe is not None and frame is not self.stopframe \
                     and frame.f_code.co_filename not in self.breaks:
                 return None     # as dispatch_call() would say
-        if self._engine.is_delicate(frame):
+        if self.engine.is_delicate(frame):
             return None if event == "call" and self.stopframe else self.trace
         if event == "line" and self._state.is_held:
-            self._engine.hold(self._state)
+            self.engine.hold(self._state)
         if event == "line" and self._state.paused_by:
             self._stand(frame, "pause", "line")
             return self._leave(frame) if self.is_over else self.trace
@@ -133,7 +133,7 @@ class Stepper(bdb.Bdb):
 
     def _changed(self, frame: FrameType, event: str) -> bool:
         """It has stopped for a variable, and not for its step."""
-        reached = self._engine.watched(frame, event)
+        reached = self.engine.watched(frame, event)
         if reached is None:
             return False
         self._stand(frame, reached.reason, event, hits=reached.ids,
@@ -142,7 +142,7 @@ class Stepper(bdb.Bdb):
 
     def _leave(self, frame: FrameType) -> Any:
         """The interpreter keeps what is set, when None is returned."""
-        local = self._engine.armer.local_trace(frame)
+        local = self.engine.armer.local_trace(frame)
         if frame.f_trace is self.trace:
             frame.f_trace = local
         return local
@@ -153,14 +153,14 @@ class Stepper(bdb.Bdb):
         return bool(super().stop_here(frame))
 
     def break_here(self, frame: FrameType) -> bool:
-        self._hits = self._engine.look(self._state, frame)
+        self._hits = self.engine.look(self._state, frame)
         return self._hits is not None
 
     def _stand(self, frame: FrameType, reason: str, at: str,
                **more: Any) -> None:
         error = None
         try:
-            order = self._engine.stand(self._state, frame, reason, at, **more)
+            order = self.engine.stand(self._state, frame, reason, at, **more)
         except BaseException as interrupted:
             error = getattr(interrupted, "error", interrupted)
         if error is not None:
@@ -174,7 +174,7 @@ class Stepper(bdb.Bdb):
 
     def user_line(self, frame: FrameType) -> None:
         hits, self._hits = self._hits, None
-        self._engine.armer.stepped_on(self._state, frame)
+        self.engine.armer.stepped_on(self._state, frame)
         if hits is not None:
             self._stand(frame, hits.reason, "line", hits=hits.ids,
                         description=hits.description)

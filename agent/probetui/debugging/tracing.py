@@ -217,7 +217,8 @@ class Tracing(Armer):
 
     def unstep(self, state: Any) -> None:
         state.stepper = None
-        sys.settrace(self.general_trace())
+        if not self.is_replaced():
+            sys.settrace(self.general_trace())
 
     def general_trace(self) -> Any:
         return self._trace if self._is_on else None
@@ -234,7 +235,8 @@ class Tracing(Armer):
     def _decide(self, frame: FrameType) -> Any:
         """The first call of this code since something was changed."""
         if not self._is_on:
-            sys.settrace(None)
+            if not self.is_replaced():
+                sys.settrace(None)
             return None
         # A thread that forks may have to do without the engine's lock.
         if inspection.is_busy() or not tstates.has_room():
