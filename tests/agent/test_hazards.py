@@ -928,7 +928,7 @@ class HazardCase(unittest.TestCase):
         self.assertEqual(self.run_program(ENDED), ["end"])
 
     def test_a_newer_engine_keeps_its_trace(self):
-        self.assertEqual(self.run_program(NEWER), ["True breakpoint"])
+        self.assertEqual(self.run_program(NEWER), ["True", "breakpoint"])
 
     def test_the_threads_of_the_agent_are_known(self):
         self.assertEqual(self.run_program(HIDDEN), ["True", "False"])
