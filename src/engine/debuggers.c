@@ -183,7 +183,7 @@ static const struct rank *displayed_rank(const struct session *session)
 											 : NULL;
 }
 
-/* The display may have been removed since. */
+/* data: the id of the display, which may have been removed since. */
 static void take_display(struct engine *engine, json_t *body, const char *error, void *data)
 {
 	struct displays *displays = &engine->session.choice.displays;

@@ -76,7 +76,7 @@ static void end(struct differing_pair *pair, struct difference *difference)
 	pairing_take(pair->pairing, &difference->found);
 }
 
-/* The pair is freed when nothing more will come of it. */
+/* Frees the pair when the comparison is over or another question was asked. */
 static void on_moved(struct engine *engine, void *data)
 {
 	struct differing_pair *pair = data;

@@ -39,11 +39,10 @@ static struct paramdiff *diff_of(struct engine *engine, const struct params *par
 	return params->is_of_answers ? engine->session.answers.parts : &engine->session.paramdiff;
 }
 
-static void clear(struct engine *engine, struct params *params)
+static void clear(struct params *params)
 {
 	bool is_of_answers = params->is_of_answers;
 
-	(void)engine;
 	request_group_free(params->group);
 	pairing_free(params->pairing);
 	*params = (struct params){ .is_of_answers = is_of_answers };
@@ -51,7 +50,7 @@ static void clear(struct engine *engine, struct params *params)
 
 void params_clear(struct engine *engine)
 {
-	clear(engine, &engine->params);
+	clear(&engine->params);
 	params_drop_parts(engine);
 }
 
@@ -156,11 +155,11 @@ static void judge(struct engine *engine, void *data);
 
 static void begin_group(struct engine *engine, struct params *params)
 {
-	clear(engine, params);
+	clear(params);
 	params->group = request_group_new(engine, take_page, judge, params);
 }
 
-/* All of them may be gone. */
+/* Without a request there is no answer that would call judge(). */
 static void judge_if_none(struct engine *engine, struct params *params)
 {
 	if (request_group_open_count(params->group) == 0)
@@ -298,7 +297,7 @@ static void end_pairing(struct engine *engine, struct params *params)
 	params->way++;
 }
 
-/* Until one is under way, or none is left. */
+/* Tries the ways of naming the tensor until a comparison is under way. */
 static void pair(struct engine *engine, struct params *params)
 {
 	struct paramdiff *diff = diff_of(engine, params);
@@ -380,7 +379,7 @@ void params_begin_parts(struct engine *engine, const struct rankset *ranks)
 
 void params_drop_parts(struct engine *engine)
 {
-	clear(engine, &engine->parts);
+	clear(&engine->parts);
 }
 
 bool params_is_busy(const struct engine *engine)
@@ -429,7 +428,7 @@ static void await_all(struct engine *engine, struct params *params)
 	snprintf(late, sizeof(late), REQUEST_LATE, seconds_of(engine));
 	params->is_late = true;
 	request_group_expire(params->group, late);
-	clear(engine, params);
+	clear(params);
 	diff_of(engine, params)->is_over = true;
 }
 

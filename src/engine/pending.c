@@ -271,7 +271,7 @@ static void tell(struct engine *engine, struct pending *pending)
 	failures_clear(&results);
 }
 
-/* Takes it out of the list; false: it is not in there. */
+/* Removes pending from engine->pendings; false: a shell has it. */
 static bool take_left(struct engine *engine, const struct pending *pending)
 {
 	size_t i = 0;

@@ -79,7 +79,7 @@ static void on_due(void *data)
 	engine_settle(engine);
 }
 
-/* No batch of messages follows at whose end done() would be called. */
+/* done() is otherwise called at the end of a batch of messages; none may follow. */
 static void complete_soon(struct engine *engine)
 {
 	struct requests *requests = &engine->requests;
@@ -102,7 +102,7 @@ static void end(struct engine *engine, struct request *request, const char *erro
 	requests->ended[requests->ended_count++] = request;
 }
 
-/* Where seq is in the open ones, or would be. */
+/* Index of the open request with this seq, or of the first with a greater one. */
 static size_t find_open(const struct requests *requests, int64_t seq)
 {
 	size_t low = 0;
@@ -119,7 +119,7 @@ static size_t find_open(const struct requests *requests, int64_t seq)
 	return low;
 }
 
-/* Takes it out of the open ones; NULL: it is none of them. */
+/* Removes the open request with this seq from the list; NULL: there is none. */
 static struct request *take_open(struct requests *requests, int64_t seq)
 {
 	size_t at = find_open(requests, seq);
@@ -167,7 +167,7 @@ void requests_complete(struct engine *engine)
 	requests->timer = NULL;
 	if (count == 0)
 		return;
-	/* done() may end others, for the next time, and cancel these. */
+	/* done() may append to `ended`, for the next call, and clear entries of this one. */
 	for (size_t i = 0; i < count; i++) {
 		struct request *request = requests->ended[i];
 
@@ -264,15 +264,6 @@ void request_cancel(struct engine *engine, struct request *request)
 		if (requests->ended[i] == request)
 			requests->ended[i] = NULL;
 	request_free(request);
-}
-
-void request_expire(struct engine *engine, struct request *request, const char *error)
-{
-	if (request->is_answered)
-		return;
-	take_open(&engine->requests, request->seq);
-	end(engine, request, error);
-	complete_soon(engine);
 }
 
 /*

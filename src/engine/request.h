@@ -6,7 +6,8 @@
  * gone, or without a call by request_cancel(). The engine calls done() after
  * the batch of messages in which the answer came is applied to the session,
  * in the order of the answers, never from within request_start(). The engine
- * owns a request until then; done() may send and cancel requests.
+ * owns a request until then; done() may send and cancel requests, and does not
+ * run the loop.
  *
  * Without done() the answer is kept for request_take(): a shell command waits
  * for it (request_wait, request_call). A screen never waits.
@@ -52,8 +53,6 @@ struct request *request_start(struct engine *engine, const char *command, json_t
 			      request_done *done, void *data);
 /* Drops the request and its answer; done() is not called. NULL is fine. */
 void request_cancel(struct engine *engine, struct request *request);
-/* Ends the request with this error, if no answer has come. */
-void request_expire(struct engine *engine, struct request *request, const char *error);
 bool request_is_answered(const struct request *request);
 /* Sequence number in the protocol; 0: no node could be asked. */
 int64_t request_seq(const struct request *request);
