@@ -123,10 +123,13 @@ class Walker:
         return "break %s:%d ranks %d" % (self.script, line, self.number)
 
     def wait(self):
-        """Until its debugger waits; its target."""
-        if self.dialect == "outside":
-            return None
+        """Until it waits to be stopped; the target of its debugger, or None."""
         heard = b""
+        if self.dialect == "outside":
+            # A program that only starts would have no code of the file yet.
+            line = self.process.stdout.readline()
+            assert line == b"waits outside\n", line
+            return None
         while not self.target:
             line = self.process.stdout.readline()
             heard += line

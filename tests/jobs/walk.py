@@ -3,8 +3,8 @@
 console: pdb on standard input and output, as it is. pdb: the same on a Unix
 socket. ipdb: on a pseudo terminal, relayed to a Unix socket. remote-pdb: on
 TCP. Where a client is waited for, a line says where (remote-pdb's own).
-outside: no debugger; it goes on once it is to be stopped from outside. agent:
-the same with an agent, and once IS_TO_GO is true.
+outside: no debugger; a line says that it waits, until it is to be stopped from
+outside. agent: the same with an agent, until IS_TO_GO is true.
 """
 import os
 import sys
@@ -73,6 +73,7 @@ def outside(frame):
     """A process ignores SIGTRAP from just before a watch is set in it on."""
     import signal
     import time
+    print("waits outside", flush=True)
     ignored = 0
     while not ignored >> (signal.SIGTRAP - 1) & 1:
         time.sleep(0.01)
