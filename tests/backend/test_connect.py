@@ -236,7 +236,8 @@ class TestToken(Case):
             file.write(self.TOKEN + "\n")
         node = self.token_node(IPDB_TOKEN_FILE=path)
         node.ask("discover", pids=[program.pid])
-        node.ask("sample")
+        # It may print its address still, and wait at a later sample.
+        node.ask("sample", period=0.1)
         told = node.event("debugger", program.pid)
         while told["state"] != "waiting":
             told = node.event("debugger", program.pid)
