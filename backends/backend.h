@@ -137,7 +137,7 @@ struct backend {
 	const struct debugger *(*debugger)(const struct connection *connection);
 	/*
 	 * Leaves the process as it was found: nothing of ours stays in it, and
-	 * it does not wait for us. Does not wait either (farewell.h); answers
+	 * it does not wait for us. Does not wait either (linger.h); answers
 	 * what it has begun.
 	 */
 	void (*close)(struct connection *connection);

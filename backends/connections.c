@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/environment.h"
+#include "backends/discover/environment.h"
 #include "backends/node.h"
 #include "backends/target.h"
 #include "base/alloc.h"

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "banned.h"
-#include "backends/arguments.h"
+#include "backends/linux/output-file.h"
+#include "backends/linux/pid-list.h"
+#include "backends/linux/procfs.h"
 #include "backends/node.h"
-#include "backends/procfs.h"
-#include "backends/roster.h"
-#include "backends/stream.h"
+#include "backends/process-table.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"

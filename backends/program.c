@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "banned.h"
-#include "backends/launch/keeper.h"
+#include "backends/launch/job-supervisor.h"
 #include "backends/node.h"
 #include "base/log.h"
 #include "base/loop.h"

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/arguments.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
+#include "backends/linux/pid-list.h"
 #include "backends/node.h"
-#include "backends/roster.h"
+#include "backends/process-table.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -34,7 +34,7 @@ LOOK_SECONDS = 0.1
 # How long pdb's output is collected while a command keeps printing.
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
-# backends/pdb/token.c knows these.
+# backends/pdb/socket-token.c knows these.
 TOKEN_QUESTION = b"probetui: say the token (IPDB_TOKEN_FILE) first.\n"
 TOKEN_REFUSAL = b"probetui: the token was refused.\n"
 END_OF_INPUT = "\x04"

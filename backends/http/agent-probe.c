@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "banned.h"
-#include "backends/http/way.h"
+#include "backends/http/agent-endpoint.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"

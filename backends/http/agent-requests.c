@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/farewell.h"
+#include "backends/http/agent-messages.h"
 #include "backends/http/http-client.h"
-#include "backends/http/reply.h"
+#include "backends/linger.h"
 #include "backends/node.h"
 #include "base/alloc.h"
 #include "base/buffer.h"

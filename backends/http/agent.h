@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
-#include "backends/http/way.h"
+#include "backends/http/agent-endpoint.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"
 
@@ -188,7 +188,7 @@ void agent_request_leave(struct agent *agent);
 /* Fails all requests. */
 void agent_requests_fail(struct agent *agent, const char *why);
 
-/* events.c: waits for events from now on, one request after the other. */
+/* agent-events.c: waits for events from now on, one request after the other. */
 void agent_listen(struct agent *agent);
 bool agent_is_listening(const struct agent *agent);
 

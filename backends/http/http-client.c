@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "banned.h"
-#include "backends/module.h"
+#include "backends/plugin.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/loop.h"

@@ -4,9 +4,9 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/elf.h"
-#include "backends/ptrace/memory.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
+#include "backends/native/loaded-elf.h"
 #include "base/array.h"
 #include "base/error.h"
 

@@ -9,13 +9,13 @@
 
 #include "banned.h"
 
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pygil.h"
+#include "backends/cpython/pytstate.h"
 #include "backends/inject/trampoline.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/holds.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pygil.h"
-#include "backends/ptrace/pytstate.h"
-#include "backends/ptrace/task.h"
+#include "backends/linux/memory.h"
+#include "backends/linux/task.h"
+#include "backends/tracer/freezer.h"
 #include "base/array.h"
 #include "base/error.h"
 

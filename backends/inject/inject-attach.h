@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/inject/remote-call.h"
-#include "backends/inject/inject.h"
 #include "backends/inject/callees.h"
-#include "backends/ptrace/hold.h"
-#include "backends/ptrace/maps.h"
+#include "backends/inject/inject.h"
+#include "backends/inject/remote-call.h"
+#include "backends/linux/maps.h"
+#include "backends/tracer/freeze.h"
 
 struct cpython;
 struct error;

@@ -4,12 +4,12 @@
 
 #include "banned.h"
 
-#include "backends/arguments.h"
 #include "backends/backend.h"
 #include "backends/inject/inject.h"
 #include "backends/inject/staging-dir.h"
+#include "backends/linux/pid-list.h"
 #include "backends/node.h"
-#include "backends/roster.h"
+#include "backends/process-table.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"

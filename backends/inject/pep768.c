@@ -2,8 +2,8 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
 #include "base/error.h"
 
 #define MINOR_WITH_PEP768 14

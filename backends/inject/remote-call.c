@@ -6,10 +6,10 @@
 
 #include "banned.h"
 
-#include "backends/control/attachable.h"
-#include "backends/control/remote.h"
-#include "backends/control/ptrace-ops.h"
-#include "backends/ptrace/task.h"
+#include "backends/linux/task.h"
+#include "backends/tracer/attachable.h"
+#include "backends/tracer/ptrace-ops.h"
+#include "backends/tracer/remote-syscall.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/control/arch.h"
+#include "backends/tracer/arch.h"
 
 struct error;
 

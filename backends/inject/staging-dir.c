@@ -15,9 +15,9 @@
 
 #include "banned.h"
 
-#include "backends/procfs.h"
-#include "backends/ptrace/task.h"
-#include "backends/rootfile.h"
+#include "backends/linux/procfs.h"
+#include "backends/linux/root-file.h"
+#include "backends/linux/task.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"

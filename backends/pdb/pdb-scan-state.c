@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "banned.h"
-#include "backends/files.h"
-#include "backends/pdb/server.h"
-#include "backends/procfs.h"
+#include "backends/linux/procfs.h"
+#include "backends/pdb/pdb-programs.h"
+#include "backends/stack-files.h"
 #include "base/alloc.h"
 #include "protocol/process.h"
 

@@ -8,7 +8,7 @@
 
 #include "banned.h"
 #include "backends/pdb/pdb-scan-state.h"
-#include "backends/pdb/socketfile.h"
+#include "backends/pdb/socket-file.h"
 #include "base/alloc.h"
 #include "base/map.h"
 

@@ -1,12 +1,12 @@
 /*
- * The request `variables`: see reading.h for how a frame is found again.
+ * The request `variables`: see peek.h for how a frame is found again.
  */
-#include "backends/ptrace/connection.h"
+#include "backends/ptrace/reader.h"
 
 #include "banned.h"
+#include "backends/cpython/pyobject.h"
 #include "backends/node.h"
-#include "backends/ptrace/pyobject.h"
-#include "backends/ptrace/reading.h"
+#include "backends/ptrace/peek.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/tensor/layout.h"
+#include "backends/cpython/tensor-layout.h"
 
 struct error;
 

@@ -1,9 +1,9 @@
 #include "backends/tensor/fold.h"
 
-#include "backends/tensor/ranges.h"
-#include "backends/tensor/scan.h"
-#include "backends/tensor/wish.h"
 #include "banned.h"
+#include "backends/tensor/scan-query.h"
+#include "backends/tensor/scan-ranges.h"
+#include "backends/tensor/scan.h"
 #include "base/alloc.h"
 #include "base/crc.h"
 #include "protocol/tensor.h"

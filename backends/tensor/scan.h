@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "backends/tensor/elements.h"
-#include "backends/tensor/find.h"
+#include "backends/tensor/extreme-search.h"
 #include "backends/tensor/histogram.h"
 #include "backends/tensor/statistics.h"
 #include "base/error.h"

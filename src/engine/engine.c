@@ -23,7 +23,7 @@
 #include "engine/request.h"
 #include "model/wanted.h"
 
-/* A reader of a job's output may pause for that long (keeper.h). */
+/* A reader of a job's output may pause for that long (job-supervisor.h). */
 #define JOB_WAITS_SECONDS 60.0
 
 void engine_init(struct engine *engine, struct settings *owned_settings)

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "backends/control/codes.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyobject.h"
 #include "banned.h"
+#include "backends/cpython/code-search.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/linux/memory.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"

@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/control/logpoint.h"
-#include "backends/control/pyexpression.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/holds.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyobject.h"
-#include "backends/ptrace/pystack.h"
 #include "banned.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pystack.h"
+#include "backends/expression/logpoint.h"
+#include "backends/expression/pyexpression.h"
+#include "backends/linux/memory.h"
+#include "backends/tracer/freezer.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"

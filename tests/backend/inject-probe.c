@@ -11,7 +11,7 @@
 
 #include "backends/backend.h"
 #include "backends/inject/inject.h"
-#include "backends/ptrace/holds.h"
+#include "backends/tracer/freezer.h"
 #include "banned.h"
 #include "base/loop.h"
 

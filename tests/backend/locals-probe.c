@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/holds.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyenviron.h"
-#include "backends/ptrace/pyobject.h"
-#include "backends/ptrace/pystack.h"
-#include "backends/ptrace/pythread.h"
 #include "banned.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyenviron.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pystack.h"
+#include "backends/cpython/pythread.h"
+#include "backends/linux/memory.h"
+#include "backends/tracer/freezer.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"

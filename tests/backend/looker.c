@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/ptrace/memory.h"
+#include "backends/linux/memory.h"
 #include "banned.h"
 #include "base/error.h"
 

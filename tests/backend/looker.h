@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "backends/ptrace/cpython.h"
+#include "backends/cpython/cpython.h"
 
 struct looker {
 	struct memory *memory;

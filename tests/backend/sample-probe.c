@@ -18,12 +18,12 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/holds.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyhash.h"
-#include "backends/ptrace/pyobject.h"
-#include "backends/ptrace/pystack.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyhash.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pystack.h"
+#include "backends/linux/memory.h"
+#include "backends/tracer/freezer.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"

@@ -30,13 +30,13 @@
 
 #include "banned.h"
 
-#include "backends/control/bytecode.h"
-#include "backends/control/stepper-private.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pystack.h"
-#include "backends/ptrace/pytstate.h"
-#include "backends/ptrace/pywalk.h"
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pystack.h"
+#include "backends/cpython/pytstate.h"
+#include "backends/cpython/pywalk.h"
+#include "backends/linux/memory.h"
+#include "backends/ptrace/stepper-private.h"
 #include "base/array.h"
 #include "base/error.h"
 

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyobject.h"
-#include "backends/ptrace/pytensor.h"
-#include "backends/tensor/layout.h"
 #include "banned.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pytensor.h"
+#include "backends/cpython/tensor-layout.h"
+#include "backends/linux/memory.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/tensor.h"

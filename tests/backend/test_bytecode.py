@@ -17,7 +17,7 @@ import probed
 import pythons
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CONTROL = os.path.join(os.environ["SRCDIR"], "backends/control")
+FOLDER = os.path.join(os.environ["SRCDIR"], "backends/cpython")
 PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/bytecode-probe")
 # Of bytecode.h.
 RETURN, RERAISE = 3, 13
@@ -355,9 +355,9 @@ class OpcodesCase(unittest.TestCase):
     maxDiff = None
 
     def test_equal_those_of_the_interpreter(self):
-        with open(os.path.join(CONTROL, "opcodes.inc")) as file:
+        with open(os.path.join(FOLDER, "opcodes.inc")) as file:
             rows = file.read()
-        with open(os.path.join(CONTROL, "opcodes-gen.py")) as file:
+        with open(os.path.join(FOLDER, "opcodes-gen.py")) as file:
             program = file.read()
         made = subprocess.check_output(self.python.argv + ["-c", program])
         head = "{ /* CPython 3.%d */\n" % self.python.version[1]

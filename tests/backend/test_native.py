@@ -49,7 +49,7 @@ thread.join()
 """
 # Beside a node it is the module that unwinds, and never comes to an end.
 ENDLESS = """
-#include "backends/ptrace/unwinder.h"
+#include "backends/native/unwinder.h"
 #include <unistd.h>
 static struct unwind_file *open_one(int fd)
 {

@@ -26,9 +26,9 @@
 #include "banned.h"
 
 #include "backends/backend.h"
-#include "backends/control/tracee.h"
-#include "backends/control/waits.h"
-#include "backends/ptrace/arch.h"
+#include "backends/native/registers.h"
+#include "backends/tracer/tracee.h"
+#include "backends/tracer/wait-status.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"

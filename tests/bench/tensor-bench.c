@@ -28,9 +28,9 @@
 
 #include "banned.h"
 
-#include "backends/tensor/layout.h"
-#include "backends/tensor/wish.h"
-#include "backends/tensor/work.h"
+#include "backends/cpython/tensor-layout.h"
+#include "backends/tensor/scan-query.h"
+#include "backends/tensor/scan-work.h"
 #include "base/alloc.h"
 #include "base/loop.h"
 #include "protocol/dtype.h"

@@ -3,9 +3,9 @@
 
 #include "banned.h"
 
-#include "backends/control/bytecode.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/image.h"
 

@@ -6,9 +6,9 @@
 
 #include "banned.h"
 
-#include "backends/control/codes.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
+#include "backends/cpython/code-search.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
 #include "base/array.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/image.h"

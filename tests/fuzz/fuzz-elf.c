@@ -5,8 +5,8 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/elf.h"
-#include "backends/ptrace/memory.h"
+#include "backends/linux/memory.h"
+#include "backends/native/loaded-elf.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/image.h"
 

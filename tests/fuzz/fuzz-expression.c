@@ -8,10 +8,10 @@
 
 #include "banned.h"
 
-#include "backends/control/pyexpression.h"
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyobject.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/expression/pyexpression.h"
+#include "backends/linux/memory.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "protocol/variable.h"

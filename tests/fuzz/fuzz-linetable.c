@@ -4,8 +4,8 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/linetable.h"
-#include "backends/ptrace/offsets.h"
+#include "backends/cpython/line-table.h"
+#include "backends/cpython/offsets.h"
 #include "base/alloc.h"
 #include "tests/fuzz/fuzz.h"
 

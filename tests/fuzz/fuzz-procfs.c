@@ -12,10 +12,10 @@
 
 #include "banned.h"
 
-#include "backends/describe.h"
-#include "backends/environment.h"
-#include "backends/exe-cache.h"
-#include "backends/scan.h"
+#include "backends/discover/environment.h"
+#include "backends/discover/exe-cache.h"
+#include "backends/discover/process-info.h"
+#include "backends/discover/process-scan.h"
 #include "base/array.h"
 #include "protocol/process.h"
 #include "tests/fuzz/fuzz.h"

@@ -3,9 +3,9 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/pyobject.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/linux/memory.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "protocol/variable.h"

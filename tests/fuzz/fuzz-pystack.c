@@ -3,11 +3,11 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/holds.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/offsets.h"
-#include "backends/ptrace/pystack.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/offsets.h"
+#include "backends/cpython/pystack.h"
+#include "backends/linux/memory.h"
+#include "backends/tracer/freezer.h"
 #include "base/error.h"
 #include "protocol/sample.h"
 #include "protocol/stack.h"

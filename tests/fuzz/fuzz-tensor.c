@@ -11,7 +11,7 @@
 #include "banned.h"
 
 #include "backends/tensor/elements.h"
-#include "backends/tensor/phases.h"
+#include "backends/tensor/scan-phases.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"

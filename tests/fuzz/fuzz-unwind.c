@@ -6,11 +6,11 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/arch.h"
-#include "backends/ptrace/cppname.h"
-#include "backends/ptrace/elffile.h"
-#include "backends/ptrace/symbols.h"
-#include "backends/ptrace/unwinder.h"
+#include "backends/native/cpp-name.h"
+#include "backends/native/elf-file.h"
+#include "backends/native/registers.h"
+#include "backends/native/symbols.h"
+#include "backends/native/unwinder.h"
 #include "base/alloc.h"
 #include "tests/fuzz/fuzz.h"
 

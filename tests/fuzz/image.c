@@ -7,9 +7,9 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/cpython.h"
-#include "backends/ptrace/memory.h"
-#include "backends/ptrace/offsets.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/offsets.h"
+#include "backends/linux/memory.h"
 
 #define RECORD_SIZE 10
 

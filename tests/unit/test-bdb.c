@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "banned.h"
-#include "backends/control/bdb.h"
+#include "backends/ptrace/bdb.h"
 
 #define OLD 0x030d05f0	/* 3.13.5, without cmdframe */
 #define ONCE 0x030d06f0 /* 3.13.6, with it */

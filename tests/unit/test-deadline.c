@@ -11,7 +11,7 @@
 
 #include "banned.h"
 
-#include "backends/deadline.h"
+#include "backends/collective-deadline.h"
 #include "base/loop.h"
 
 #define LIMIT 1000

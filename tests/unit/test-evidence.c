@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "banned.h"
-#include "backends/errorfile.h"
-#include "backends/kernellog.h"
+#include "backends/discover/error-file.h"
+#include "backends/linux/kernel-log.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/json.h"

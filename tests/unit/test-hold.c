@@ -16,10 +16,10 @@
 #include "banned.h"
 
 #include "backends/backend.h"
-#include "backends/control/tracee.h"
-#include "backends/control/waits.h"
-#include "backends/ptrace/hold.h"
-#include "backends/ptrace/holds.h"
+#include "backends/tracer/freeze.h"
+#include "backends/tracer/freezer.h"
+#include "backends/tracer/tracee.h"
+#include "backends/tracer/wait-status.h"
 #include "base/error.h"
 #include "base/loop.h"
 

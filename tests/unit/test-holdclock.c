@@ -9,7 +9,7 @@
 
 #include "banned.h"
 
-#include "backends/holdclock.h"
+#include "backends/stop-clock.h"
 
 static void see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
 {

@@ -8,7 +8,7 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/linetable.h"
+#include "backends/cpython/line-table.h"
 #include "base/array.h"
 
 static int find(int minor, const uint8_t *bytes, size_t length, uint64_t at)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "backends/pdb/listeners.h"
-#include "backends/pdb/socketfile.h"
+#include "backends/pdb/listening-sockets.h"
+#include "backends/pdb/socket-file.h"
 
 #define HEAD "Num       RefCount Protocol Flags    Type St Inode Path\n"
 #define LISTENS(inode, path)                                                                       \

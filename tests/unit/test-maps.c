@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "banned.h"
-#include "backends/ptrace/maps.h"
+#include "backends/linux/maps.h"
 
 /* The kernel writes each line's end in a name as four bytes. */
 #define LINE_ENDS 5

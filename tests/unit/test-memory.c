@@ -11,7 +11,7 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/memory.h"
+#include "backends/linux/memory.h"
 
 #define READS_LEAST 1000000 /* what a deep stack of many threads takes */
 #define READS_MOST 10000000

@@ -13,10 +13,10 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/capture.h"
-#include "backends/ptrace/cppname.h"
-#include "backends/ptrace/images.h"
-#include "backends/ptrace/merge.h"
+#include "backends/native/capture.h"
+#include "backends/native/cpp-name.h"
+#include "backends/native/images.h"
+#include "backends/native/merge.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"

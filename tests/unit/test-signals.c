@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "banned.h"
-#include "backends/control/signals.h"
+#include "backends/linux/pending-signals.h"
 #include "base/array.h"
 #include "base/buffer.h"
 

@@ -18,9 +18,9 @@
 
 #include "banned.h"
 
-#include "backends/ptrace/elffile.h"
-#include "backends/ptrace/images.h"
-#include "backends/ptrace/symbol-cache.h"
+#include "backends/native/elf-file.h"
+#include "backends/native/images.h"
+#include "backends/native/symbol-cache.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/map.h"

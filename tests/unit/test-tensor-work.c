@@ -17,11 +17,11 @@
 
 #include "banned.h"
 
-#include "backends/tensor/layout.h"
-#include "backends/tensor/ranges.h"
+#include "backends/cpython/tensor-layout.h"
+#include "backends/tensor/scan-query.h"
+#include "backends/tensor/scan-ranges.h"
+#include "backends/tensor/scan-work.h"
 #include "backends/tensor/scan.h"
-#include "backends/tensor/wish.h"
-#include "backends/tensor/work.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -12,7 +12,7 @@
 
 #include "banned.h"
 
-#include "backends/control/waits.h"
+#include "backends/tracer/wait-status.h"
 #include "base/loop.h"
 
 #define TID 7

@@ -60,7 +60,7 @@ class TestProtocol(unittest.TestCase):
     def test_a_backend_sends_each_request_that_it_can_serve(self):
         for column, *names in ((1, "control", "backend.c"),
                                (2, "http", "backend.c"),
-                               (3, "pdb", "orders.c")):
+                               (3, "pdb", "pdb-requests.c")):
             text = protocoldef.read("backends", *names)
             for name, row in protocoldef.requests().items():
                 # pdb's session, and no question to pdb.

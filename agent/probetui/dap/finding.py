@@ -1,5 +1,5 @@
 """What a request about a value names: an expression in a frame of a thread
-that stands or runs, as from outside (backends/tensor/finding.c)."""
+that stands or runs, as from outside (backends/tensor/expression-lookup.c)."""
 from __future__ import annotations
 
 import ast

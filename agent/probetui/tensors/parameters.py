@@ -101,7 +101,7 @@ def _shorten(text: str) -> str:
 
 
 class _Walk:
-    """As backends/tensor/walk.c."""
+    """As backends/tensor/parameter-walk.c."""
 
     def __init__(self, text: str, wants_values: bool) -> None:
         self.found: List[Found] = []

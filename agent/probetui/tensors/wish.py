@@ -1,4 +1,4 @@
-"""What is wanted of an array's elements, as in backends/tensor/wish.h."""
+"""What is wanted of an array's elements, as in backends/tensor/scan-query.h."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple

@@ -1,0 +1,150 @@
+#include "backends/collective-deadline.h"
+
+#include <dirent.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "banned.h"
+#include "backends/linux/task-syscall.h"
+#include "base/loop.h"
+
+/* How torch and NCCL name their threads; 15 characters at most. */
+#define GLOO_WORKER "pt_gloo_runloop"
+#define NCCL_PART "nccl"
+/* A deadline further away is not a time-out but other memory. */
+#define YEARS (10 * 365 * 86400.0)
+/* A wait for the GIL has a limit of some milliseconds, also where the thread is
+ * stopped meanwhile: gloo's threads free tensors, which takes the GIL. */
+#define GIL_SECONDS 0.1
+
+/* Of a futex(2) that waits until a time; false: any other call. */
+static bool find_deadline(const struct task_syscall *call, uint64_t *address, bool *is_realtime)
+{
+	const uint64_t *arguments = call->arguments;
+
+	if (arguments[3] == 0 || (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+		return false;
+	/* The arguments stay in the registers; poll's second is no such flag. */
+	if (call->number != SYS_futex &&
+	    (call->number != SYS_restart_syscall || !(arguments[1] & FUTEX_PRIVATE_FLAG)))
+		return false;
+	*address = arguments[3];
+	*is_realtime = arguments[1] & FUTEX_CLOCK_REALTIME;
+	return true;
+}
+
+bool deadline_parse(const char *line, uint64_t *address, bool *is_realtime)
+{
+	struct task_syscall call;
+
+	task_syscall_parse(&call, line);
+	return find_deadline(&call, address, is_realtime);
+}
+
+static bool read_name(pid_t pid, const char *tid, char *out, size_t size)
+{
+	char path[80];
+	FILE *file;
+	bool is_read;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/comm", (int)pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	is_read = fgets(out, (int)size, file) != NULL;
+	fclose(file);
+	if (is_read)
+		out[strcspn(out, "\n")] = '\0';
+	return is_read;
+}
+
+static double clock_seconds(clockid_t clock)
+{
+	struct timespec now = { 0, 0 };
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The thread's deadline on the clock of loop_now(); 0: it waits for none. */
+static double read_deadline(pid_t pid, pid_t tid)
+{
+	struct task_syscall call;
+	uint64_t address;
+	bool is_realtime;
+	int64_t times[2];
+	struct iovec to = { times, sizeof(times) };
+	struct iovec from = { NULL, sizeof(times) };
+	double left;
+
+	if (!task_syscall_read(&call, pid, tid) || !find_deadline(&call, &address, &is_realtime))
+		return 0;
+	from.iov_base = (void *)(uintptr_t)address;
+	if (process_vm_readv(pid, &to, 1, &from, 1, 0) != sizeof(times))
+		return 0;
+	left = (double)times[0] + (double)times[1] / 1e9 -
+	       clock_seconds(is_realtime ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+	return left > -1 && left < YEARS ? loop_now() + left : 0;
+}
+
+static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
+{
+	pid_t number = (pid_t)strtol(tid, NULL, 10);
+	bool is_main = number == pid;
+	char name[32] = "";
+	struct deadline *wait;
+	double at;
+
+	if (!read_name(pid, tid, name, sizeof(name)))
+		return;
+	deadlines->has_nccl |= strcasestr(name, NCCL_PART) != NULL;
+	if (strcmp(name, GLOO_WORKER) == 0)
+		deadlines->has_gloo = true;
+	else if (!is_main)
+		return;
+	at = read_deadline(pid, number);
+	if (at == 0 || deadlines->count == DEADLINES_MAXIMUM || at - loop_now() < GIL_SECONDS)
+		return;
+	wait = &deadlines->waits[deadlines->count++];
+	*wait = (struct deadline){
+		.tid = number,
+		.at = at,
+		.is_main = is_main,
+	};
+}
+
+void deadlines_read(struct deadlines *deadlines, pid_t pid)
+{
+	const struct dirent *entry;
+	char path[40];
+	DIR *tasks;
+
+	memset(deadlines, 0, sizeof(*deadlines));
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return;
+	while ((entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			look(deadlines, pid, entry->d_name);
+	closedir(tasks);
+}
+
+double deadlines_left(const struct deadlines *deadlines, double now)
+{
+	double least = -1;
+
+	for (size_t i = 0; i < deadlines->count; i++) {
+		const struct deadline *wait = &deadlines->waits[i];
+		double left = wait->at > now ? wait->at - now : 0;
+
+		if (!wait->is_main && (least < 0 || left < least))
+			least = left;
+	}
+	return least;
+}

@@ -1,0 +1,194 @@
+#include "backends/connect-requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/discover/discover.h"
+#include "backends/linux/pid-list.h"
+#include "backends/node.h"
+#include "backends/pdb/pdb-finder.h"
+#include "backends/process-table.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/debugger.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/rankset.h"
+
+/* The numbers that ranks have; children have their rank's. */
+static void list_ranks(const struct roster *roster, struct rankset *taken)
+{
+	struct pid_list list = { .pids = NULL };
+
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct process *process = roster_find(roster, list.pids[i]);
+
+		if (process->rank >= 0)
+			rankset_add(taken, process->rank);
+	}
+	pid_list_clear(&list);
+}
+
+static int lowest_free(const struct rankset *taken)
+{
+	int rank = 0;
+
+	while (rankset_contains(taken, rank))
+		rank++;
+	return rank;
+}
+
+/* The number that was asked for, else its own, else the lowest free one. */
+static int choose_rank(const struct roster *roster, struct process *process, int64_t asked,
+		       struct error *error)
+{
+	struct rankset taken = RANKSET_INIT;
+	int result = 0;
+
+	list_ranks(roster, &taken);
+	if (asked > RANKSET_MAXIMUM)
+		result = error_set(error, "\"rank\" is no number of a rank.");
+	else if (asked >= 0 && rankset_contains(&taken, (int)asked))
+		result = error_set(
+			error, "There is a rank %d already; leave the number out or take another.",
+			(int)asked);
+	else if (asked >= 0)
+		process->rank = (int)asked;
+	else if (process->rank < 0 || rankset_contains(&taken, process->rank))
+		process->rank = lowest_free(&taken);
+	rankset_clear(&taken);
+	return result;
+}
+
+static void make_standin(const struct roster *roster, const struct target *target,
+			 struct process *process)
+{
+	process->pid = PROCESS_FIRST_STANDIN;
+	while (roster_find(roster, process->pid))
+		process->pid++;
+	process->state = PROCESS_LIVE;
+	free(process->host);
+	process->host = xstrdup_or_null(target->host);
+}
+
+/* The stand-in of that debugger; NULL: there is none yet. */
+static const struct process *find_standin(struct node *node, const struct target *target)
+{
+	struct pid_list list = { .pids = NULL };
+	const struct process *found = NULL;
+
+	roster_list(node_roster(node), &list);
+	for (size_t i = 0; i < list.count && !found; i++) {
+		const struct debugger *debugger =
+			connections_debugger(node_connections(node), list.pids[i]);
+
+		if (list.pids[i] >= PROCESS_FIRST_STANDIN && debugger &&
+		    strcmp(debugger->target, target->text) == 0)
+			found = roster_find(node_roster(node), list.pids[i]);
+	}
+	pid_list_clear(&list);
+	return found;
+}
+
+/* What is to become a rank, if it connects; into an initialised one. */
+static int describe_new(struct node *node, const struct target *target, pid_t owner, int64_t rank,
+			struct process *process, struct error *error)
+{
+	bool is_here = owner > 0 &&
+		       discover_one(process, node_procfs(node), node_connections(node), owner);
+
+	/* At a port, what runs no Python is a tunnel's end. */
+	if (!is_here && target->host) {
+		process_clear(process);
+		process_init(process);
+		make_standin(node_roster(node), target, process);
+	}
+	return choose_rank(node_roster(node), process, rank, error);
+}
+
+static int open_target(struct node *node, const struct target *target, int64_t rank, pid_t *pid,
+		       struct error *error)
+{
+	struct roster *roster = node_roster(node);
+	struct connection *connection = NULL;
+	const struct process *known;
+	struct process process;
+	pid_t owner = 0;
+
+	if (target->pid > 0)
+		owner = target->pid;
+	else if (finder_owner(node, target, &owner, error) < 0)
+		return -1;
+	known = owner > 0 ? roster_find(roster, owner) : find_standin(node, target);
+	process_init(&process);
+	if (known)
+		process_copy(&process, known);
+	if (known || describe_new(node, target, owner, rank, &process, error) == 0)
+		connection = connections_connect(node_connections(node), &process, target, error);
+	if (connection && !known)
+		roster_adopt(roster, &process);
+	*pid = process.pid;
+	process_clear(&process);
+	return connection ? 0 : -1;
+}
+
+void connect_request(struct node *node, const struct message *request)
+{
+	const char *text = json_get_string(request->body, "target", "");
+	int64_t rank = json_get_integer(request->body, "rank", -1);
+	struct error error = ERROR_INIT;
+	struct target target;
+	json_t *body;
+	pid_t pid = 0;
+	int result;
+
+	if (target_parse(&target, text, &error) < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	result = open_target(node, &target, rank, &pid, &error);
+	target_clear(&target);
+	if (result < 0) {
+		node_respond(node, request, NULL, error.message);
+		return;
+	}
+	node_emit_debugger(node, pid, connections_debugger(node_connections(node), pid));
+	body = json_object();
+	json_object_set_new(body, "pid", json_integer(pid));
+	node_respond(node, request, body, NULL);
+}
+
+static int detach(struct node *node, pid_t pid, bool is_forced, struct error *error)
+{
+	struct connections *connections = node_connections(node);
+	const struct debugger *debugger = connections_debugger(connections, pid);
+	struct debugger none;
+
+	if (pid >= PROCESS_FIRST_STANDIN && !debugger)
+		return roster_miss(pid, error);
+	if (!debugger || !debugger_is_ours(debugger))
+		return error_set(error, "No debugger of process %d is connected.", (int)pid);
+	if (debugger->leaving && !is_forced)
+		return error_set(error, "%s It stays connected; \"force\" leaves it all the same.",
+				 debugger->leaving);
+	connections_disconnect(connections, connections_find_debugger(connections, pid));
+	debugger_init(&none);
+	node_emit_debugger(node, pid, &none);
+	return 0;
+}
+
+void detach_request(struct node *node, const struct message *request)
+{
+	bool is_forced = json_get_boolean(request->body, "force", false);
+	struct error error = ERROR_INIT;
+
+	if (detach(node, pid_read(request->body), is_forced, &error) < 0)
+		node_respond(node, request, NULL, error.message);
+	else
+		node_respond(node, request, NULL, NULL);
+}

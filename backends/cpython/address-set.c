@@ -1,0 +1,68 @@
+#include "backends/cpython/address-set.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+
+#define SLOTS_AT_FIRST 1024u /* a power of two */
+
+void addresses_clear(struct addresses *addresses)
+{
+	free(addresses->slots);
+	*addresses = (struct addresses){ .slots = NULL };
+}
+
+/* Where it is, or would be; there is always a free slot. */
+static size_t find(const struct addresses *addresses, uint64_t address)
+{
+	size_t mask = addresses->slot_count - 1;
+	size_t slot = (address * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+
+	for (;; slot++) {
+		uint64_t held = addresses->slots[slot & mask];
+
+		if (!held || held == address)
+			return slot & mask;
+	}
+}
+
+static void grow(struct addresses *addresses)
+{
+	struct addresses larger = {
+		.slot_count = addresses->slot_count ? addresses->slot_count * 2 : SLOTS_AT_FIRST,
+		.count = addresses->count,
+	};
+
+	larger.slots = xcalloc(larger.slot_count, sizeof(*larger.slots));
+	for (size_t i = 0; i < addresses->slot_count; i++) {
+		uint64_t held = addresses->slots[i];
+
+		if (held)
+			larger.slots[find(&larger, held)] = held;
+	}
+	free(addresses->slots);
+	*addresses = larger;
+}
+
+bool addresses_add(struct addresses *addresses, uint64_t address)
+{
+	size_t slot;
+
+	if (!address)
+		return false;
+	if (addresses->count * 2 >= addresses->slot_count)
+		grow(addresses);
+	slot = find(addresses, address);
+	if (addresses->slots[slot])
+		return false;
+	addresses->slots[slot] = address;
+	addresses->count++;
+	return true;
+}
+
+bool addresses_has(const struct addresses *addresses, uint64_t address)
+{
+	return address && addresses->slot_count &&
+	       addresses->slots[find(addresses, address)] == address;
+}

@@ -1,0 +1,26 @@
+/*
+ * asyncio-section: where the module _asyncio of a process says how its tasks
+ * are found (Py_AsyncioModuleDebugOffsets, Modules/_asynciomodule.c, 3.14).
+ */
+#ifndef BACKENDS_CPYTHON_ASYNCIO_SECTION_H
+#define BACKENDS_CPYTHON_ASYNCIO_SECTION_H
+
+#include <stdint.h>
+
+struct memory;
+
+/* All in bytes: from the object's start, from the states' start. */
+struct asynciosection {
+	uint64_t task_size, task_name, task_awaited_by, task_is_task, task_awaited_by_is_set,
+		task_coroutine, task_node;
+	uint64_t interpreter_size, interpreter_tasks;
+	uint64_t thread_size, thread_running_loop, thread_running_task, thread_tasks;
+};
+
+/*
+ * runtime: an address in the interpreter.
+ * 0, or -1: there is no such module, or what it says makes no sense.
+ */
+int asynciosection_read(struct asynciosection *section, struct memory *memory, uint64_t runtime);
+
+#endif

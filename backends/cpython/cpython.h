@@ -1,0 +1,81 @@
+/*
+ * cpython: which CPython a process runs and where its parts lie.
+ *
+ * Offsets come from a checked-in table, generated with offsetof() against
+ * each version's headers (offsets.inc, made by offsets-gen.c), and on 3.13
+ * and later from the interpreter's own _Py_DebugOffsets (PEP 768 and
+ * Include/internal/pycore_debug_offsets.h), which override the table. What
+ * cannot be validated is refused, never guessed.
+ */
+#ifndef BACKENDS_CPYTHON_CPYTHON_H
+#define BACKENDS_CPYTHON_CPYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct elf_cache;
+struct error;
+struct memory;
+
+/* Byte offsets and sizes; -1: this version has no such field. */
+struct offsets {
+	long version; /* PY_VERSION_HEX of the headers */
+	long rt_interp_head, rt_interp_main, rt_tstate_current,
+		rt_gil; /* the GIL itself, up to 3.11 */
+	long is_next, is_id, is_tstate_head, is_modules, is_ceval_gil, is_gc;
+	long gil_size, gil_last_holder, gil_locked;
+	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame, ts_cframe,
+		ts_current_frame;
+	long cframe_current_frame, cframe_previous;
+	long if_code, if_previous, if_lasti, if_instr, if_stackpointer, if_owner, if_is_entry,
+		if_f_locals, if_f_globals, if_localsplus;
+	long co_size, co_flags, co_nlocals, co_nlocalsplus, co_firstlineno, co_filename, co_name,
+		co_qualname, co_varnames, co_cellvars, co_freevars, co_localsplusnames,
+		co_localspluskinds, co_linetable, co_code_adaptive;
+	long tp_name, tp_basicsize, tp_flags, tp_dictoffset, tp_base, ht_cached_keys;
+	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys, dict_values, dk_entries,
+		dk_log2_index_bytes, dk_kind, dk_nentries, tuple_item, list_item, float_val,
+		set_table, set_mask, set_used, long_tag, long_digit;
+	long gc_collecting; /* in what is_gc is the offset of */
+	long gen_qualname, gen_frame, gen_frame_state, gen_exc_value;
+	long ts_exc_info, ts_raised, ei_value, ei_previous;
+	long be_traceback, be_context, be_cause, tb_frame,
+		fr_frame;  /* frame object: its interpreter frame */
+	long ts_tracefunc; /* not 0: traced from within (sys.settrace) */
+	long ts_error;	   /* not 0: an exception is being raised */
+	/*
+	 * What a frame's end by an exception writes before it is unlinked:
+	 * f_executing (3.8, 3.9), f_state (3.10), stacktop, stackpointer.
+	 */
+	long if_leaving, if_leaving_size;
+	long if_frame_object; /* 3.11+: NULL until somebody asks for it */
+	long co_exceptiontable, co_code, co_consts;
+	/* What instrumented opcodes stand for (3.12 on). */
+	long co_monitoring, mo_lines, mo_instructions;
+	long func_code, func_closure, cell_ref, tp_dict;
+};
+
+struct cpython {
+	int minor;	       /* 8 … 14 */
+	uint32_t version;      /* PY_VERSION_HEX; the last byte may be 0 */
+	char version_text[16]; /* "3.11.7" */
+	uint64_t runtime;      /* address of _PyRuntime */
+	uint64_t code_type;    /* address of PyCode_Type; 0 unknown */
+	uint64_t hash_secret;  /* address of _Py_HashSecret; 0 unknown */
+	uint64_t eval_code;    /* address of PyEval_EvalCode; 0 unknown */
+	struct offsets offsets;
+};
+
+/*
+ * Finds the interpreter of a process and validates it. Looks at the program
+ * first (its load address from the auxiliary vector), then the libraries of
+ * its link map, then for a section .PyRuntime in /proc/PID/exe, then at all
+ * mapped files named python.
+ * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
+ */
+int cpython_locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+		   struct error *error);
+
+#endif

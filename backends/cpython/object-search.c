@@ -1,0 +1,503 @@
+/*
+ * A queue of objects is worked off in chunks. Of each chunk the beginnings
+ * are fetched together, then what these name: heads of dicts, heads of their
+ * keys, ranges of words that are references. These are queued in turn.
+ */
+#include "backends/cpython/object-search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/address-set.h"
+#include "backends/cpython/code-names.h"
+#include "backends/cpython/code-search.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/object-search-type.h"
+#include "backends/cpython/pydict.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytype.h"
+#include "backends/linux/memory.h"
+#include "base/alloc.h"
+#include "base/array.h"
+
+#define OBJECTS_MAXIMUM 600000u
+#define WORDS_MAXIMUM ((size_t)64 << 20)
+#define CHUNK 1024u
+#define HEAD 128u /* of an object, code objects with their co_filename */
+#define BATCH_BYTES ((size_t)1 << 20)
+#define PIECE_BYTES ((size_t)64 << 10)
+#define CONTAINER_MAXIMUM 16384 /* more is data */
+#define PAGE 4096u
+#define ADDRESS_MAXIMUM (UINT64_C(1) << 47)
+#define SLOTS_MAXIMUM 64 /* words of an instance */
+#define INLINE_MAXIMUM 30
+#define OBJECT_TYPE 8
+#define COUNT_MAXIMUM (UINT64_C(1) << 40) /* references */
+/* PyFunctionObject: func_defaults, func_kwdefaults are before it. */
+#define DEFAULTS_BEFORE_CLOSURE 16
+
+struct item {
+	uint64_t address;
+	int depth;
+};
+
+/* Words that are references: every stride bytes one. */
+struct range {
+	uint64_t address;
+	size_t count;
+	size_t stride;
+	int depth;
+};
+
+/* A dict whose values are wanted. */
+struct values {
+	uint64_t keys;
+	uint64_t values; /* of a split table; 0 */
+	int depth;
+};
+
+struct crawl {
+	bool is_full;  /* there was more than may be */
+	size_t budget; /* bytes of words that may still be read */
+	bool is_flat;
+	struct memory *memory;
+	const struct cpython *python;
+	struct crawl_types *types;
+	struct codenames *names;
+	struct code_list *list;
+	struct addresses seen;
+	struct item *queue;
+	size_t queue_count;
+	size_t queue_capacity;
+	size_t done; /* of the queue */
+	/* Of the chunk at work: */
+	struct values dicts[CHUNK];
+	size_t dict_count;
+	struct range *ranges;
+	size_t range_count;
+	size_t range_capacity;
+	struct memory_part parts[CHUNK];
+	uint8_t heads[CHUNK][HEAD];
+	uint8_t *batch; /* BATCH_BYTES */
+};
+
+struct crawl *crawl_new(struct memory *memory, const struct cpython *python,
+			const struct crawl_calls *calls)
+{
+	struct crawl *crawl = xcalloc(1, sizeof(*crawl));
+
+	crawl->memory = memory;
+	crawl->python = python;
+	crawl->is_flat = calls->is_flat;
+	crawl->budget = WORDS_MAXIMUM;
+	crawl->types = crawl_types_new(memory, python);
+	crawl->names = codenames_new(memory, python, calls);
+	crawl->batch = xmalloc(BATCH_BYTES);
+	return crawl;
+}
+
+void crawl_free(struct crawl *crawl)
+{
+	if (!crawl)
+		return;
+	free(crawl->batch);
+	free(crawl->ranges);
+	free(crawl->queue);
+	addresses_clear(&crawl->seen);
+	codenames_free(crawl->names);
+	crawl_types_free(crawl->types);
+	free(crawl);
+}
+
+size_t crawl_count(const struct crawl *crawl)
+{
+	return crawl->done;
+}
+
+void crawl_add(struct crawl *crawl, uint64_t object, int depth)
+{
+	if (object % 8 || object < PAGE || object > ADDRESS_MAXIMUM ||
+	    !addresses_add(&crawl->seen, object))
+		return;
+	if (crawl->queue_count >= OBJECTS_MAXIMUM) {
+		crawl->is_full = true;
+		return;
+	}
+	ARRAY_GROW(crawl->queue, crawl->queue_count, crawl->queue_capacity);
+	crawl->queue[crawl->queue_count++] = (struct item){ object, depth };
+}
+
+static void add_range(struct crawl *crawl, uint64_t address, size_t count, size_t stride, int depth)
+{
+	size_t most = PIECE_BYTES / stride;
+
+	if (count * stride > crawl->budget) {
+		crawl->is_full = true;
+		return;
+	}
+	crawl->budget -= count * stride;
+	while (count) {
+		size_t some = count < most ? count : most;
+
+		ARRAY_GROW(crawl->ranges, crawl->range_count, crawl->range_capacity);
+		crawl->ranges[crawl->range_count++] =
+			(struct range){ address, some, stride, depth };
+		address += some * stride;
+		count -= some;
+	}
+}
+
+static void add_words(struct crawl *crawl, uint64_t address, int64_t count, int depth)
+{
+	if (count > 0 && count <= CONTAINER_MAXIMUM)
+		add_range(crawl, address, (size_t)count, 8, depth);
+}
+
+/* The word at an offset of what was read of an object; 0: not read. */
+static uint64_t word(const struct memory_part *part, long offset)
+{
+	if (offset < 0 || (size_t)offset + 8 > part->done)
+		return 0;
+	return pyreader_word(part->out, offset);
+}
+
+static int64_t size_of(const struct memory_part *part)
+{
+	return (int64_t)word(part, PYREADER_HEAD);
+}
+
+/* An object of the chunk: what it is, and its first bytes. */
+struct object {
+	struct item item;
+	const struct memory_part *part;
+	const struct crawl_type *type;
+};
+
+/* Its own tuple, which is not counted: what it closes over. */
+static void add_tuple(struct crawl *crawl, uint64_t tuple, int depth)
+{
+	crawl_add(crawl, tuple, depth + 1);
+}
+
+static void visit_nothing(struct crawl *crawl, const struct object *object)
+{
+	(void)crawl;
+	(void)object;
+}
+
+static void visit_code(struct crawl *crawl, const struct object *object)
+{
+	const struct offsets *at = &crawl->python->offsets;
+	uint64_t name = word(object->part, at->co_filename);
+	struct code_list *list = crawl->list;
+
+	if (!codenames_is_wanted(crawl->names, name))
+		return;
+	if (!list->file)
+		list->file = xstrdup(codenames_text(crawl->names, name));
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count++] = object->item.address;
+	if (!crawl->is_flat)
+		add_tuple(crawl, word(object->part, at->co_consts), 0);
+}
+
+static void visit_function(struct crawl *crawl, const struct object *object)
+{
+	const struct offsets *at = &crawl->python->offsets;
+	const struct memory_part *part = object->part;
+	/* Behind func_doc, up to 3.9 behind func_name, too. */
+	long dict = at->func_closure + (crawl->python->minor < 10 ? 24 : 16);
+	int depth = object->item.depth;
+
+	crawl_add(crawl, word(part, at->func_code), 0);
+	add_tuple(crawl, word(part, at->func_closure), depth);
+	crawl_add(crawl, word(part, dict), depth + 1);
+	for (long before = DEFAULTS_BEFORE_CLOSURE; before > 0; before -= 8)
+		crawl_add(crawl, word(part, at->func_closure - before), depth);
+}
+
+static void visit_class(struct crawl *crawl, const struct object *object)
+{
+	add_range(crawl, object->item.address + (uint64_t)crawl->python->offsets.tp_dict, 1, 8,
+		  object->item.depth + 1);
+}
+
+static void visit_dict(struct crawl *crawl, const struct object *object)
+{
+	const struct offsets *at = &crawl->python->offsets;
+
+	if (object->item.depth <= 0)
+		return;
+	crawl->dicts[crawl->dict_count++] = (struct values){
+		.keys = word(object->part, at->dict_keys),
+		.values = word(object->part, at->dict_values),
+		.depth = object->item.depth - 1,
+	};
+}
+
+static void visit_tuple(struct crawl *crawl, const struct object *object)
+{
+	const struct offsets *at = &crawl->python->offsets;
+
+	if (object->item.depth > 0)
+		add_words(crawl, object->item.address + (uint64_t)at->tuple_item,
+			  size_of(object->part), object->item.depth - 1);
+}
+
+static void visit_list(struct crawl *crawl, const struct object *object)
+{
+	const struct offsets *at = &crawl->python->offsets;
+
+	if (object->item.depth > 0)
+		add_words(crawl, word(object->part, at->list_item), size_of(object->part),
+			  object->item.depth - 1);
+}
+
+static void visit_set(struct crawl *crawl, const struct object *object)
+{
+	const struct offsets *at = &crawl->python->offsets;
+	uint64_t mask = word(object->part, at->set_mask);
+
+	/* A setentry is a key and its hash. */
+	if (object->item.depth > 0 && mask < CONTAINER_MAXIMUM)
+		add_range(crawl, word(object->part, at->set_table), mask + 1, 16,
+			  object->item.depth - 1);
+}
+
+static void visit_wrapper(struct crawl *crawl, const struct object *object)
+{
+	const struct crawl_type *type = object->type;
+
+	for (int i = 0; i < type->count; i++)
+		crawl_add(crawl, word(object->part, type->first + 8 * i), object->item.depth);
+	if (type->dict_offset > 0)
+		add_range(crawl, object->item.address + (uint64_t)type->dict_offset, 1, 8,
+			  object->item.depth + 1);
+}
+
+/*
+ * Where the values of attributes lie in front of their order (3.11, 3.12): the
+ * number of them two bytes before the values, then numbers, downwards.
+ */
+static void add_ordered(struct crawl *crawl, uint64_t values, int depth)
+{
+	uint8_t before[2 + INLINE_MAXIMUM];
+	size_t length = sizeof(before);
+	size_t count;
+
+	if (memory_fetch(crawl->memory, values - length, before, length) < 0)
+		return;
+	count = before[length - 2];
+	for (size_t i = 0; i < count && i < INLINE_MAXIMUM; i++) {
+		uint8_t number = before[length - 3 - i];
+
+		if (number < INLINE_MAXIMUM)
+			add_range(crawl, values + 8 * number, 1, 8, depth);
+	}
+}
+
+/* Where they lie in the instance (3.13): capacity, size, embedded, valid. */
+static void add_inline(struct crawl *crawl, uint64_t values, int depth)
+{
+	uint8_t head[4];
+
+	if (memory_fetch(crawl->memory, values, head, sizeof(head)) == 0 &&
+	    head[0] <= INLINE_MAXIMUM && head[3])
+		add_range(crawl, values + 8, head[0], 8, depth);
+}
+
+/* Attributes of an instance without a dict of its own (pyinstance.h). */
+static void add_values(struct crawl *crawl, const struct object *object)
+{
+	uint64_t address = object->item.address;
+	int depth = object->item.depth - 1;
+	int minor = crawl->python->minor;
+	uint64_t before[2]; /* 32 and 24 bytes before the object */
+
+	if (memory_fetch(crawl->memory, address - 32, before, sizeof(before)) < 0)
+		return;
+	/* The dict, where there is one, is counted with the instance. */
+	crawl_add(crawl, before[1], object->item.depth);
+	if (minor == 11 && before[0])
+		add_ordered(crawl, before[0], depth);
+	else if (minor == 12 && (before[1] & 1))
+		add_ordered(crawl, before[1] + 1, depth);
+	else if (minor >= 13 && !before[1] && (object->type->flags & PYTYPE_INLINE_VALUES))
+		add_inline(crawl, address + (uint64_t)object->type->basic_size, depth);
+}
+
+static void visit_instance(struct crawl *crawl, const struct object *object)
+{
+	const struct crawl_type *type = object->type;
+	uint64_t address = object->item.address;
+	int depth = object->item.depth;
+	int64_t slots = (type->basic_size - type->slots_at) / 8;
+
+	if (depth <= 0)
+		return;
+	if (crawl->python->minor >= 11 && (type->flags & PYTYPE_MANAGED_DICT))
+		add_values(crawl, object);
+	if (type->dict_offset > 0)
+		add_range(crawl, address + (uint64_t)type->dict_offset, 1, 8, depth);
+	if (type->slots_at && slots <= SLOTS_MAXIMUM)
+		add_words(crawl, address + (uint64_t)type->slots_at, slots, depth - 1);
+}
+
+static void (*const visits[])(struct crawl *crawl, const struct object *object) = {
+	[CRAWL_NOTHING] = visit_nothing,   [CRAWL_CODE] = visit_code,
+	[CRAWL_FUNCTION] = visit_function, [CRAWL_CLASS] = visit_class,
+	[CRAWL_DICT] = visit_dict,	   [CRAWL_TUPLE] = visit_tuple,
+	[CRAWL_LIST] = visit_list,	   [CRAWL_SET] = visit_set,
+	[CRAWL_WRAPPER] = visit_wrapper,   [CRAWL_INSTANCE] = visit_instance,
+};
+
+/* Fetches the beginnings of the next objects; returns how many there are. */
+static size_t fetch_heads(struct crawl *crawl)
+{
+	size_t count = crawl->queue_count - crawl->done;
+
+	if (count > CHUNK)
+		count = CHUNK;
+	for (size_t i = 0; i < count; i++)
+		crawl->parts[i] = (struct memory_part){
+			.address = crawl->queue[crawl->done + i].address,
+			.out = crawl->heads[i],
+			.length = HEAD,
+		};
+	memory_fetch_parts(crawl->memory, crawl->parts, count);
+	return count;
+}
+
+/* Names of files that are new are read together, before they are needed. */
+static void learn_names(struct crawl *crawl, const struct object *objects, size_t count)
+{
+	long at = crawl->python->offsets.co_filename;
+
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].type->kind == CRAWL_CODE)
+			codenames_expect(crawl->names, word(objects[i].part, at));
+	codenames_learn(crawl->names);
+}
+
+/*
+ * What was freed looks like what it was, but for its first word: that is no
+ * count then, but where the next free place is.
+ */
+static bool is_alive(const struct crawl *crawl, const struct memory_part *part)
+{
+	uint64_t count = word(part, 0);
+
+	/* From 3.14 on flags are in the upper half. */
+	if (crawl->python->minor >= 14)
+		count &= UINT64_C(0xffffffffffff);
+	return count && count < COUNT_MAXIMUM;
+}
+
+static const struct crawl_type *type_of(struct crawl *crawl, const struct memory_part *part)
+{
+	uint64_t type = is_alive(crawl, part) ? word(part, OBJECT_TYPE) : 0;
+
+	return crawl_types_find(crawl->types, type);
+}
+
+static void visit_chunk(struct crawl *crawl)
+{
+	size_t count = fetch_heads(crawl);
+	struct object *objects = xcalloc(count, sizeof(*objects));
+
+	for (size_t i = 0; i < count; i++)
+		objects[i] = (struct object){
+			.item = crawl->queue[crawl->done + i],
+			.part = &crawl->parts[i],
+			.type = type_of(crawl, &crawl->parts[i]),
+		};
+	crawl->done += count;
+	learn_names(crawl, objects, count);
+	for (size_t i = 0; i < count; i++)
+		visits[objects[i].type->kind](crawl, &objects[i]);
+	free(objects);
+}
+
+/* The values of a dict whose keys begin with head. */
+static void add_entries(struct crawl *crawl, const struct memory_part *part,
+			const struct values *values)
+{
+	struct pytable table;
+	uint64_t held;
+
+	if (part->done < PYTABLE_HEAD ||
+	    pytable_parse(crawl->python, part->address, part->out, &table) ||
+	    table.entry_count > CONTAINER_MAXIMUM)
+		return;
+	held = values->values;
+	if (held)
+		add_range(crawl, held + (crawl->python->minor >= 13 ? 8 : 0),
+			  (size_t)table.entry_count, 8, values->depth);
+	else
+		add_range(crawl, table.entries + table.key_at + 8, (size_t)table.entry_count,
+			  table.entry_size, values->depth);
+}
+
+static void open_dicts(struct crawl *crawl)
+{
+	uint8_t(*heads)[PYTABLE_HEAD] = xcalloc(CHUNK, sizeof(*heads));
+
+	for (size_t i = 0; i < crawl->dict_count; i++)
+		crawl->parts[i] = (struct memory_part){
+			.address = crawl->dicts[i].keys,
+			.out = heads[i],
+			.length = PYTABLE_HEAD,
+		};
+	memory_fetch_parts(crawl->memory, crawl->parts, crawl->dict_count);
+	for (size_t i = 0; i < crawl->dict_count; i++)
+		add_entries(crawl, &crawl->parts[i], &crawl->dicts[i]);
+	crawl->dict_count = 0;
+	free(heads);
+}
+
+static void take_words(struct crawl *crawl, const struct memory_part *part,
+		       const struct range *range)
+{
+	for (size_t at = 0; at + 8 <= part->done; at += range->stride)
+		crawl_add(crawl, word(part, (long)at), range->depth);
+}
+
+/* As many ranges as fit; returns the first that did not. */
+static size_t fetch_ranges(struct crawl *crawl, size_t first)
+{
+	size_t used = 0;
+	size_t count = 0;
+
+	while (first + count < crawl->range_count && count < CHUNK) {
+		const struct range *range = &crawl->ranges[first + count];
+		size_t length = (range->count - 1) * range->stride + 8;
+
+		if (used + length > BATCH_BYTES)
+			break;
+		crawl->parts[count++] = (struct memory_part){
+			.address = range->address,
+			.out = crawl->batch + used,
+			.length = length,
+		};
+		used += length;
+	}
+	memory_fetch_parts(crawl->memory, crawl->parts, count);
+	for (size_t i = 0; i < count; i++)
+		take_words(crawl, &crawl->parts[i], &crawl->ranges[first + i]);
+	return first + count;
+}
+
+void crawl_run(struct crawl *crawl, struct code_list *list)
+{
+	crawl->list = list;
+	while (crawl->done < crawl->queue_count) {
+		visit_chunk(crawl);
+		open_dicts(crawl);
+		for (size_t at = 0; at < crawl->range_count;)
+			at = fetch_ranges(crawl, at);
+		crawl->range_count = 0;
+	}
+	if (crawl->is_full)
+		list->is_cut = true;
+}

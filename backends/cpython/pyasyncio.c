@@ -1,0 +1,280 @@
+#include "backends/cpython/pyasyncio.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/asyncio-section.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/offsets.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytstate.h"
+#include "backends/cpython/pytype.h"
+#include "backends/linux/memory.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define MINOR_FIRST 14
+#define NAME_MAXIMUM 256
+#define LOCATE_TRIES 3
+#define CHAIN_MAXIMUM 200 /* coroutines that wait for each other */
+/* gi_frame_state of what awaits something (pycore_frame.h, 3.14). */
+#define SUSPENDED_YIELD_FROM (-1)
+
+struct pyasyncio {
+	struct memory *memory;
+	const struct cpython *python;
+	struct pyreader reader;
+	struct asynciosection at;
+	bool is_located;
+	int tries;
+	int numbers;		      /* given so far */
+	struct pyasyncio_task *tasks; /* by number */
+	size_t count;
+	size_t capacity;
+	struct pywalk again;
+};
+
+struct pyasyncio *pyasyncio_new(struct memory *memory, const struct cpython *python)
+{
+	struct pyasyncio *asyncio = xcalloc(1, sizeof(*asyncio));
+
+	asyncio->memory = memory;
+	asyncio->python = python;
+	return asyncio;
+}
+
+static void clear_task(struct pyasyncio_task *task)
+{
+	free(task->name);
+	pywalk_clear(&task->walk);
+}
+
+void pyasyncio_free(struct pyasyncio *asyncio)
+{
+	if (!asyncio)
+		return;
+	for (size_t i = 0; i < asyncio->count; i++)
+		clear_task(&asyncio->tasks[i]);
+	free(asyncio->tasks);
+	pywalk_clear(&asyncio->again);
+	free(asyncio);
+}
+
+static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
+{
+	uint64_t value;
+
+	if (asyncio->is_located || asyncio->tries == LOCATE_TRIES ||
+	    pymodule_find(&asyncio->reader, interpreter, "_asyncio", "__name__", &value))
+		return asyncio->is_located;
+	asyncio->tries++;
+	asyncio->is_located =
+		asynciosection_read(&asyncio->at, asyncio->memory, asyncio->python->runtime) == 0;
+	return asyncio->is_located;
+}
+
+/* "Task-3": a str, or only its number until the program asks for the name. */
+static char *read_name(struct pyasyncio *asyncio, uint64_t task)
+{
+	struct buffer text = BUFFER_INIT;
+	uint64_t name;
+	int64_t number;
+
+	if (pyreader_pointer(&asyncio->reader, task + asyncio->at.task_name, &name))
+		return NULL;
+	if (!pyobject_integer(&asyncio->reader, name, &number))
+		return xasprintf("Task-%" PRId64, number);
+	if (!pyobject_string(&asyncio->reader, name, NAME_MAXIMUM, &text))
+		return buffer_take(&text);
+	buffer_clear(&text);
+	return NULL;
+}
+
+/* The known task, or a new one; an address may be given again. */
+static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio, uint64_t address,
+					uint64_t coroutine)
+{
+	char *name = read_name(asyncio, address);
+	struct pyasyncio_task *task;
+
+	for (size_t i = 0; i < asyncio->count; i++) {
+		task = &asyncio->tasks[i];
+		if (task->address != address || task->coroutine != coroutine ||
+		    !task->name != !name || (name && strcmp(task->name, name) != 0))
+			continue;
+		free(name);
+		return task;
+	}
+	ARRAY_GROW(asyncio->tasks, asyncio->count, asyncio->capacity);
+	task = &asyncio->tasks[asyncio->count++];
+	*task = (struct pyasyncio_task){
+		.address = address,
+		.coroutine = coroutine,
+		.name = name,
+		.number = ++asyncio->numbers,
+	};
+	return task;
+}
+
+static bool is_coroutine(struct pyreader *reader, uint64_t object)
+{
+	return pytype_is(reader, object, "coroutine") || pytype_is(reader, object, "generator");
+}
+
+uint64_t pyasyncio_frame(const struct pyasyncio *asyncio, const struct pyasyncio_task *task)
+{
+	return task->coroutine + (uint64_t)asyncio->python->offsets.gen_frame;
+}
+
+/* What the frame awaits lies on top of its stack; 0: no coroutine. */
+static uint64_t read_awaited(struct pyasyncio *asyncio, uint64_t coroutine, const uint8_t *frame)
+{
+	const struct offsets *at = &asyncio->python->offsets;
+	uint64_t top, object;
+	int8_t state;
+
+	if (pyreader_read(&asyncio->reader, coroutine + (uint64_t)at->gen_frame_state, &state,
+			  sizeof(state)) ||
+	    state != SUSPENDED_YIELD_FROM)
+		return 0;
+	top = pyreader_word(frame, at->if_stackpointer);
+	if (pyreader_pointer(&asyncio->reader, top - 8, &object))
+		return 0;
+	object = pyreader_untag(asyncio->python->minor, object);
+	return is_coroutine(&asyncio->reader, object) ? object : 0;
+}
+
+/* Outermost first; -1: a frame cannot be read, or there is no end. */
+static int walk_chain(struct pyasyncio *asyncio, uint64_t coroutine, struct pywalk *walk)
+{
+	const struct offsets *at = &asyncio->python->offsets;
+	uint8_t bytes[OFFSETS_FRAME_BYTES];
+
+	walk->count = 0;
+	walk->dropped_count = 0;
+	for (int i = 0; coroutine && i < CHAIN_MAXIMUM; i++) {
+		uint64_t address = coroutine + (uint64_t)at->gen_frame;
+
+		if (!is_coroutine(&asyncio->reader, coroutine) ||
+		    pyreader_read(&asyncio->reader, address, bytes, (size_t)at->if_localsplus))
+			return -1;
+		ARRAY_GROW(walk->frames, walk->count, walk->capacity);
+		walk->frames[walk->count++] = (struct pyframe){
+			.address = address,
+			.code = pyreader_untag(asyncio->python->minor,
+					       pyreader_word(bytes, at->if_code)),
+			.position = pyreader_word(bytes, at->if_instr),
+		};
+		coroutine = read_awaited(asyncio, coroutine, bytes);
+	}
+	return coroutine ? -1 : 0;
+}
+
+static void reverse(struct pywalk *walk)
+{
+	for (size_t i = 0; i < walk->count / 2; i++) {
+		struct pyframe held = walk->frames[i];
+
+		walk->frames[i] = walk->frames[walk->count - 1 - i];
+		walk->frames[walk->count - 1 - i] = held;
+	}
+}
+
+/* Twice, over both copies: what did not move meanwhile belongs together. */
+static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
+{
+	bool is_same;
+
+	task->is_broken = walk_chain(asyncio, task->coroutine, &task->walk) < 0;
+	memory_use(asyncio->memory, 1);
+	is_same = walk_chain(asyncio, task->coroutine, &asyncio->again) == 0 &&
+		  pywalk_agrees(&task->walk, &asyncio->again);
+	memory_use(asyncio->memory, 0);
+	task->exactness = is_same && !task->is_broken ? CONSISTENT : TORN;
+	reverse(&task->walk);
+}
+
+/* The tasks of a list whose head (next, previous) is at head. */
+static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread, uint64_t running)
+{
+	const struct asynciosection *at = &asyncio->at;
+	uint64_t node;
+
+	if (pyreader_pointer(&asyncio->reader, head, &node))
+		return;
+	for (int i = 0; i < PYASYNCIO_TASKS_MAXIMUM && node && node != head; i++) {
+		uint64_t address = node - at->task_node;
+		struct pyasyncio_task *task;
+		uint64_t coroutine;
+
+		if (pyreader_pointer(&asyncio->reader, node, &node) ||
+		    pyreader_pointer(&asyncio->reader, address + at->task_coroutine, &coroutine) ||
+		    asyncio->count >= 2 * PYASYNCIO_TASKS_MAXIMUM || asyncio->reader.budget == 0)
+			return;
+		if (!coroutine || !is_coroutine(&asyncio->reader, coroutine))
+			continue;
+		task = keep_task(asyncio, address, coroutine);
+		task->is_seen = true;
+		task->thread = thread;
+		task->is_running = running == address;
+		read_chain(asyncio, task);
+	}
+}
+
+static void read_threads(struct pyasyncio *asyncio, const struct pytstate_list *states)
+{
+	const struct asynciosection *at = &asyncio->at;
+
+	for (size_t i = 0; i < states->count; i++) {
+		uint64_t state = states->items[i].address;
+		uint64_t running = 0;
+
+		if (pyreader_pointer(&asyncio->reader, state + at->thread_running_task, &running))
+			continue;
+		read_list(asyncio, state + at->thread_tasks, state, running);
+	}
+	/* Of threads that have ended. */
+	read_list(asyncio, states->main_interpreter + at->interpreter_tasks, 0, 0);
+}
+
+static void drop_unseen(struct pyasyncio *asyncio)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < asyncio->count; i++) {
+		if (asyncio->tasks[i].is_seen && kept < PYASYNCIO_TASKS_MAXIMUM)
+			asyncio->tasks[kept++] = asyncio->tasks[i];
+		else
+			clear_task(&asyncio->tasks[i]);
+	}
+	asyncio->count = kept;
+}
+
+void pyasyncio_read(struct pyasyncio *asyncio, const struct pytstate_list *states)
+{
+	if (asyncio->python->minor < MINOR_FIRST)
+		return;
+	pyreader_init(&asyncio->reader, asyncio->memory, asyncio->python);
+	for (size_t i = 0; i < asyncio->count; i++)
+		asyncio->tasks[i].is_seen = false;
+	if (locate(asyncio, states->main_interpreter))
+		read_threads(asyncio, states);
+	drop_unseen(asyncio);
+}
+
+const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio, size_t *place)
+{
+	return *place < asyncio->count ? &asyncio->tasks[(*place)++] : NULL;
+}
+
+const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio, int number)
+{
+	for (size_t i = 0; i < asyncio->count; i++)
+		if (asyncio->tasks[i].number == number)
+			return &asyncio->tasks[i];
+	return NULL;
+}

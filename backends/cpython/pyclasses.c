@@ -1,0 +1,317 @@
+#include "backends/cpython/pyclasses.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycontainer.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytype.h"
+#include "backends/cpython/pywriter.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define BASES_MAXIMUM 32
+#define NAME_MAXIMUM 256
+#define PATH_MAXIMUM 4096
+#define PARTS_MAXIMUM 64
+
+/* What repr() calls a class: its name without module and outer classes. */
+static void write_class(struct pywriter *writer, const struct pytype *type)
+{
+	struct buffer name = BUFFER_INIT;
+	const char *dot;
+
+	if (pytype_name(writer->reader, type, &name)) {
+		pywriter_text(writer, PYWRITER_UNKNOWN);
+	} else {
+		dot = strrchr(name.data, '.');
+		pywriter_text(writer, dot ? dot + 1 : name.data);
+	}
+	buffer_clear(&name);
+}
+
+static void write_string(struct pywriter *writer, uint64_t string)
+{
+	if (pyobject_string(writer->reader, string, NAME_MAXIMUM, writer->out))
+		pywriter_text(writer, PYWRITER_UNKNOWN);
+}
+
+/* Looks the attribute up in the class and its bases; 0 found. */
+static int find_in_class(struct pyreader *reader, const struct pytype *type, const char *name,
+			 uint64_t *value)
+{
+	int64_t count = pytuple_count(reader, type->mro);
+
+	for (int64_t i = 0; i < count && i < BASES_MAXIMUM; i++) {
+		struct pytype base;
+		uint64_t address;
+
+		if (pytuple_item(reader, type->mro, i, &address) ||
+		    pytype_read(reader, address, &base))
+			return -1;
+		if (!pytype_attribute(reader, &base, name, value))
+			return 0;
+	}
+	return -1;
+}
+
+int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	uint64_t name, value;
+
+	if (pyobject_attribute(writer->reader, object, "_value_", &value))
+		return -1;
+	write_class(writer, type);
+	/* Flags that are several members may have no name. */
+	if (pyobject_attribute(writer->reader, object, "_name_", &name) ||
+	    !pytype_has(writer->reader, name, PYTYPE_STRING)) {
+		pywriter_text(writer, "(");
+		pywriter_object(writer, value);
+		pywriter_text(writer, ")");
+		return 0;
+	}
+	pywriter_text(writer, ".");
+	write_string(writer, name);
+	pywriter_text(writer, " = ");
+	pywriter_object(writer, value);
+	return 0;
+}
+
+/* The tuple of names, if it fits. */
+static int read_fields(struct pyreader *reader, uint64_t object, const struct pytype *type,
+		       uint64_t *fields)
+{
+	if (find_in_class(reader, type, "_fields", fields) || pytuple_count(reader, *fields) < 0 ||
+	    pytuple_count(reader, *fields) != pytuple_count(reader, object))
+		return -1;
+	return 0;
+}
+
+int pynamedtuple_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
+	struct pyreader *reader = writer->reader;
+	uint64_t fields, item;
+	int64_t count;
+
+	if (read_fields(reader, object, type, &fields))
+		return -1;
+	count = pytuple_count(reader, object);
+	write_class(writer, type);
+	if (!pywriter_open(writer, object, count, &brackets))
+		return 0;
+	for (int64_t i = 0; i < count && pywriter_next(writer, i); i++) {
+		if (pytuple_item(reader, fields, i, &item))
+			item = 0;
+		write_string(writer, item);
+		pywriter_text(writer, "=");
+		if (pytuple_item(reader, object, i, &item))
+			item = 0;
+		pywriter_object(writer, item);
+	}
+	pywriter_close(writer, &brackets);
+	return 0;
+}
+
+int pynamedtuple_items(struct pypage *page, uint64_t object, const struct pytype *type)
+{
+	uint64_t fields, item;
+	int64_t end;
+
+	if (read_fields(page->reader, object, type, &fields))
+		return pytuple_items(page, object);
+	end = pytuple_count(page->reader, object);
+	if (page->start < end && end - page->start > (int64_t)page->count)
+		end = page->start + (int64_t)page->count;
+	for (int64_t i = page->start; i < end; i++) {
+		struct buffer name = BUFFER_INIT;
+
+		if (pytuple_item(page->reader, fields, i, &item) ||
+		    pyobject_string(page->reader, item, NAME_MAXIMUM, &name))
+			buffer_printf(&name, "[%" PRId64 "]", i);
+		if (pytuple_item(page->reader, object, i, &item))
+			item = 0;
+		pypage_add(page, &name, item);
+	}
+	return 0;
+}
+
+struct dataclass {
+	struct pywriter *writer;
+	uint64_t object;
+	int64_t number;
+};
+
+static bool is_shown(struct pyreader *reader, uint64_t field)
+{
+	int64_t is_shown;
+	uint64_t value;
+
+	return pyobject_attribute(reader, field, "repr", &value) ||
+	       pyobject_integer(reader, value, &is_shown) || is_shown;
+}
+
+/* Class variables are among the fields, but no attribute of the object. */
+static bool write_field(uint64_t key, uint64_t field, void *data)
+{
+	struct dataclass *dataclass = data;
+	struct pywriter *writer = dataclass->writer;
+	struct buffer name = BUFFER_INIT;
+	bool goes_on = true;
+	uint64_t value;
+
+	if (!pyobject_string(writer->reader, key, NAME_MAXIMUM, &name) &&
+	    is_shown(writer->reader, field) &&
+	    !pyobject_attribute(writer->reader, dataclass->object, name.data, &value)) {
+		goes_on = pywriter_next(writer, dataclass->number++);
+		if (goes_on) {
+			pywriter_text(writer, name.data);
+			pywriter_text(writer, "=");
+			pywriter_object(writer, value);
+		}
+	}
+	buffer_clear(&name);
+	return goes_on;
+}
+
+int pydataclass_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
+	struct dataclass dataclass = { .writer = writer, .object = object };
+	uint64_t fields;
+	int64_t count;
+
+	if (find_in_class(writer->reader, type, "__dataclass_fields__", &fields))
+		return -1;
+	count = pydict_count(writer->reader, fields);
+	if (count < 0)
+		return -1;
+	write_class(writer, type);
+	if (!pywriter_open(writer, object, count, &brackets))
+		return 0;
+	pydict_each(writer->reader, fields, 0, SIZE_MAX, write_field, &dataclass);
+	pywriter_close(writer, &brackets);
+	return 0;
+}
+
+int pyfraction_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	uint64_t numerator, denominator;
+
+	if (pyobject_attribute(writer->reader, object, "_numerator", &numerator) ||
+	    pyobject_attribute(writer->reader, object, "_denominator", &denominator))
+		return -1;
+	write_class(writer, type);
+	pywriter_text(writer, "(");
+	pywriter_object(writer, numerator);
+	pywriter_text(writer, ", ");
+	pywriter_object(writer, denominator);
+	pywriter_text(writer, ")");
+	return 0;
+}
+
+/* Appends what PurePath() was given, joined; -1: it is not that easy. */
+static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *out)
+{
+	int64_t count = pylist_count(reader, parts);
+
+	if (count < 1 || count > PARTS_MAXIMUM)
+		return -1;
+	for (int64_t i = 0; i < count; i++) {
+		size_t before = out->length;
+		uint64_t part;
+
+		if (i && out->data[out->length - 1] != '/')
+			buffer_append_char(out, '/');
+		if (pylist_item(reader, parts, i, &part) ||
+		    pyobject_string(reader, part, PATH_MAXIMUM, out))
+			return -1;
+		/* One that begins anew, or needs more rules than this. */
+		if (out->length == before || (i && out->data[before] == '/'))
+			return -1;
+	}
+	if (strstr(out->data, "//") || strstr(out->data, "./") || strstr(out->data, "/.") ||
+	    strchr(out->data, '\''))
+		return -1;
+	if (out->length > 1 && out->data[out->length - 1] == '/')
+		buffer_truncate(out, out->length - 1);
+	return 0;
+}
+
+/*
+ * The text is made when it is first asked for. Before that there are what the
+ * path was made of: _parts up to 3.11, which begin with the root, and
+ * _raw_paths.
+ */
+int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	struct pyreader *reader = writer->reader;
+	struct buffer text = BUFFER_INIT;
+	uint64_t parts;
+	uint64_t string;
+	int result = -1;
+
+	if (!pyobject_attribute(reader, object, "_str", &string)) {
+		write_class(writer, type);
+		pywriter_text(writer, "(");
+		pywriter_object(writer, string);
+		pywriter_text(writer, ")");
+		return 0;
+	}
+	if (!pyobject_attribute(reader, object, "_parts", &parts) ||
+	    !pyobject_attribute(reader, object, "_raw_paths", &parts))
+		result = join_parts(reader, parts, &text);
+	if (result == 0) {
+		write_class(writer, type);
+		buffer_printf(writer->out, "('%s')", text.data);
+	}
+	buffer_clear(&text);
+	return result;
+}
+
+int pycounter_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	write_class(writer, type);
+	pywriter_text(writer, "(");
+	if (pydict_count(writer->reader, object) != 0)
+		pydict_write(writer, object);
+	pywriter_text(writer, ")");
+	return 0;
+}
+
+int pymodule_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
+{
+	static const struct {
+		const char *attribute, *one, *many;
+	} counts[] = {
+		{ "_parameters", "parameter", "parameters" },
+		{ "_modules", "module", "modules" },
+	};
+	struct pyreader *reader = writer->reader;
+	const char *between = " (";
+	int64_t number[ARRAY_LENGTH(counts)];
+	uint64_t dict;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+		if (pyobject_attribute(reader, object, counts[i].attribute, &dict))
+			return -1;
+		number[i] = pydict_count(reader, dict);
+		if (number[i] < 0)
+			return -1;
+	}
+	write_class(writer, type);
+	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+		if (!number[i])
+			continue;
+		buffer_printf(writer->out, "%s%" PRId64 " %s", between, number[i],
+			      number[i] == 1 ? counts[i].one : counts[i].many);
+		between = ", ";
+	}
+	pywriter_text(writer, between[0] == ' ' ? "" : ")");
+	return 0;
+}

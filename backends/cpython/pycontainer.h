@@ -1,0 +1,86 @@
+/*
+ * pycontainer: list, tuple, deque, dict, set and their kin: how they are
+ * written, how many items they have, and their items as variables. Also range, slice,
+ * cells and exceptions, which are written from the objects they hold.
+ *
+ * An ..._items function appends what of the page it has to the list: 0, or -1
+ * when the object cannot be read.
+ */
+#ifndef BACKENDS_CPYTHON_PYCONTAINER_H
+#define BACKENDS_CPYTHON_PYCONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct pyreader;
+struct pywriter;
+struct variable_list;
+
+/* Children wanted: at most count of them, from number start on. */
+struct pypage {
+	struct pyreader *reader;
+	struct variable_list *list;
+	int64_t start;
+	size_t count;
+};
+
+/* Adds a variable; takes the name's bytes out of the buffer. */
+void pypage_add(struct pypage *page, struct buffer *name, uint64_t address);
+/* Appends "[KEY]" or "{KEY}", KEY as repr() prints it, cut when long. */
+void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key, struct buffer *name);
+
+/* A child with a name of its own; address 0: it is not there. */
+struct pynamed {
+	const char *name;
+	uint64_t address;
+};
+/* Adds those of the page; all that have an address are counted. */
+void pypage_add_named(struct pypage *page, const struct pynamed *items, size_t count);
+
+int64_t pylist_count(struct pyreader *reader, uint64_t address);
+int pylist_items(struct pypage *page, uint64_t address);
+void pylist_write(struct pywriter *writer, uint64_t address);
+/* Item number of a list; 0 found. */
+int pylist_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item);
+
+int64_t pytuple_count(struct pyreader *reader, uint64_t address);
+int pytuple_items(struct pypage *page, uint64_t address);
+void pytuple_write(struct pywriter *writer, uint64_t address);
+/* Item number of a tuple; 0 found. */
+int pytuple_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item);
+
+int64_t pydict_count(struct pyreader *reader, uint64_t address);
+int pydict_items(struct pypage *page, uint64_t address);
+void pydict_write(struct pywriter *writer, uint64_t address);
+
+int64_t pyset_count(struct pyreader *reader, uint64_t address);
+/* Visits keys with their hashes until visit is false; -1: unreadable. */
+int pyset_each(struct pyreader *reader, uint64_t address,
+	       bool (*visit)(uint64_t key, int64_t hash, void *data), void *data);
+int pyset_items(struct pypage *page, uint64_t address);
+void pyset_write(struct pywriter *writer, uint64_t address);
+void pyfrozenset_write(struct pywriter *writer, uint64_t address);
+
+int64_t pydeque_count(struct pyreader *reader, uint64_t address);
+/* Item number of a deque; 0 found. */
+int pydeque_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item);
+int pydeque_items(struct pypage *page, uint64_t address);
+void pydeque_write(struct pywriter *writer, uint64_t address);
+void pydefaultdict_write(struct pywriter *writer, uint64_t address);
+/* Counted as a dict. */
+int pyodict_items(struct pypage *page, uint64_t address);
+void pyodict_write(struct pywriter *writer, uint64_t address);
+
+/* What caused it and what it came on top of are its children. */
+int64_t pyexception_count(struct pyreader *reader, uint64_t address);
+int pyexception_items(struct pypage *page, uint64_t address);
+
+void pyrange_write(struct pywriter *writer, uint64_t address);
+void pyslice_write(struct pywriter *writer, uint64_t address);
+void pycell_write(struct pywriter *writer, uint64_t address);
+void pyexception_write(struct pywriter *writer, uint64_t address);
+void pymemoryview_write(struct pywriter *writer, uint64_t address);
+
+#endif

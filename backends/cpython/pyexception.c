@@ -1,0 +1,181 @@
+#include "backends/cpython/pyexception.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycontainer.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytype.h"
+#include "backends/cpython/pywriter.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define ARGS 24 /* in PyBaseExceptionObject, behind its dict */
+#define PARTS 3
+/* Exceptions that are handled inside each other, and their contexts. */
+#define HANDLED_MAXIMUM 64
+
+/* PyBaseExceptionObject: dict, args; written as BaseException_repr does. */
+void pyexception_write(struct pywriter *writer, uint64_t address)
+{
+	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
+	struct buffer name = BUFFER_INIT;
+	int64_t count;
+	const char *dot;
+	uint64_t held[2];
+
+	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held, sizeof(held))) {
+		pywriter_text(writer, PYWRITER_UNKNOWN);
+		return;
+	}
+	pyobject_type_name(writer->reader, address, &name);
+	dot = strrchr(name.data, '.');
+	pywriter_text(writer, dot ? dot + 1 : name.data);
+	buffer_clear(&name);
+	count = pytuple_count(writer->reader, held[1]);
+	if (count < 0) {
+		pywriter_text(writer, "(" PYWRITER_UNKNOWN ")");
+		return;
+	}
+	if (!pywriter_open(writer, held[1], count, &brackets))
+		return;
+	for (int64_t i = 0; i < count; i++) {
+		uint64_t item;
+
+		if (!pywriter_next(writer, i))
+			break;
+		if (pytuple_item(writer->reader, held[1], i, &item))
+			item = 0;
+		pywriter_object(writer, item);
+	}
+	pywriter_close(writer, &brackets);
+}
+
+static void read_parts(struct pyreader *reader, uint64_t address, struct pynamed *parts)
+{
+	const struct offsets *at = &reader->python->offsets;
+	const struct {
+		const char *name;
+		uint64_t offset;
+	} places[PARTS] = {
+		{ "args", ARGS },
+		{ "__cause__", (uint64_t)at->be_cause },
+		{ "__context__", (uint64_t)at->be_context },
+	};
+
+	for (size_t i = 0; i < PARTS; i++) {
+		parts[i] = (struct pynamed){ .name = places[i].name };
+		if (pyreader_pointer(reader, address + places[i].offset, &parts[i].address))
+			parts[i].address = 0;
+	}
+}
+
+int64_t pyexception_count(struct pyreader *reader, uint64_t address)
+{
+	struct pynamed parts[PARTS];
+	int64_t count = 0;
+
+	read_parts(reader, address, parts);
+	for (size_t i = 0; i < PARTS; i++)
+		count += parts[i].address != 0;
+	return count;
+}
+
+int pyexception_items(struct pypage *page, uint64_t address)
+{
+	struct pynamed parts[PARTS];
+
+	read_parts(page->reader, address, parts);
+	pypage_add_named(page, parts, PARTS);
+	return 0;
+}
+
+/* The frame in which the exception's traceback begins; 0: none. */
+static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
+{
+	const struct offsets *at = &reader->python->offsets;
+	uint64_t traceback, frame;
+
+	if (pyreader_pointer(reader, exception + (uint64_t)at->be_traceback, &traceback) ||
+	    !traceback || !pytype_is(reader, traceback, "traceback") ||
+	    pyreader_pointer(reader, traceback + (uint64_t)at->tb_frame, &frame))
+		return 0;
+	/* Since 3.11 a frame object is only a view of the frame. */
+	if (at->fr_frame >= 0 && pyreader_pointer(reader, frame + (uint64_t)at->fr_frame, &frame))
+		return 0;
+	return frame;
+}
+
+/* The exception, or one that it came on top of, whose frame this is. */
+static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception, uint64_t frame)
+{
+	uint64_t at = (uint64_t)reader->python->offsets.be_context;
+
+	for (int i = 0; i < HANDLED_MAXIMUM; i++) {
+		if (!exception || !pytype_has(reader, exception, PYTYPE_EXCEPTION))
+			return 0;
+		if (first_frame(reader, exception) == frame)
+			return exception;
+		if (pyreader_pointer(reader, exception + at, &exception))
+			return 0;
+	}
+	return 0;
+}
+
+/*
+ * A thread has a chain of what it handles, one entry for each generator that
+ * runs and one for all else. What an outer frame handles is the context of
+ * what an inner one does.
+ */
+uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t frame,
+			     bool is_newest)
+{
+	const struct offsets *at = &reader->python->offsets;
+	uint64_t homeless = 0;
+
+	for (int i = 0; entry && i < HANDLED_MAXIMUM; i++) {
+		uint64_t value, found;
+
+		if (pyreader_pointer(reader, entry + (uint64_t)at->ei_value, &value))
+			break;
+		found = find_in_contexts(reader, value, frame);
+		if (found)
+			return found;
+		if (value && !homeless && pytype_has(reader, value, PYTYPE_EXCEPTION) &&
+		    !first_frame(reader, value))
+			homeless = value;
+		if (pyreader_pointer(reader, entry + (uint64_t)at->ei_previous, &entry))
+			break;
+	}
+	return is_newest ? homeless : 0;
+}
+
+uint64_t pyexception_of_thread(struct pyreader *reader, uint64_t thread)
+{
+	uint64_t at = thread + (uint64_t)reader->python->offsets.ts_exc_info;
+	uint64_t entry;
+
+	return pyreader_pointer(reader, at, &entry) ? 0 : entry;
+}
+
+uint64_t pyexception_of_coroutine(const struct pyreader *reader, uint64_t coroutine)
+{
+	const struct offsets *at = &reader->python->offsets;
+
+	return coroutine + (uint64_t)(at->gen_exc_value - at->ei_value);
+}
+
+uint64_t pyexception_raised(struct pyreader *reader, uint64_t thread)
+{
+	uint64_t at = thread + (uint64_t)reader->python->offsets.ts_raised;
+	uint64_t value;
+
+	if (pyreader_pointer(reader, at, &value) || !value ||
+	    !pytype_has(reader, value, PYTYPE_EXCEPTION))
+		return 0;
+	return value;
+}

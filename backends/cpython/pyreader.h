@@ -1,0 +1,42 @@
+/*
+ * pyreader: what all readers of Python objects stand on: bounded
+ * reads.
+ *
+ * Nothing read here is believed, and every read costs the reader's budget.
+ * Each function gives 0, or -1 for "not readable, or not what it should be".
+ */
+#ifndef BACKENDS_CPYTHON_PYREADER_H
+#define BACKENDS_CPYTHON_PYREADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct pyreader;
+
+#define PYREADER_HEAD 16u /* sizeof(PyObject): a count and a type */
+
+/* The word at an offset of bytes that were read. */
+static inline uint64_t pyreader_word(const void *bytes, long offset)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)bytes + offset, sizeof(word));
+	return word;
+}
+
+/* Without what a _PyStackRef has below a pointer, from 3.14 on. */
+static inline uint64_t pyreader_untag(int minor, uint64_t word)
+{
+	return minor >= 14 ? word & ~UINT64_C(3) : word;
+}
+
+int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t length);
+int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out);
+/* ob_size of an object that varies in size. */
+int pyreader_size(struct pyreader *reader, uint64_t object, int64_t *size);
+/* A C string, cut to size - 1 bytes; it may end at the end of the memory. */
+int pyreader_c_string(struct pyreader *reader, uint64_t address, char *out, size_t size);
+
+#endif

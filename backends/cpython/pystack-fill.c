@@ -1,0 +1,280 @@
+#include "backends/cpython/pystack-private.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyasyncio.h"
+#include "backends/cpython/pycode.h"
+#include "backends/cpython/pygil.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pytask.h"
+#include "backends/cpython/pythread.h"
+#include "backends/linux/memory.h"
+#include "backends/native/capture.h"
+#include "backends/tracer/freezer.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+/* agent/probetui/server.py names them so. */
+#define AGENT_THREADS "probetui-"
+
+static bool is_main(const struct pystack *pystack, const struct pytask *pytask)
+{
+	return pytask->task.tid == pystack->pid && pytask->state.number == 0;
+}
+
+static void take_name(uint64_t ident, const char *name, void *data)
+{
+	struct pystack *pystack = data;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		if (pytask->state.ident != ident)
+			continue;
+		free(pytask->name);
+		pytask->name = xstrdup(name);
+	}
+}
+
+static bool has_nameless(const struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (!pystack->tasks[i]->name)
+			return true;
+	return false;
+}
+
+void pystack_use_names(struct pystack *pystack, bool has_names)
+{
+	pystack->has_no_names = !has_names;
+}
+
+/* A thread enters threading's table a little after its state is there. */
+static void read_names(struct pystack *pystack)
+{
+	struct pyreader reader;
+
+	if (pystack->has_no_names || pystack->name_tries == 0 || !has_nameless(pystack))
+		return;
+	pystack->name_tries--;
+	for (size_t i = 0; i < pystack->gil_count; i++) {
+		pyreader_init(&reader, pystack->memory, pystack->python);
+		pythread_names(&reader, pystack->gils[i].interpreter, take_name, pystack);
+	}
+}
+static void prepare_codes(struct pystack *pystack)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pywalk *walk = pystack->tasks[i]->walk;
+		pystack->addresses =
+			array_grow(pystack->addresses, count + walk->count,
+				   &pystack->address_capacity, sizeof(*pystack->addresses));
+		for (size_t j = 0; j < walk->count; j++)
+			pystack->addresses[count++] = walk->frames[j].code;
+	}
+	memory_take_failure(pystack->memory);
+	pycode_prepare(pystack->codes, pystack->addresses, count);
+	pystack->code_failure = memory_take_failure(pystack->memory);
+}
+
+/* Without /proc/PID/task/TID/syscall only the letter tells. */
+static enum thread_state state_by_letter(struct pytask *pytask)
+{
+	switch (task_letter(&pytask->task)) {
+	case 'R':
+		return THREAD_RUNNING;
+	case 'S':
+	case 'D':
+		return THREAD_BLOCKED;
+	case 'T':
+	case 't':
+		return THREAD_STOPPED;
+	}
+	return THREAD_UNKNOWN;
+}
+
+static enum thread_state judge_state(const struct pystack *pystack, struct pytask *pytask,
+				     const struct pygil *gil)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	/* It may be stopped, whatever system call it is in. */
+	if (pytask->task.is_letter_unread)
+		return THREAD_UNKNOWN;
+	if (!seen->is_known)
+		return state_by_letter(pytask);
+	if (pytask->is_stopped ||
+	    (seen->is_blocked && seen->syscall < 0 && pytask_is_stopped(pytask)))
+		return THREAD_STOPPED;
+	if (seen->is_blocked && seen->syscall == SYS_futex && gil &&
+	    pygil_contains(gil, pystack->python, seen->argument))
+		return THREAD_GIL;
+	if (gil && gil->is_collecting && gil->holder == pytask->state.address)
+		return THREAD_GC;
+	return seen->is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
+}
+
+/* Python's name, else the kernel's, which is asked for once. */
+static void fill_name(const struct pystack *pystack, struct pytask *pytask,
+		      struct thread_sample *thread)
+{
+	if (pystack->has_no_names)
+		return;
+	if (!pytask->name && !pytask->comm[0])
+		task_name(&pytask->task, pytask->comm, sizeof(pytask->comm));
+	if (pytask->name || pytask->comm[0])
+		thread->name = xstrdup(pytask->name ? pytask->name : pytask->comm);
+}
+
+/* Of our agent in the process, unless the others wait for it now. */
+bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask)
+{
+	const struct pygil *gil = pystack_gil(pystack, pytask->state.interpreter);
+
+	return pytask->name && strncmp(pytask->name, AGENT_THREADS, strlen(AGENT_THREADS)) == 0 &&
+	       !(gil && gil->holder == pytask->state.address);
+}
+
+/* number 0: what was read made no sense. */
+static char *say_missing(const char *what, int number)
+{
+	return xasprintf("%s could not be read: %s", what,
+			 number ? strerror(number) : "invalid addresses");
+}
+
+/* A thread that runs while it is read tears by itself. */
+static char *describe_missing(const struct pystack *pystack, const struct pytask *pytask,
+			      const struct pygil *gil, enum thread_state state)
+{
+	const struct task *task = &pytask->task;
+	bool is_broken = pytask->is_broken && (pytask->failure || state != THREAD_RUNNING);
+
+	if (task->missing)
+		return say_missing(task->missing, task->failure);
+	if (is_broken)
+		return say_missing("the frames", pytask->failure);
+	if (pytask->has_unknown)
+		return say_missing("the code of its frames", pystack->code_failure);
+	if (gil && gil->failure)
+		return say_missing("the interpreter's lock", gil->failure);
+	return NULL;
+}
+
+static void fill_thread(struct pystack *pystack, struct pytask *pytask,
+			struct process_sample *sample)
+{
+	struct thread_sample *thread = process_sample_add(sample);
+	const struct pygil *gil = pystack_gil(pystack, pytask->state.interpreter);
+
+	thread->tid = pytask->task.tid;
+	fill_name(pystack, pytask, thread);
+	thread->is_main = is_main(pystack, pytask);
+	thread->is_gil_known = gil && gil->is_known;
+	thread->has_gil = gil && gil->holder == pytask->state.address;
+	thread->state = judge_state(pystack, pytask, gil);
+	/* Who has stopped it says so himself. */
+	if (thread->state == THREAD_STOPPED && holds_traces(pystack->holds, thread->tid))
+		thread->state = THREAD_RUNNING;
+	thread->interpreter = pytask->state.number;
+	thread->syscall = pytask->seen.syscall;
+	thread->argument = pytask->seen.argument;
+	thread->cpu_ns = pytask->seen.cpu_ns;
+	thread->switches = pytask->seen.switches;
+	snprintf(thread->wchan, sizeof(thread->wchan), "%s", pytask_wchan(pytask));
+	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes, pystack->table);
+	thread->exactness = pytask->exactness;
+	thread->missing = describe_missing(pystack, pytask, gil, thread->state);
+	if (pystack->captures && pytask->native.is_current &&
+	    pytask->native.python == thread->stack)
+		thread->native = pytask->native.stack;
+	if (pytask->is_broken)
+		thread->error = xasprintf("the chain of frames breaks off after %zu frames",
+					  pytask->walk->count);
+}
+
+/* Only its thread moves a task, so what rests with it is exact. */
+static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task,
+		      struct process_sample *sample)
+{
+	const struct pytask *pytask = pystack_find_state(pystack, task->thread);
+	struct pywalk walk = pystack_walk_of(pystack, task, pytask);
+	struct thread_sample *thread = process_sample_add(sample);
+	bool is_known;
+
+	thread->tid = -task->number;
+	thread->loop_tid = pytask ? pytask->task.tid : 0;
+	thread->name = xasprintf("task %s", task->name ? task->name : "?");
+	thread->state = THREAD_BLOCKED;
+	if (task->is_running)
+		thread->state = pytask && pytask->seen.is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
+	thread->exactness = task->exactness;
+	if (pytask && (task->is_running || task->exactness == CONSISTENT))
+		thread->exactness = pytask->exactness;
+	thread->stack =
+		pycode_stack(pystack->codes, pystack->python, &walk, pystack->table, &is_known);
+	if (!is_known)
+		thread->exactness = TORN;
+	if (task->is_broken && !task->is_running)
+		thread->error = xasprintf(
+			"the chain of what it awaits breaks off after %zu coroutines", walk.count);
+}
+
+static void fill_tasks(struct pystack *pystack, struct process_sample *sample)
+{
+	const struct pyasyncio_task *task;
+	size_t place = 0;
+
+	if (pystack->has_no_names)
+		return;
+	pyasyncio_read(pystack->asyncio, &pystack->states);
+	while ((task = pyasyncio_next(pystack->asyncio, &place)) != NULL &&
+	       sample->thread_count < SAMPLE_THREADS_MAXIMUM)
+		fill_task(pystack, task, sample);
+}
+
+static void fill_memory(struct pystack *pystack, struct process_sample *sample)
+{
+	char text[128];
+	uint64_t pages;
+
+	if (pystack->statm < 0) {
+		snprintf(text, sizeof(text), "/proc/%d/statm", (int)pystack->pid);
+		pystack->statm = open(text, O_RDONLY | O_CLOEXEC);
+		pystack->other_calls++;
+	}
+	pystack->other_calls++;
+	ssize_t got = pread(pystack->statm, text, sizeof(text) - 1, 0);
+	text[got > 0 ? got : 0] = '\0';
+	if (sscanf(text, "%*u %" SCNu64, &pages) == 1)
+		sample->memory = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void pystack_fill(struct pystack *pystack, struct process_sample *sample)
+{
+	if (pystack->captures) {
+		pystack_capture(pystack);
+		sample->held_ns += pystack->captures->held_ns;
+	}
+	prepare_codes(pystack);
+	read_names(pystack);
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		pytask->is_left_out = pystack_is_of_agent(pystack, pytask);
+		if (!pytask->is_gone && !pytask->is_left_out)
+			fill_thread(pystack, pytask, sample);
+	}
+	if (pystack->captures)
+		pystack_name_captures(pystack);
+	fill_tasks(pystack, sample);
+	fill_memory(pystack, sample);
+}

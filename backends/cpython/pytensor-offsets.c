@@ -1,0 +1,264 @@
+#include "backends/cpython/pytensor-offsets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycxx.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define VERSION_MAXIMUM 64
+/* A search reads much, and what it looks at may be no tensor at all. */
+#define SEARCHES_MAXIMUM 16
+/* In AutogradMeta, of what is searched for. */
+#define AUTOGRAD_BYTES 64
+
+static const struct torch_layout layouts[] = {
+#include "backends/cpython/pytensor-torch.inc"
+};
+
+/* "2.13.0+cpu" as 2013; -1: it is no version. */
+static int parse_version(const char *text)
+{
+	char *end;
+	long major = strtol(text, &end, 10);
+	long minor;
+
+	if (end == text || *end != '.' || major < 0 || major > 999)
+		return -1;
+	text = end + 1;
+	minor = strtol(text, &end, 10);
+	if (end == text || minor < 0 || minor > 999)
+		return -1;
+	return (int)(major * 1000 + minor);
+}
+
+static int read_version(struct pyreader *reader)
+{
+	const struct cpython *python = reader->python;
+	struct buffer text = BUFFER_INIT;
+	uint64_t interpreter, value;
+	int version = -1;
+
+	if (python->offsets.rt_interp_main < 0 ||
+	    pyreader_pointer(reader, python->runtime + (uint64_t)python->offsets.rt_interp_main,
+			     &interpreter) ||
+	    pymodule_find(reader, interpreter, "torch.version", "__version__", &value))
+		return -1;
+	if (!pyobject_string(reader, value, VERSION_MAXIMUM, &text))
+		version = parse_version(text.data);
+	buffer_clear(&text);
+	return version;
+}
+
+static int find_version(struct pyreader *reader)
+{
+	struct pytensor_cache *cache = &reader->tensors;
+
+	if (cache->is_blind)
+		return -1;
+	if (!cache->version)
+		cache->version = read_version(reader);
+	return cache->version;
+}
+
+static bool is_of(const struct torch_layout *layout, int version)
+{
+	return version >= layout->first && version <= layout->last;
+}
+
+static bool is_known(int version)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(layouts); i++)
+		if (is_of(&layouts[i], version))
+			return true;
+	return false;
+}
+
+static bool is_class(struct pyreader *reader, uint64_t object, const char *part)
+{
+	const char *name = pycxx_class(reader, object);
+
+	return name && strstr(name, part);
+}
+
+static bool is_impl(struct pyreader *reader, uint64_t object)
+{
+	return is_class(reader, object, "TensorImpl") || is_class(reader, object, "TensorWrapper");
+}
+
+static bool is_autograd(struct pyreader *reader, uint64_t object)
+{
+	return is_class(reader, object, "12AutogradMetaE") ||
+	       is_class(reader, object, "22DifferentiableViewMetaE");
+}
+
+/* There is always one, a tensor that is not defined at least. */
+static bool has_gradient(struct pyreader *reader, uint64_t meta, int place)
+{
+	uint64_t gradient;
+
+	return !pyreader_pointer(reader, meta + (uint64_t)place, &gradient) &&
+	       is_impl(reader, gradient);
+}
+
+static int load_impl(struct pyreader *reader, struct torch_object *tensor, int place)
+{
+	uint64_t address;
+
+	if (pyreader_pointer(reader, tensor->object + (uint64_t)place, &address) || address % 8)
+		return -1;
+	if (tensor->impl == address)
+		return 0;
+	tensor->impl = 0;
+	if (pyreader_read(reader, address, tensor->bytes, sizeof(tensor->bytes)))
+		return -1;
+	tensor->impl = address;
+	return 0;
+}
+
+static bool points_back(const struct torch_object *tensor, int place)
+{
+	return (pyreader_word(tensor->bytes, place) & ~UINT64_C(1)) == tensor->object;
+}
+
+static bool fits(struct pyreader *reader, struct torch_object *tensor,
+		 const struct torch_layout *layout)
+{
+	uint64_t storage, meta;
+
+	if (load_impl(reader, tensor, layout->impl) || !points_back(tensor, layout->back) ||
+	    !is_impl(reader, tensor->impl))
+		return false;
+	storage = pyreader_word(tensor->bytes, layout->storage);
+	meta = pyreader_word(tensor->bytes, layout->autograd);
+	if (storage && !is_class(reader, storage, "StorageImpl"))
+		return false;
+	if (meta && (!is_autograd(reader, meta) || !has_gradient(reader, meta, layout->grad)))
+		return false;
+	tensor->layout = layout;
+	return true;
+}
+
+/* Those of this version, or all; the newest first. */
+static bool try_table(struct pyreader *reader, struct torch_object *tensor, int version)
+{
+	for (size_t i = ARRAY_LENGTH(layouts); i-- > 0;) {
+		if (version > 0 && !is_of(&layouts[i], version))
+			continue;
+		if (fits(reader, tensor, &layouts[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the objects' heads and members are like has never changed: a storage
+ * begins as a tensor does, with counts, and then has the place of its data and
+ * its size; the members behind the sizes stand at fixed distances.
+ */
+static void derive(struct torch_layout *layout)
+{
+	layout->autograd = layout->storage + 8;
+	layout->data = layout->storage;
+	layout->bytes = layout->storage + 32;
+	layout->users = 8;
+	layout->extra = layout->storage + 16;
+	layout->symbolic = 0;
+	layout->offset = layout->sizes + 88;
+	layout->count = layout->sizes + 96;
+	layout->dtype = layout->sizes + 104;
+	layout->device = layout->sizes + 106;
+	layout->keys = layout->sizes + 112;
+	layout->conjugate = layouts[ARRAY_LENGTH(layouts) - 1].conjugate;
+	layout->negative = layouts[ARRAY_LENGTH(layouts) - 1].negative;
+	layout->zero = layouts[ARRAY_LENGTH(layouts) - 1].zero;
+}
+
+/* A storage of its own is needed to be sure where it is. */
+static bool search_impl(struct pyreader *reader, struct torch_object *tensor,
+			struct torch_layout *layout)
+{
+	for (int place = 8; place <= 48; place += 8) {
+		uint64_t word = pyreader_word(tensor->bytes, place);
+
+		if (!is_class(reader, word, "11StorageImplE"))
+			continue;
+		layout->storage = place;
+		break;
+	}
+	for (int place = layout->storage + 8; layout->storage && place <= 80; place += 8) {
+		if (!points_back(tensor, place))
+			continue;
+		layout->back = place;
+		layout->sizes = place + 8;
+		return true;
+	}
+	return false;
+}
+
+static bool search_autograd(struct pyreader *reader, const struct torch_object *tensor,
+			    struct torch_layout *layout)
+{
+	uint64_t meta = pyreader_word(tensor->bytes, layout->autograd);
+
+	layout->grad = 40;
+	for (int place = 8; meta && place < AUTOGRAD_BYTES; place += 8) {
+		if (!is_autograd(reader, meta))
+			return false;
+		if (has_gradient(reader, meta, place)) {
+			layout->grad = place;
+			break;
+		}
+	}
+	layout->grad_fn = layout->grad + 8;
+	return true;
+}
+
+static bool search(struct pyreader *reader, struct torch_object *tensor)
+{
+	struct pytensor_cache *cache = &reader->tensors;
+
+	if (cache->searches++ >= SEARCHES_MAXIMUM)
+		return false;
+	for (int place = 16; place <= 32; place += 8) {
+		struct torch_layout layout = { .impl = place };
+
+		if (load_impl(reader, tensor, place) || !is_impl(reader, tensor->impl) ||
+		    !search_impl(reader, tensor, &layout))
+			continue;
+		derive(&layout);
+		if (!search_autograd(reader, tensor, &layout))
+			continue;
+		cache->found = layout;
+		return fits(reader, tensor, &cache->found);
+	}
+	return false;
+}
+
+int torch_object_open(struct pyreader *reader, uint64_t object, struct torch_object *tensor)
+{
+	struct pytensor_cache *cache = &reader->tensors;
+	int version = find_version(reader);
+
+	tensor->object = object;
+	tensor->impl = 0;
+	tensor->is_sure = !cache->is_blind && is_known(version);
+	if (cache->layout && fits(reader, tensor, cache->layout)) {
+		tensor->is_sure &= is_of(cache->layout, version);
+		return 0;
+	}
+	if (tensor->is_sure) {
+		tensor->is_sure = try_table(reader, tensor, version);
+		if (!tensor->is_sure && !search(reader, tensor))
+			return -1;
+	} else if ((cache->is_blind || !try_table(reader, tensor, 0)) && !search(reader, tensor)) {
+		return -1;
+	}
+	cache->layout = tensor->layout;
+	return 0;
+}

@@ -1,0 +1,365 @@
+/* pytensor-torch: one tensor of torch. */
+#include "backends/cpython/pytensor-torch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpython/pycxx.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytensor-offsets.h"
+#include "backends/cpython/pytensor.h"
+#include "banned.h"
+#include "base/array.h"
+
+/* Elements along one dimension: more are not believed. */
+#define SIZE_LIMIT (INT64_C(1) << 48)
+/* SizesAndStrides: a count, then ten words, or a pointer to more. */
+#define INLINE_DIMENSIONS 5
+#define STORAGE_BYTES 96
+
+#define PLAIN_CLASS "N3c1010TensorImplE"
+#define DIRTY "its elements were freed (FSDP does so), or it changes"
+
+static const char WRAPPER[] = "its class holds its elements in other tensors, which are its "
+			      "attributes (or they were freed)";
+static const char NESTED[] = "it is a nested tensor: its elements are in those that it has";
+static const char SYMBOLS[] = "its sizes are symbols";
+
+/* What is no plain tensor, by the class of its implementation. */
+static const struct {
+	const char *part;
+	const char *unread;
+} classes[] = {
+	{ "16SparseTensorImplE", "it is sparse: its elements are in its values and indices" },
+	{ "19SparseCsrTensorImplE", "it is sparse: its elements are in its values and indices" },
+	{ "11QTensorImplE", "it is quantized: what its elements mean depends on a scale" },
+	{ "16NestedTensorImplE", NESTED },
+	{ "17BatchedTensorImplE", "it stands for another tensor, inside of vmap" },
+	{ "13TensorWrapperE", "it stands for another tensor, inside of a function transform" },
+	{ "23FunctionalTensorWrapperE", "it stands for another tensor, inside of functionalize" },
+	{ "OpaqueTensorImpl", "how its elements lie is known only to the library that made it" },
+	{ "19UndefinedTensorImplE", "it is not defined" },
+};
+
+static int64_t signed_word(const uint8_t *bytes, int place)
+{
+	return (int64_t)pyreader_word(bytes, place);
+}
+
+/* Sizes that are not negative and multiply to the number of elements. */
+static int check_sizes(const struct pytensor *tensor)
+{
+	int64_t product = 1;
+
+	for (int i = 0; i < tensor->dimension_count; i++) {
+		int64_t size = tensor->shape[i];
+
+		if (size < 0 || size > SIZE_LIMIT)
+			return -1;
+		if (size && product > INT64_MAX / size)
+			return -1;
+		product *= size;
+	}
+	return product == tensor->element_count ? 0 : -1;
+}
+
+static int read_sizes(struct pyreader *reader, const uint8_t *sizes, struct pytensor *tensor)
+{
+	uint64_t count = pyreader_word(sizes, 0);
+	size_t bytes = (size_t)count * 8;
+	uint64_t outside;
+
+	if (count > PYTENSOR_DIMENSIONS)
+		return -1;
+	tensor->dimension_count = (int)count;
+	if (count <= INLINE_DIMENSIONS) {
+		memcpy(tensor->shape, sizes + 8, bytes);
+		memcpy(tensor->strides, sizes + 8 + 8 * INLINE_DIMENSIONS, bytes);
+		return 0;
+	}
+	outside = pyreader_word(sizes, 8);
+	return pyreader_read(reader, outside, tensor->shape, bytes) ||
+			       pyreader_read(reader, outside + bytes, tensor->strides, bytes)
+		       ? -1
+		       : 0;
+}
+
+/* A kind and an index that go together. */
+static bool is_device(const uint8_t *device)
+{
+	int index = (int8_t)device[1];
+
+	if (!pytensor_device_name(device[0]) || index < -1)
+		return false;
+	return index <= 0 || torch_device_is_counted(device[0]);
+}
+
+/*
+ * The device is an optional, and it is set: its flag is the first of three
+ * bytes (c10::optional, up to 2.3) or the last (std::optional). Where that is
+ * not known and both readings make sense (xpu:1, cuda:12) it is "?".
+ */
+static int read_device(const struct torch_object *object, struct pytensor *tensor)
+{
+	const uint8_t *bytes = object->bytes + object->layout->device;
+	bool is_known = object->is_sure || object->layout->last;
+	bool is_first = object->layout->is_flag_first;
+	bool may_be_last = bytes[2] == 1 && is_device(bytes) && !(is_known && is_first);
+	bool may_be_first = bytes[0] == 1 && is_device(bytes + 1) && !(is_known && !is_first);
+	const uint8_t *device = may_be_last ? bytes : bytes + 1;
+
+	if (!may_be_last && !may_be_first)
+		return -1;
+	if (may_be_last && may_be_first && bytes[0] != bytes[1]) {
+		tensor->device = "?";
+		return 0;
+	}
+	tensor->device = pytensor_device_name(device[0]);
+	tensor->device_index = (int8_t)device[1];
+	return 0;
+}
+
+/* Sizes that are symbols are not those in the implementation. */
+static bool has_symbols(struct pyreader *reader, const struct torch_object *object)
+{
+	uint64_t extra = pyreader_word(object->bytes, object->layout->extra);
+	uint64_t symbols;
+
+	if (!extra)
+		return false;
+	if (object->layout->symbolic < 0)
+		return true;
+	return pyreader_pointer(reader, extra + (uint64_t)object->layout->symbolic, &symbols) ||
+	       symbols;
+}
+
+/* Shape, strides, type: what stands in the implementation itself. */
+static int read_impl(struct pyreader *reader, const struct torch_object *object,
+		     struct pytensor *tensor)
+{
+	const struct torch_layout *layout = object->layout;
+	uint16_t dtype;
+
+	tensor->impl = object->impl;
+	tensor->offset = signed_word(object->bytes, layout->offset);
+	tensor->element_count = signed_word(object->bytes, layout->count);
+	memcpy(&dtype, object->bytes + layout->dtype, sizeof(dtype));
+	tensor->dtype = pytensor_dtype_name(dtype);
+	tensor->item_size = torch_dtype_size(dtype);
+	if (!tensor->dtype || tensor->offset < 0 ||
+	    read_sizes(reader, object->bytes + layout->sizes, tensor) ||
+	    read_device(object, tensor))
+		return -1;
+	return 0;
+}
+
+static const char *find_reason(struct pyreader *reader, const struct torch_object *object)
+{
+	const char *name = pycxx_class(reader, object->impl);
+
+	if (!name)
+		return "what it is cannot be told";
+	if (strcmp(name, PLAIN_CLASS) == 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LENGTH(classes); i++)
+		if (strstr(name, classes[i].part))
+			return classes[i].unread;
+	return "it is of a kind that is not known here";
+}
+
+/* The bytes from the storage's start to its last element; -1: too many. */
+static int64_t find_span(const struct pytensor *tensor)
+{
+	int64_t limit = (INT64_MAX >> 8) / (tensor->item_size + 1);
+	int64_t span = tensor->offset;
+
+	if (tensor->element_count == 0)
+		return 0;
+	for (int i = 0; i < tensor->dimension_count; i++) {
+		int64_t steps = tensor->shape[i] - 1;
+		int64_t stride = tensor->strides[i];
+
+		if (steps < 0 || stride < 0 || span > limit || (stride && steps > limit / stride))
+			return -1;
+		span += steps * stride;
+	}
+	return span > limit ? -1 : (span + 1) * tensor->item_size;
+}
+
+static const char *check_storage(const struct pytensor *tensor)
+{
+	int64_t span = find_span(tensor);
+
+	if (tensor->element_count == 0)
+		return NULL;
+	if (!tensor->storage)
+		return "it has no storage of its own";
+	if (!tensor->data)
+		return "its storage has no memory: " DIRTY;
+	if (span < 0 || tensor->storage_bytes < span)
+		return "its storage is smaller than it is: " DIRTY;
+	return NULL;
+}
+
+/* -1: it changes while it is read. */
+static int read_storage(struct pyreader *reader, const struct torch_object *object,
+			struct pytensor *tensor)
+{
+	const struct torch_layout *layout = object->layout;
+	uint8_t bytes[STORAGE_BYTES];
+
+	tensor->storage = pyreader_word(object->bytes, layout->storage);
+	if (!tensor->storage)
+		return 0;
+	if (pyreader_read(reader, tensor->storage, bytes, sizeof(bytes)))
+		return -1;
+	tensor->storage_users = (int64_t)(pyreader_word(bytes, layout->users) & UINT32_MAX);
+	tensor->data = pyreader_word(bytes, layout->data);
+	tensor->storage_bytes = signed_word(bytes, layout->bytes);
+	if (tensor->storage_bytes < 0) /* a symbol */
+		tensor->storage_bytes = -1;
+	return tensor->storage_users ? 0 : -1;
+}
+
+static const char *check_keys(const struct torch_object *object, const struct pytensor *tensor)
+{
+	const struct torch_layout *layout = object->layout;
+	uint64_t keys = pyreader_word(object->bytes, layout->keys);
+
+	if (!object->is_sure && strncmp(tensor->dtype, "complex", 7) == 0)
+		return "whether it is conjugated is not known of this version of torch";
+	if (keys & layout->conjugate)
+		return "it is conjugated, but only by a mark: its memory has other values";
+	if (keys & layout->negative)
+		return "it is negated, but only by a mark: its memory has other values";
+	if (keys & layout->zero)
+		return "it stands for zeros and has no memory";
+	return NULL;
+}
+
+static const char *check_device(const struct pytensor *tensor)
+{
+	if (strcmp(tensor->device, "cpu") == 0)
+		return NULL;
+	if (strcmp(tensor->device, "meta") == 0)
+		return "it has no elements: its device is meta";
+	return "it lies on a device: only the agent, in the process, can read it";
+}
+
+/* Where there is more than one reason it is the first. */
+static void find_unread(struct pyreader *reader, const struct torch_object *object, unsigned traits,
+			struct pytensor *tensor)
+{
+	tensor->unread = find_reason(reader, object);
+	if (!tensor->unread && traits & TORCH_FAKE)
+		tensor->unread = "it is a FakeTensor: it has no elements";
+	if (!tensor->unread && traits & TORCH_JAGGED)
+		tensor->unread = NESTED;
+	if (!tensor->unread && has_symbols(reader, object))
+		tensor->unread = SYMBOLS;
+	if (!tensor->unread)
+		tensor->unread = check_device(tensor);
+	if (!tensor->unread)
+		tensor->unread = check_keys(object, tensor);
+	if (tensor->unread)
+		return;
+	tensor->unread = check_storage(tensor);
+	/* A subclass without memory of its own wraps others. */
+	if (tensor->unread && !tensor->data && traits & TORCH_OTHER)
+		tensor->unread = WRAPPER;
+}
+
+/* What it has no one shape for is not told: nor how many elements it has. */
+static int settle_shape(struct pytensor *tensor)
+{
+	if (tensor->unread == NESTED || tensor->unread == SYMBOLS) {
+		tensor->dimension_count = 0;
+		tensor->element_count = -1;
+		return 0;
+	}
+	return check_sizes(tensor);
+}
+
+static int read_opened(struct pyreader *reader, const struct torch_object *object, unsigned traits,
+		       struct pytensor *tensor)
+{
+	if (read_impl(reader, object, tensor) || read_storage(reader, object, tensor))
+		return -1;
+	find_unread(reader, object, traits, tensor);
+	torch_read_autograd(reader, object, tensor);
+	return settle_shape(tensor);
+}
+
+static int read_one(struct pyreader *reader, uint64_t address, struct torch_object *object,
+		    struct pytensor *tensor)
+{
+	unsigned traits = torch_traits(reader, address, tensor->type, sizeof(tensor->type));
+
+	tensor->local = address;
+	if (torch_object_open(reader, address, object) ||
+	    read_opened(reader, object, traits, tensor))
+		return -1;
+	tensor->is_parameter = torch_is_parameter(reader, address, traits);
+	return 0;
+}
+
+/* Its elements are those of the shard that lies here. */
+static int read_shard(struct pyreader *reader, uint64_t object, const struct pytensor *whole,
+		      struct pytensor *tensor)
+{
+	struct torch_object shard;
+	uint64_t local;
+
+	if (pyobject_attribute(reader, object, "_local_tensor", &local) ||
+	    read_one(reader, local, &shard, tensor))
+		return -1;
+	memcpy(tensor->type, whole->type, sizeof(tensor->type));
+	memcpy(tensor->grad_fn, whole->grad_fn, sizeof(tensor->grad_fn));
+	tensor->object = object;
+	tensor->requires_grad = whole->requires_grad;
+	tensor->is_parameter = whole->is_parameter;
+	memcpy(tensor->placement, whole->placement, sizeof(tensor->placement));
+	memcpy(tensor->shard, whole->shard, sizeof(tensor->shard));
+	return 0;
+}
+
+static const struct pytensor empty = { .family = PYTENSOR_TORCH,
+				       .type = "torch.Tensor",
+				       .device_index = -1,
+				       .requires_grad = -1,
+				       .storage_bytes = -1,
+				       .storage_users = -1 };
+
+/* A gradient has the layout of its tensor; no class of Python's is known. */
+int pytensor_read_unseen(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
+{
+	struct torch_object gradient;
+	bool has_gradient;
+
+	*tensor = empty;
+	if (torch_object_open(reader, object, &gradient) ||
+	    torch_find_gradient(reader, &gradient, &has_gradient, &gradient.impl) ||
+	    !has_gradient ||
+	    pyreader_read(reader, gradient.impl, gradient.bytes, sizeof(gradient.bytes)))
+		return -1;
+	return read_opened(reader, &gradient, 0, tensor);
+}
+
+int pytensor_read_torch(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
+{
+	struct torch_object opened;
+	struct pytensor whole;
+
+	*tensor = empty;
+	tensor->object = object;
+	if (read_one(reader, object, &opened, tensor))
+		return -1;
+	if (!(torch_traits(reader, object, NULL, 0) & TORCH_DISTRIBUTED))
+		return 0;
+	torch_read_placement(reader, object, tensor);
+	whole = *tensor;
+	*tensor = empty;
+	return read_shard(reader, object, &whole, tensor);
+}

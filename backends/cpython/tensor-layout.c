@@ -1,0 +1,172 @@
+#include "backends/cpython/tensor-layout.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/error.h"
+#include "protocol/dtype.h"
+
+/* Bytes of one element, and elements: more are not believed. */
+#define ITEM_MAXIMUM (INT64_C(1) << 31)
+/* No process has an address from there on (57 bits of five-level paging). */
+#define ADDRESS_END (UINT64_C(1) << 56)
+#define SPAN_MAXIMUM (INT64_C(1) << 56)
+
+static int check_item(const struct tensor_layout *layout, struct error *error)
+{
+	const struct dtype *dtype = layout->dtype;
+
+	if (!dtype)
+		return error_set(error, "the type of its elements is not known");
+	if (dtype->class == DTYPE_PACKED)
+		return error_set(
+			error,
+			"elements of %s are less than a byte each: torch alone can read them",
+			dtype->name);
+	if (dtype->size != 0 && layout->item_size != dtype->size)
+		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,
+				 dtype->size, layout->item_size);
+	/* numpy has arrays of empty strings. */
+	if (layout->item_size < 0 || layout->item_size > ITEM_MAXIMUM ||
+	    layout->item_size % dtype->swap_size != 0)
+		return error_set(error, "an element of %s cannot have %" PRId64 " bytes",
+				 dtype->name, layout->item_size);
+	return 0;
+}
+
+static bool is_empty(const struct tensor_layout *layout)
+{
+	for (int i = 0; i < layout->dimension_count; i++)
+		if (layout->shape[i] == 0)
+			return true;
+	return false;
+}
+
+/* The product, where it is no more than the maximum, else -1. */
+static int64_t multiply(int64_t one, int64_t other, int64_t maximum)
+{
+	if (one != 0 && other > maximum / one)
+		return -1;
+	return one * other;
+}
+
+static int check_sizes(const struct tensor_layout *layout, struct error *error)
+{
+	int64_t bytes = layout->item_size > 0 ? layout->item_size : 1;
+
+	if (layout->dimension_count < 0 || layout->dimension_count > TENSOR_DIMENSIONS)
+		return error_set(error, "it has %d dimensions, more than %d",
+				 layout->dimension_count, TENSOR_DIMENSIONS);
+	for (int i = 0; i < layout->dimension_count; i++)
+		if (layout->shape[i] < 0)
+			return error_set(error, "dimension %d has %" PRId64 " elements", i,
+					 layout->shape[i]);
+	if (is_empty(layout))
+		return 0;
+	for (int i = 0; i < layout->dimension_count; i++) {
+		bytes = multiply(bytes, layout->shape[i], SPAN_MAXIMUM);
+		if (bytes < 0)
+			return error_set(error, "its sizes multiply to more than any memory holds");
+	}
+	return 0;
+}
+
+/* How far elements lie before and behind the first. */
+static int find_span(const struct tensor_layout *layout, int64_t *before, int64_t *behind)
+{
+	*before = 0;
+	*behind = layout->item_size;
+	for (int i = 0; i < layout->dimension_count; i++) {
+		int64_t stride = layout->strides[i];
+		int64_t *side = stride < 0 ? before : behind;
+		int64_t reach;
+
+		if (layout->shape[i] == 1)
+			continue;
+		if (stride < -SPAN_MAXIMUM || stride > SPAN_MAXIMUM)
+			return -1;
+		reach = multiply(layout->shape[i] - 1, stride < 0 ? -stride : stride, SPAN_MAXIMUM);
+		if (reach < 0)
+			return -1;
+		*side += reach;
+		if (*side > SPAN_MAXIMUM)
+			return -1;
+	}
+	return 0;
+}
+
+struct tensor_layout layout_mask(const struct tensor_layout *layout)
+{
+	struct tensor_layout mask = *layout;
+
+	mask.address = layout->mask_address;
+	mask.dtype = dtype_find("bool");
+	mask.is_swapped = false;
+	mask.item_size = 1;
+	mask.has_mask = false;
+	memcpy(mask.strides, layout->mask_strides, sizeof(mask.strides));
+	return mask;
+}
+
+static int check_mask(const struct tensor_layout *layout, struct error *error)
+{
+	struct tensor_layout mask;
+
+	if (!layout->has_mask)
+		return 0;
+	if (layout->item_size > LAYOUT_MASKED_ITEM)
+		return error_set(error,
+				 "an element that has a mask has %d bytes at most, not %" PRId64,
+				 LAYOUT_MASKED_ITEM, layout->item_size);
+	mask = layout_mask(layout);
+	return layout_check(&mask, error) ? error_prefix(error, "its mask") : 0;
+}
+
+int layout_check(const struct tensor_layout *layout, struct error *error)
+{
+	int64_t before;
+	int64_t behind;
+
+	if (check_item(layout, error) < 0 || check_sizes(layout, error) < 0 ||
+	    check_mask(layout, error) < 0)
+		return -1;
+	if (is_empty(layout))
+		return 0;
+	if (find_span(layout, &before, &behind) < 0)
+		return error_set(error, "its strides reach further than any memory does");
+	if (layout->address >= ADDRESS_END || (uint64_t)before > layout->address ||
+	    (uint64_t)behind > ADDRESS_END - layout->address)
+		return error_set(error, "its elements would lie where no memory is (0x%" PRIx64 ")",
+				 layout->address);
+	return 0;
+}
+
+int64_t layout_element_count(const struct tensor_layout *layout)
+{
+	int64_t count = 1;
+
+	if (is_empty(layout))
+		return 0;
+	for (int i = 0; i < layout->dimension_count; i++)
+		count *= layout->shape[i];
+	return count;
+}
+
+int64_t layout_byte_count(const struct tensor_layout *layout)
+{
+	return layout_element_count(layout) * layout->item_size;
+}
+
+uint64_t layout_address(const struct tensor_layout *layout, int64_t index)
+{
+	uint64_t address = layout->address;
+
+	for (int i = layout->dimension_count - 1; i >= 0; i--) {
+		int64_t place = index % layout->shape[i];
+
+		index /= layout->shape[i];
+		address += (uint64_t)place * (uint64_t)layout->strides[i];
+	}
+	return address;
+}

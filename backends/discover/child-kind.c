@@ -1,0 +1,38 @@
+#include "backends/discover/child-kind.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "protocol/stack.h"
+
+/* Frames that are looked at. */
+#define FRAMES_MAXIMUM 256
+
+/* A frame of this file makes a child one of this role. */
+struct role_file {
+	const char *part;
+	const char *role;
+};
+
+static const struct role_file role_files[] = {
+	{ "torch/utils/data/_utils/worker.py", "dataloader" },
+	{ "torch/_inductor/compile_worker/", "compile" },
+	{ "torch/distributed/checkpoint/", "checkpoint" },
+};
+
+const char *role_of_stack(const struct stack *stack)
+{
+	size_t count = stack->frame_count;
+
+	/* The outermost frames say what a process is for. */
+	for (size_t i = 0; i < count && i < FRAMES_MAXIMUM; i++) {
+		const char *file = stack->frames[count - 1 - i].code->file;
+
+		for (size_t j = 0; j < ARRAY_LENGTH(role_files); j++)
+			if (strstr(file, role_files[j].part))
+				return role_files[j].role;
+	}
+	return NULL;
+}

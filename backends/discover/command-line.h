@@ -1,0 +1,18 @@
+/*
+ * command-line: what the words of a Python command line say.
+ */
+#ifndef BACKENDS_DISCOVER_COMMAND_LINE_H
+#define BACKENDS_DISCOVER_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct commandline {
+	char script[256];     /* "train.py", "-m package", "-c", "" unknown */
+	const char *path;     /* the script as it was typed, lent; NULL: none */
+	const char *launcher; /* "torchrun" … when it is one, else NULL; lent */
+};
+
+void commandline_parse(struct commandline *line, const char *const *words, size_t count);
+
+#endif

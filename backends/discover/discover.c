@@ -1,0 +1,389 @@
+#include "backends/discover/discover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/discover/command-line.h"
+#include "backends/discover/process-info.h"
+#include "backends/discover/process-scan.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "protocol/rankset.h"
+
+struct role {
+	const char *mark; /* in the command line */
+	const char *role; /* NULL: a helper of Python's own, not shown */
+};
+
+static const struct role roles[] = {
+	{ "multiprocessing.resource_tracker", NULL },
+	{ "multiprocessing.forkserver", NULL },
+	{ "compile_worker", "compile" },
+};
+
+static enum rank_family family_of(const struct scan_entry *entry)
+{
+	return environment_family(&entry->environment);
+}
+
+static bool is_candidate(const struct scan_entry *entry)
+{
+	return entry->is_python && family_of(entry) != FAMILY_NONE;
+}
+
+static bool is_running(struct scan *scan, struct scan_entry *entry)
+{
+	return scan_stat(scan, entry) && !procfs_has_ended(&entry->stat);
+}
+
+/* Started by multiprocessing: by its command line, or forked from Python. */
+static bool is_made_by_python(struct scan *scan, struct scan_entry *entry)
+{
+	struct scan_entry *parent;
+
+	if (scan_mentions(scan, entry, "multiprocessing.spawn") ||
+	    scan_mentions(scan, entry, "--multiprocessing-fork"))
+		return true;
+	if (family_of(entry) == FAMILY_TORCH)
+		return false;
+	parent = scan_parent(scan, entry);
+	if (!parent || !parent->is_python || !scan_words(scan, parent))
+		return false;
+	if (scan_mentions(scan, parent, "multiprocessing.forkserver"))
+		return true;
+	if (!scan_words(scan, entry) || entry->word_count != parent->word_count)
+		return false;
+	for (size_t i = 0; i < entry->word_count; i++)
+		if (strcmp(entry->words[i], parent->words[i]) != 0)
+			return false;
+	return true;
+}
+
+/* What the program has set since it was started. */
+static void ask_program(struct scan *scan, struct connections *connections,
+			struct scan_entry *entry)
+{
+	if (is_made_by_python(scan, entry) && scan_stat(scan, entry))
+		connections_environment(connections, entry->pid, entry->stat.start_time,
+					&entry->environment);
+}
+
+/* A worker of torchrun that starts a job of its own is still a rank. */
+static bool starts_other_job(const struct scan_entry *above, const struct scan_entry *entry)
+{
+	char job[2 * ENVIRONMENT_TEXT + 2];
+	char other[2 * ENVIRONMENT_TEXT + 2];
+
+	if (environment_number(&above->environment, NUMBER_LOCAL) < 0)
+		return false;
+	environment_job(&above->environment, job, sizeof(job));
+	environment_job(&entry->environment, other, sizeof(other));
+	return family_of(above) == family_of(entry) && strcmp(job, other) != 0;
+}
+
+/*
+ * An ancestor that is another place in the job than a rank below it started
+ * that rank, unless the one below is of a family that wins less (an MPI
+ * helper of a torch rank).
+ */
+static void mark_launchers(struct scan *scan, struct scan_entry *entry)
+{
+	struct scan_entry *above = entry;
+
+	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = scan_parent(scan, above);
+		if (!above)
+			return;
+		if (is_candidate(above) && family_of(entry) <= family_of(above) &&
+		    !environment_is_same_rank(&entry->environment, &above->environment) &&
+		    !starts_other_job(above, entry))
+			above->is_launcher = true;
+	}
+}
+
+static void mark_known_launcher(struct scan *scan, struct scan_entry *entry)
+{
+	struct commandline line;
+
+	scan_words(scan, entry);
+	commandline_parse(&line, entry->words, entry->word_count);
+	if (line.launcher)
+		entry->is_launcher = true;
+}
+
+/* The rank that entry is a child of; itself if it is one; else NULL. */
+static struct scan_entry *find_rank(struct scan *scan, struct scan_entry *entry)
+{
+	struct scan_entry *above = entry;
+	struct scan_entry *rank = is_candidate(entry) && !entry->is_launcher ? entry : NULL;
+
+	if (entry->is_launcher)
+		return NULL;
+	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = scan_parent(scan, above);
+		if (!above || above->is_launcher)
+			break;
+		if (is_candidate(above))
+			rank = above;
+	}
+	return rank;
+}
+
+static struct process *add_process(struct discovery *discovery)
+{
+	struct process *process;
+
+	ARRAY_GROW(discovery->processes, discovery->count, discovery->capacity);
+	process = &discovery->processes[discovery->count++];
+	process_init(process);
+	return process;
+}
+
+/* False: it is a helper that is not shown. */
+static bool choose_role(struct scan *scan, struct scan_entry *entry, const char **role)
+{
+	*role = "child";
+	for (size_t i = 0; i < ARRAY_LENGTH(roles); i++) {
+		if (scan_mentions(scan, entry, roles[i].mark)) {
+			*role = roles[i].role;
+			break;
+		}
+	}
+	return *role != NULL;
+}
+
+static void add_bystander(struct scan *scan, struct scan_entry *entry, struct discovery *discovery)
+{
+	struct bystander *bystander;
+	struct commandline line;
+	const char *slash;
+	const char *role;
+
+	if (discovery->bystander_count == BYSTANDERS_MAXIMUM || entry->is_launcher ||
+	    !scan_words(scan, entry) || !choose_role(scan, entry, &role))
+		return;
+	commandline_parse(&line, entry->words, entry->word_count);
+	slash = strrchr(entry->words[0], '/');
+	bystander = &discovery->bystanders[discovery->bystander_count++];
+	bystander->pid = entry->pid;
+	bystander->name = xstrdup(slash ? slash + 1 : entry->words[0]);
+	bystander->script = xstrdup(line.script);
+}
+
+static void add_found(struct scan *scan, struct discovery *discovery, bool are_children)
+{
+	for (size_t i = 0; i < scan->count; i++) {
+		struct scan_entry *entry = scan->list[i];
+		const char *role = NULL;
+		struct process *process;
+
+		if (!entry->is_python || !entry->rank || (entry->rank != entry) != are_children ||
+		    !is_running(scan, entry))
+			continue;
+		if (are_children && !choose_role(scan, entry, &role))
+			continue;
+		process = add_process(discovery);
+		describe(scan, entry, entry->rank, process);
+		process->role = xstrdup_or_null(role);
+	}
+}
+
+static bool are_candidates(const struct scan *scan, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan->list[i]))
+			return true;
+	return false;
+}
+
+/* The one that no other Python program of the job is above of. */
+static struct scan_entry *find_topmost(struct scan *scan, struct scan_entry *entry, pid_t root)
+{
+	struct scan_entry *above = entry;
+	struct scan_entry *top = entry->is_launcher ? NULL : entry;
+
+	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = scan_parent(scan, above);
+		if (!above || above->pid == root)
+			break;
+		if (above->is_python && above->is_readable && !above->is_launcher)
+			top = above;
+	}
+	return top;
+}
+
+/* A job whose processes have no numbers. */
+static void find_unnumbered(struct scan *scan, size_t count, pid_t root)
+{
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python && scan->list[i]->is_readable)
+			mark_known_launcher(scan, scan->list[i]);
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python && scan->list[i]->is_readable)
+			scan->list[i]->rank = find_topmost(scan, scan->list[i], root);
+}
+
+/* What was taken for a rank while none had a number. */
+static void add_unnumbered(const struct scan *scan, size_t count, struct discovery *discovery)
+{
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python && !scan->list[i]->rank)
+			pid_list_add(&discovery->launchers, scan->list[i]->pid);
+}
+
+void discover_all(struct discovery *discovery, struct procfs *procfs,
+		  struct connections *connections, struct exe_cache *exes, pid_t root)
+{
+	struct scan scan;
+	size_t count;
+
+	*discovery = (struct discovery){ .uid = geteuid() };
+	scan_init(&scan, procfs);
+	if (root > 0)
+		scan_below(&scan, root);
+	else
+		scan_all(&scan, exes);
+	discovery->others = scan.hidden_count - scan.own_hidden_count;
+	discovery->hidden = scan.own_hidden_count;
+	discovery->looked_at = scan.readable_count;
+	/* Ancestors that are looked at later come behind these. */
+	count = scan.count;
+	for (size_t i = 0; i < count; i++) {
+		struct scan_entry *entry = scan.list[i];
+
+		if (!entry->is_python || !entry->is_readable)
+			continue;
+		ask_program(&scan, connections, entry);
+		if (is_candidate(entry))
+			mark_known_launcher(&scan, entry);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan.list[i]))
+			mark_launchers(&scan, scan.list[i]);
+	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan.list[i]) && scan.list[i]->is_launcher)
+			pid_list_add(&discovery->launchers, scan.list[i]->pid);
+	for (size_t i = 0; i < count; i++)
+		if (scan.list[i]->is_python)
+			scan.list[i]->rank = find_rank(&scan, scan.list[i]);
+	if (root > 0 && !are_candidates(&scan, count))
+		find_unnumbered(&scan, count, root);
+	if (root > 0)
+		add_unnumbered(&scan, count, discovery);
+	add_found(&scan, discovery, false);
+	add_found(&scan, discovery, true);
+	for (size_t i = 0; i < count; i++)
+		if (scan.list[i]->is_python && !scan.list[i]->rank)
+			add_bystander(&scan, scan.list[i], discovery);
+	scan_clear(&scan);
+}
+
+static void refuse(struct process *process, char *owned_error)
+{
+	process->state = PROCESS_UNREADABLE;
+	free(process->error);
+	process->error = owned_error;
+}
+
+static char *explain_missing(pid_t pid, int number)
+{
+	if (procfs_is_gone(number))
+		return xasprintf("There is no process %d: it has ended, or is in another container "
+				 "or on another machine.",
+				 (int)pid);
+	return xasprintf("Process %d cannot be looked at: %s.", (int)pid, strerror(number));
+}
+
+/* False: it is not there, or runs no Python. */
+static bool find_named(struct scan *scan, struct connections *connections, pid_t pid,
+		       struct process *process)
+{
+	struct scan_entry *entry = scan_find(scan, pid);
+
+	process->pid = pid;
+	if (!entry) {
+		refuse(process, explain_missing(pid, errno));
+		return false;
+	}
+	if (entry->uid == (uid_t)-1)
+		procfs_owner(scan->procfs, pid, &entry->uid);
+	if (entry->is_readable && entry->is_python)
+		ask_program(scan, connections, entry);
+	describe(scan, entry, entry, process);
+	if (procfs_has_ended(&entry->stat))
+		refuse(process,
+		       xasprintf("Process %d has ended; its parent has not taken notice yet.",
+				 (int)pid));
+	return entry->is_python;
+}
+
+/* Numbers that are missing or taken twice become the lowest that is free. */
+static void number_named(struct discovery *discovery, const struct rankset *others)
+{
+	struct rankset taken = RANKSET_INIT;
+
+	rankset_unite(&taken, others);
+	for (size_t i = 0; i < discovery->count; i++) {
+		struct process *process = &discovery->processes[i];
+
+		if (process->rank >= 0 && rankset_contains(&taken, process->rank))
+			process->rank = -1;
+		if (process->rank >= 0)
+			rankset_add(&taken, process->rank);
+	}
+	for (size_t i = 0; i < discovery->count; i++) {
+		struct process *process = &discovery->processes[i];
+
+		if (process->rank >= 0)
+			continue;
+		process->rank = 0;
+		while (rankset_contains(&taken, process->rank))
+			process->rank++;
+		rankset_add(&taken, process->rank);
+	}
+	rankset_clear(&taken);
+}
+
+void discover_pids(struct discovery *discovery, struct procfs *procfs,
+		   struct connections *connections, const struct pid_list *pids,
+		   const struct rankset *taken)
+{
+	struct scan scan;
+
+	*discovery = (struct discovery){ .uid = geteuid() };
+	scan_init(&scan, procfs);
+	for (size_t i = 0; i < pids->count; i++)
+		find_named(&scan, connections, pids->pids[i], add_process(discovery));
+	discovery->looked_at = pids->count;
+	number_named(discovery, taken);
+	scan_clear(&scan);
+}
+
+bool discover_one(struct process *process, struct procfs *procfs, struct connections *connections,
+		  pid_t pid)
+{
+	struct scan scan;
+	bool is_python;
+
+	scan_init(&scan, procfs);
+	is_python = find_named(&scan, connections, pid, process);
+	scan_clear(&scan);
+	return is_python;
+}
+
+void discovery_clear(struct discovery *discovery)
+{
+	for (size_t i = 0; i < discovery->count; i++)
+		process_clear(&discovery->processes[i]);
+	free(discovery->processes);
+	pid_list_clear(&discovery->launchers);
+	for (size_t i = 0; i < discovery->bystander_count; i++) {
+		free(discovery->bystanders[i].name);
+		free(discovery->bystanders[i].script);
+	}
+	*discovery = (struct discovery){ .processes = NULL };
+}

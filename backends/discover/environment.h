@@ -1,0 +1,56 @@
+/*
+ * environment: which rank a process is by the variables that launchers set.
+ *
+ * Launchers are told apart by family, in the order of what wins when a
+ * process has the variables of several (torchrun under srun).
+ */
+#ifndef BACKENDS_DISCOVER_ENVIRONMENT_H
+#define BACKENDS_DISCOVER_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rank_family {
+	FAMILY_TORCH, /* RANK, LOCAL_RANK, WORLD_SIZE, GROUP_RANK */
+	FAMILY_OMPI,  /* OMPI_COMM_WORLD_… */
+	FAMILY_PMI,   /* PMI_RANK, PMI_SIZE (MPICH, Intel MPI) */
+	FAMILY_PMIX,  /* PMIX_RANK */
+	FAMILY_SLURM, /* SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID */
+	FAMILY_NONE,
+};
+
+enum rank_number {
+	NUMBER_RANK,
+	NUMBER_LOCAL,
+	NUMBER_SIZE,
+	NUMBER_GROUP,
+	NUMBER_COUNT,
+};
+
+#define ENVIRONMENT_TEXT 256
+
+struct environment {
+	int numbers[FAMILY_NONE][NUMBER_COUNT]; /* -1 unknown */
+	char address[ENVIRONMENT_TEXT];		/* MASTER_ADDR, "" unknown */
+	char port[ENVIRONMENT_TEXT];		/* MASTER_PORT */
+};
+
+void environment_init(struct environment *environment);
+/* Takes "NAME=value" strings that end in NUL, as in /proc/PID/environ. */
+void environment_parse(struct environment *environment, const char *bytes, size_t length);
+/* Takes one variable; those that say nothing of ranks are ignored. */
+void environment_set(struct environment *environment, const char *name, const char *value);
+/* The names that environment_set knows, RANK first, NULL behind the last. */
+#define ENVIRONMENT_NAMES 16
+void environment_names(const char *names[ENVIRONMENT_NAMES]);
+
+/* The family that names the rank. */
+enum rank_family environment_family(const struct environment *environment);
+/* Its number; -1 unknown. */
+int environment_number(const struct environment *environment, enum rank_number number);
+/* True when both name the same place in the job (both none: true). */
+bool environment_is_same_rank(const struct environment *a, const struct environment *b);
+/* Writes "ADDRESS:PORT", or "". */
+void environment_job(const struct environment *environment, char *out, size_t size);
+
+#endif

@@ -1,0 +1,180 @@
+#include "backends/discover/error-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "backends/linux/source-file.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/secret.h"
+#include "protocol/process.h"
+
+#define NAME "TORCHELASTIC_ERROR_FILE="
+#define FILE_MAXIMUM (64u << 10)
+
+void error_file_init(struct error_file *file)
+{
+	*file = (struct error_file){ .folder = -1 };
+}
+
+void error_file_clear(struct error_file *file)
+{
+	if (file->folder >= 0)
+		close(file->folder);
+	free(file->path);
+	json_decref(file->last);
+	error_file_init(file);
+}
+
+/* Lends the value, which ends in NUL; NULL: it is not set, or empty. */
+static const char *find_value(const char *bytes, size_t length)
+{
+	const char *end = bytes + length;
+
+	while (bytes < end) {
+		size_t size = strnlen(bytes, (size_t)(end - bytes));
+
+		/* The last one may be cut: then it has no NUL. */
+		if (bytes + size < end && size > strlen(NAME) &&
+		    memcmp(bytes, NAME, strlen(NAME)) == 0)
+			return bytes + strlen(NAME);
+		bytes += size + 1;
+	}
+	return NULL;
+}
+
+void error_file_find(struct error_file *file, struct procfs *procfs, const struct process *process)
+{
+	const char *value;
+	ssize_t length;
+	char *bytes;
+
+	if (file->path)
+		return;
+	length = procfs_read(procfs, process->pid, "environ", &bytes, NULL);
+	value = length > 0 ? find_value(bytes, (size_t)length) : NULL;
+	if (!value)
+		return;
+	file->path = xstrdup(value);
+	file->folder = source_open_folder(process, file->path);
+}
+
+static json_t *masked(const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+	json_t *json;
+
+	if (!text)
+		return json_null();
+	secret_mask(&out, text);
+	json = json_text(out.data);
+	buffer_clear(&out);
+	return json;
+}
+
+/* Indented by four are lines of source, the others say where. */
+static json_t *masked_traceback(const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+	json_t *json;
+
+	for (size_t length; text && *text != '\0'; text += length) {
+		char *line;
+
+		length = strcspn(text, "\n");
+		length += text[length] == '\n';
+		line = xstrndup(text, length);
+		if (strncmp(line, "    ", 4) == 0)
+			secret_mask_source(&out, line);
+		else
+			buffer_append_string(&out, line);
+		free(line);
+	}
+	json = masked(text ? out.data : NULL);
+	buffer_clear(&out);
+	return json;
+}
+
+/* A number, or as torch writes it, a string of one. */
+static json_t *timestamp_of(const json_t *extra)
+{
+	const char *text = json_get_string(extra, "timestamp", NULL);
+	double value = json_get_real(extra, "timestamp", 0);
+
+	if (text)
+		value = strtod(text, NULL);
+	return value > 0 && value < 1e12 ? json_real(value) : json_null();
+}
+
+static json_t *make(const char *path, const char *error)
+{
+	json_t *json = json_object();
+
+	json_set_text(json, "path", path);
+	json_object_set_new(json, "message", json_null());
+	json_object_set_new(json, "callstack", json_null());
+	json_object_set_new(json, "timestamp", json_null());
+	json_object_set_new(json, "written", json_null());
+	json_set_text(json, "error", error);
+	return json;
+}
+
+json_t *error_file_parse(const char *path, const char *text)
+{
+	struct error error = ERROR_INIT;
+	json_t *root = json_parse(text, strlen(text), &error);
+	const json_t *message = json_object_get(root, "message");
+	const json_t *extra = json_object_get(message, "extraInfo");
+	const char *words = json_is_string(message) ? json_string_value(message)
+						    : json_get_string(message, "message", NULL);
+	json_t *json = make(path, words ? NULL : "the file is not what torchrun's ranks write");
+
+	json_object_set_new(json, "message", masked(words));
+	json_object_set_new(json, "callstack",
+			    masked_traceback(json_get_string(extra, "py_callstack", NULL)));
+	json_object_set_new(json, "timestamp", timestamp_of(extra));
+	json_decref(root);
+	return json;
+}
+
+json_t *error_file_read(const struct error_file *file)
+{
+	const char *slash = file->path ? strrchr(file->path, '/') : NULL;
+	struct error error = ERROR_INIT;
+	double written;
+	json_t *json;
+	char *text;
+
+	if (file->last)
+		return json_incref(file->last);
+	if (!file->path || file->folder < 0)
+		return json_null();
+	text = source_read_below(file->folder, slash ? slash + 1 : file->path, FILE_MAXIMUM,
+				 &written, &error);
+	if (!text && errno == ENOENT)
+		return json_null();
+	if (!text)
+		return make(file->path, error.message);
+	json = error_file_parse(file->path, text);
+	json_object_set_new(json, "written", json_real(written));
+	free(text);
+	return json;
+}
+
+void error_file_settle(struct error_file *file)
+{
+	if (file->folder < 0)
+		return;
+	file->last = error_file_read(file);
+	close(file->folder);
+	file->folder = -1;
+}

@@ -1,0 +1,443 @@
+#include "backends/discover/exe-cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "backends/native/elf-file.h"
+#include "base/alloc.h"
+#include "base/array.h"
+
+/* More executables than this: those found first make room for new ones. */
+#define EXECUTABLES_MAXIMUM 512
+/* Its file is read when so many of its processes were met. */
+#define PROCESSES_TO_INSPECT 3
+/* A process is statted at each of its first looks, then at one of a few. */
+#define FIRST_LOOKS 16
+#define LOOKS_IN_TURN 4
+#define STRINGS_MAXIMUM (4u << 20)
+#define DYNAMIC_MAXIMUM 512
+/* All kernel threads are children of this pid, in the first pid namespace. */
+#define KTHREADD 2
+
+struct identity {
+	uint64_t mount; /* 0: the kernel (before 5.8) does not tell */
+	uint64_t inode;
+	int64_t changed; /* of stx_ctime, nanoseconds */
+	uint32_t major;
+	uint32_t minor;
+};
+
+struct executable {
+	struct identity identity;
+	char name[256];
+	unsigned process_count;
+	bool is_inspected;
+	bool is_plain; /* cannot have Python as a library */
+};
+
+struct known {
+	pid_t pid;
+	enum exe_answer answer; /* EXE_UNKNOWN: not kept */
+	uint64_t inode;		/* of /proc/PID */
+	struct identity identity;
+	unsigned looks;
+};
+
+struct known_list {
+	struct known *items; /* by rising pid */
+	size_t count;
+	size_t capacity;
+};
+
+struct exe_cache {
+	struct executable *executables; /* a ring */
+	size_t executable_count;	/* ever added */
+	struct known_list before;	/* of the look before this one */
+	struct known_list now;
+	size_t next;   /* the first of before that was not passed */
+	pid_t *kernel; /* pids of kernel threads, sorted */
+	size_t kernel_count;
+	bool is_whole;
+	struct known current; /* the process that was last asked about */
+	unsigned links;	      /* of its executable */
+	int error;	      /* errno of its statx; 0: none */
+	uint64_t own_mount;   /* which this program is read from; 0: unknown, or
+			       * another machine's */
+};
+
+/* By statfs(2)'s f_type; of the types of is_local_type() those that containers
+ * and chroots are on. */
+static bool is_local_magic(uint32_t magic)
+{
+	return magic == BTRFS_SUPER_MAGIC || magic == EXT4_SUPER_MAGIC ||
+	       magic == OVERLAYFS_SUPER_MAGIC || magic == TMPFS_MAGIC || magic == XFS_SUPER_MAGIC;
+}
+
+struct exe_cache *exe_cache_new(void)
+{
+	static const char own[] = "/proc/self/exe";
+	struct exe_cache *cache = xcalloc(1, sizeof(*cache));
+	struct statx about = { .stx_mask = 0 };
+	struct statfs mounted;
+
+	if (statx(AT_FDCWD, own, AT_STATX_DONT_SYNC, STATX_MNT_ID, &about) == 0 &&
+	    about.stx_mask & STATX_MNT_ID && statfs(own, &mounted) == 0 &&
+	    is_local_magic((uint32_t)mounted.f_type))
+		cache->own_mount = about.stx_mnt_id;
+	return cache;
+}
+
+void exe_cache_free(struct exe_cache *cache)
+{
+	if (!cache)
+		return;
+	free(cache->executables);
+	free(cache->before.items);
+	free(cache->now.items);
+	free(cache->kernel);
+	free(cache);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t one = *(const pid_t *)a;
+	pid_t other = *(const pid_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static bool is_kthreadd(struct procfs *procfs)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(procfs, KTHREADD, &stat) == 0 && stat.parent_pid == 0 &&
+	       strcmp(stat.name, "kthreadd") == 0;
+}
+
+/* One file names them all; without it each of them costs one call. */
+static void list_kernel_threads(struct exe_cache *cache, struct procfs *procfs)
+{
+	size_t capacity = 0;
+	char *bytes;
+
+	free(cache->kernel);
+	cache->kernel = NULL;
+	cache->kernel_count = 0;
+	if (!is_kthreadd(procfs) ||
+	    procfs_read(procfs, KTHREADD, "task/2/children", &bytes, NULL) < 0)
+		return;
+	for (;;) {
+		char *end;
+		long pid = strtol(bytes, &end, 10);
+
+		if (end == bytes || pid <= 0)
+			break;
+		bytes = end;
+		ARRAY_GROW(cache->kernel, cache->kernel_count, capacity);
+		cache->kernel[cache->kernel_count++] = (pid_t)pid;
+	}
+	if (cache->kernel_count > 0)
+		qsort(cache->kernel, cache->kernel_count, sizeof(*cache->kernel), compare_pids);
+}
+
+void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs, bool is_whole)
+{
+	struct known_list before = cache->before;
+
+	cache->before = cache->now;
+	cache->now = before;
+	cache->now.count = 0;
+	cache->next = 0;
+	cache->is_whole = is_whole;
+	list_kernel_threads(cache, procfs);
+}
+
+static bool is_kernel_thread(const struct exe_cache *cache, pid_t pid)
+{
+	return cache->kernel_count > 0 &&
+	       (pid == KTHREADD || bsearch(&pid, cache->kernel, cache->kernel_count,
+					   sizeof(*cache->kernel), compare_pids));
+}
+
+/* What the look before this one knew; NULL: nothing. */
+static const struct known *find_known(struct exe_cache *cache, const struct procfs_entry *entry)
+{
+	const struct known_list *list = &cache->before;
+
+	while (cache->next < list->count && list->items[cache->next].pid < entry->pid)
+		cache->next++;
+	if (cache->next == list->count || list->items[cache->next].pid != entry->pid ||
+	    list->items[cache->next].inode != entry->inode)
+		return NULL;
+	return &list->items[cache->next];
+}
+
+static void keep(struct exe_cache *cache, const struct known *known)
+{
+	struct known_list *list = &cache->now;
+
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count] = *known;
+	list->items[list->count++].looks++;
+}
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+	return a->inode == b->inode && a->mount == b->mount && a->changed == b->changed &&
+	       a->major == b->major && a->minor == b->minor;
+}
+
+/* AT_STATX_DONT_SYNC: a file server that does not answer is not waited for. */
+static void identify(struct exe_cache *cache, struct procfs *procfs, pid_t pid)
+{
+	struct statx about = { .stx_mask = 0 };
+	struct known *current = &cache->current;
+
+	cache->error = 0;
+	if (procfs_statx(procfs, pid, "exe", &about) < 0) {
+		cache->error = errno;
+		return;
+	}
+	cache->links = about.stx_nlink;
+	current->identity = (struct identity){
+		.inode = about.stx_ino,
+		.mount = about.stx_mask & STATX_MNT_ID ? about.stx_mnt_id : 0,
+		.changed = (int64_t)((uint64_t)about.stx_ctime.tv_sec * 1000000000 +
+				     about.stx_ctime.tv_nsec),
+		.major = about.stx_dev_major,
+		.minor = about.stx_dev_minor,
+	};
+}
+
+/* Lends; NULL: it is new. */
+static struct executable *find_executable(struct exe_cache *cache)
+{
+	size_t count = cache->executable_count < EXECUTABLES_MAXIMUM ? cache->executable_count
+								     : EXECUTABLES_MAXIMUM;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_same(&cache->executables[i].identity, &cache->current.identity))
+			return &cache->executables[i];
+	return NULL;
+}
+
+static struct executable *add_executable(struct exe_cache *cache)
+{
+	struct executable *executable;
+
+	if (!cache->executables)
+		cache->executables = xcalloc(EXECUTABLES_MAXIMUM, sizeof(*cache->executables));
+	executable = &cache->executables[cache->executable_count++ % EXECUTABLES_MAXIMUM];
+	*executable = (struct executable){ .identity = cache->current.identity };
+	return executable;
+}
+
+/* The file systems whose files are read without another machine's help. */
+static bool is_local_type(const char *type)
+{
+	static const char *const types[] = { "bcachefs", "btrfs", "erofs",   "ext2",  "ext3",
+					     "ext4",	 "f2fs",  "overlay", "ramfs", "rootfs",
+					     "squashfs", "tmpfs", "xfs",     "zfs" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(types); i++) {
+		size_t length = strlen(types[i]);
+
+		if (strncmp(type, types[i], length) == 0 && type[length] == ' ')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * By proc_pid_mountinfo(5): "ID PARENT …  - TYPE SOURCE OPTIONS". The mount of a
+ * chroot(2) may have no line there, but this program is read from it, too.
+ */
+static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
+{
+	uint64_t mount = cache->current.identity.mount;
+	char *line;
+
+	if (mount != 0 && mount == cache->own_mount)
+		return true;
+	if (mount == 0 || procfs_read(procfs, cache->current.pid, "mountinfo", &line, NULL) < 0)
+		return false;
+	while (line) {
+		char *end = strchr(line, '\n');
+		const char *type;
+
+		if (end)
+			*end++ = '\0';
+		type = strstr(line, " - ");
+		if (strtoull(line, NULL, 10) == mount)
+			return type && is_local_type(type + strlen(" - "));
+		line = end;
+	}
+	return false;
+}
+
+/* Libraries that load no other library. */
+static bool is_plain_library(const char *name)
+{
+	static const char *const plain[] = { "libc.so",	     "libm.so",	      "libdl.so",
+					     "librt.so",     "libpthread.so", "libgcc_s.so",
+					     "libstdc++.so", "ld-linux" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
+		if (strncmp(name, plain[i], strlen(plain[i])) == 0)
+			return true;
+	return false;
+}
+
+/* strings: of length bytes, the last one a NUL. */
+static bool needs_plain_only(const Elf64_Dyn *entries, size_t count, const char *strings,
+			     size_t length)
+{
+	for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++) {
+		if (entries[i].d_tag != DT_NEEDED)
+			continue;
+		if (entries[i].d_un.d_val >= length ||
+		    !is_plain_library(strings + entries[i].d_un.d_val))
+			return false;
+	}
+	return true;
+}
+
+static bool imports_dlopen(const char *strings, size_t length)
+{
+	return memmem(strings, length, "dlopen", sizeof("dlopen")) ||
+	       memmem(strings, length, "dlmopen", sizeof("dlmopen"));
+}
+
+static bool is_plain_file(int fd)
+{
+	Elf64_Dyn entries[DYNAMIC_MAXIMUM];
+	Elf64_Shdr dynamic;
+	Elf64_Shdr names;
+	struct elffile file;
+	char *strings;
+	bool is_plain;
+
+	if (elffile_read(&file, fd) < 0 ||
+	    elffile_section(&file, SHT_DYNAMIC, &dynamic, &names) < 0 ||
+	    dynamic.sh_size > sizeof(entries) || names.sh_size == 0 ||
+	    names.sh_size > STRINGS_MAXIMUM ||
+	    elffile_bytes(&file, dynamic.sh_offset, entries, dynamic.sh_size) < 0)
+		return false;
+	strings = xmalloc(names.sh_size);
+	is_plain = elffile_bytes(&file, names.sh_offset, strings, names.sh_size) == 0 &&
+		   strings[names.sh_size - 1] == '\0' &&
+		   needs_plain_only(entries, dynamic.sh_size / sizeof(*entries), strings,
+				    names.sh_size) &&
+		   !imports_dlopen(strings, names.sh_size);
+	free(strings);
+	return is_plain;
+}
+
+static void inspect(struct exe_cache *cache, struct procfs *procfs, struct executable *executable)
+{
+	int fd;
+
+	executable->is_inspected = true;
+	if (!is_local(cache, procfs))
+		return;
+	fd = procfs_open_file(procfs, cache->current.pid, "exe");
+	if (fd < 0)
+		return;
+	executable->is_plain = is_plain_file(fd);
+	close(fd);
+}
+
+bool exe_is_python_name(const char *name)
+{
+	return strstr(name, "python") || strstr(name, "pypy");
+}
+
+static bool is_plain(struct exe_cache *cache, struct procfs *procfs)
+{
+	struct executable *executable = find_executable(cache);
+
+	if (!executable || cache->links != 1 || exe_is_python_name(executable->name))
+		return false;
+	if (++executable->process_count >= PROCESSES_TO_INSPECT && !executable->is_inspected)
+		inspect(cache, procfs, executable);
+	return executable->is_plain;
+}
+
+/* Of a process that has run for long one look of a few, each in its turn. */
+static bool may_rest(const struct exe_cache *cache, const struct known *known)
+{
+	return !cache->is_whole && known->looks >= FIRST_LOOKS &&
+	       (known->looks + (unsigned)known->pid) % LOOKS_IN_TURN != 0;
+}
+
+static bool is_unchanged(const struct exe_cache *cache, const struct known *known)
+{
+	/* What it runs may be another program by now: its name is read again
+	 * where all of them are looked at. */
+	if (known->answer == EXE_HIDDEN)
+		return !cache->is_whole && (cache->error == EACCES || cache->error == EPERM);
+	return cache->error == 0 && is_same(&known->identity, &cache->current.identity);
+}
+
+enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
+			       const struct procfs_entry *entry)
+{
+	const struct known *known = find_known(cache, entry);
+
+	if (is_kernel_thread(cache, entry->pid))
+		return EXE_NONE;
+	if (known && may_rest(cache, known)) {
+		keep(cache, known);
+		return known->answer;
+	}
+	cache->current = (struct known){ .pid = entry->pid, .inode = entry->inode };
+	identify(cache, procfs, entry->pid);
+	if (known && is_unchanged(cache, known)) {
+		keep(cache, known);
+		return known->answer;
+	}
+	if (procfs_is_gone(cache->error))
+		return EXE_NONE;
+	if (cache->error == 0 && is_plain(cache, procfs)) {
+		exe_cache_learn(cache, EXE_OTHER);
+		return EXE_OTHER;
+	}
+	return EXE_UNKNOWN;
+}
+
+const char *exe_cache_name(struct exe_cache *cache, struct procfs *procfs)
+{
+	struct executable *executable = find_executable(cache);
+	char path[PATH_MAX];
+	const char *slash;
+
+	errno = cache->error;
+	if (cache->error != 0)
+		return NULL;
+	if (executable && cache->links == 1)
+		return executable->name;
+	if (procfs_link(procfs, cache->current.pid, "exe", path, sizeof(path)) < 0)
+		return NULL;
+	if (!executable)
+		executable = add_executable(cache);
+	slash = strrchr(path, '/');
+	snprintf(executable->name, sizeof(executable->name), "%s", slash ? slash + 1 : path);
+	executable->process_count++;
+	return executable->name;
+}
+
+void exe_cache_learn(struct exe_cache *cache, enum exe_answer answer)
+{
+	cache->current.answer = answer;
+	keep(cache, &cache->current);
+}

@@ -1,0 +1,260 @@
+#include "backends/discover/process-scan.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/discover/exe-cache.h"
+#include "backends/linux/pid-list.h"
+#include "backends/linux/process-tree.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/map.h"
+
+static void free_entry(void *value)
+{
+	struct scan_entry *entry = value;
+
+	free(entry->command);
+	free(entry->words);
+	free(entry);
+}
+
+void scan_init(struct scan *scan, struct procfs *procfs)
+{
+	*scan = (struct scan){ .procfs = procfs };
+	gethostname(scan->host, sizeof(scan->host) - 1);
+	scan->entries = map_new(free_entry);
+}
+
+void scan_clear(struct scan *scan)
+{
+	map_free(scan->entries);
+	free(scan->list);
+	*scan = (struct scan){ .procfs = NULL };
+}
+
+/* A program that is not called python may have it as a library. */
+static bool maps_libpython(struct scan *scan, pid_t pid)
+{
+	char *bytes;
+
+	return procfs_read(scan->procfs, pid, "maps", &bytes, NULL) > 0 &&
+	       strstr(bytes, "/libpython");
+}
+
+static struct scan_entry *add_entry(struct scan *scan, pid_t pid)
+{
+	struct scan_entry *entry = xcalloc(1, sizeof(*entry));
+
+	entry->pid = pid;
+	entry->uid = (uid_t)-1;
+	environment_init(&entry->environment);
+	map_put(scan->entries, (uint64_t)pid, entry);
+	ARRAY_GROW(scan->list, scan->count, scan->capacity);
+	scan->list[scan->count++] = entry;
+	return entry;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Whose program is hidden from us: by the name that everybody may see. Root
+ * never comes here: nothing is hidden from it.
+ */
+static bool is_hidden_python(struct scan *scan, pid_t pid)
+{
+	char *name;
+
+	return (errno == EACCES || errno == EPERM) &&
+	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 && exe_is_python_name(name);
+}
+
+/* False and errno: a kernel thread, a zombie, or somebody else's. */
+static bool read_executable(struct scan *scan, pid_t pid, char *name, size_t size)
+{
+	char path[PATH_MAX];
+
+	if (procfs_link(scan->procfs, pid, "exe", path, sizeof(path)) < 0)
+		return false;
+	snprintf(name, size, "%s", base_name(path));
+	return true;
+}
+
+/* After a reading that failed; true: it is Python. */
+static bool count_hidden(struct scan *scan, pid_t pid)
+{
+	if (!is_hidden_python(scan, pid))
+		return false;
+	scan->hidden_count++;
+	scan->own_hidden_count += procfs_status(scan->procfs, pid, "Uid", -1) == (int64_t)geteuid();
+	return true;
+}
+
+static void look_at_environment(struct scan *scan, struct scan_entry *entry)
+{
+	char *bytes;
+	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ", &bytes, &entry->uid);
+
+	if (length < 0) {
+		count_hidden(scan, entry->pid);
+		return;
+	}
+	entry->is_readable = true;
+	scan->readable_count++;
+	environment_parse(&entry->environment, bytes, (size_t)length);
+	entry->is_python = exe_is_python_name(entry->executable) ||
+			   (environment_family(&entry->environment) != FAMILY_NONE &&
+			    maps_libpython(scan, entry->pid));
+}
+
+static void look_at(struct scan *scan, pid_t pid)
+{
+	char name[sizeof(((struct scan_entry *)NULL)->executable)];
+	struct scan_entry *entry;
+
+	if (!read_executable(scan, pid, name, sizeof(name))) {
+		count_hidden(scan, pid);
+		return;
+	}
+	entry = add_entry(scan, pid);
+	memcpy(entry->executable, name, sizeof(name));
+	look_at_environment(scan, entry);
+}
+
+static bool is_hidden(int number)
+{
+	return number == EACCES || number == EPERM;
+}
+
+/* What cannot become a rank but by execve(2) is opened no more. */
+static void look_at_unknown(struct scan *scan, struct exe_cache *exes, pid_t pid)
+{
+	const char *name = exe_cache_name(exes, scan->procfs);
+	struct scan_entry *entry;
+
+	if (!name) {
+		if (is_hidden(errno) && !count_hidden(scan, pid))
+			exe_cache_learn(exes, EXE_HIDDEN);
+		return;
+	}
+	entry = add_entry(scan, pid);
+	snprintf(entry->executable, sizeof(entry->executable), "%s", name);
+	look_at_environment(scan, entry);
+	if (entry->is_readable && !entry->is_python &&
+	    environment_family(&entry->environment) == FAMILY_NONE)
+		exe_cache_learn(exes, EXE_OTHER);
+}
+
+int scan_all(struct scan *scan, struct exe_cache *exes)
+{
+	struct procfs_entry *entries;
+	size_t count;
+	int result = procfs_entries(scan->procfs, &entries, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		switch (exe_cache_look(exes, scan->procfs, &entries[i])) {
+		case EXE_UNKNOWN:
+			look_at_unknown(scan, exes, entries[i].pid);
+			break;
+		case EXE_OTHER:
+			scan->readable_count++;
+			break;
+		case EXE_HIDDEN:
+		case EXE_NONE:
+			break;
+		}
+	}
+	free(entries);
+	return result;
+}
+
+void scan_below(struct scan *scan, pid_t root)
+{
+	struct pid_list list = { .pids = NULL };
+
+	tree_list(scan->procfs, root, &list);
+	for (size_t i = 0; i < list.count; i++)
+		if (!map_find(scan->entries, (uint64_t)list.pids[i]))
+			look_at(scan, list.pids[i]);
+	pid_list_clear(&list);
+}
+
+struct scan_entry *scan_find(struct scan *scan, pid_t pid)
+{
+	struct scan_entry *entry;
+
+	if (pid <= 0) {
+		errno = ESRCH;
+		return NULL;
+	}
+	entry = map_find(scan->entries, (uint64_t)pid);
+	if (!entry) {
+		entry = add_entry(scan, pid);
+		if (read_executable(scan, pid, entry->executable, sizeof(entry->executable)))
+			look_at_environment(scan, entry);
+	}
+	return scan_stat(scan, entry) ? entry : NULL;
+}
+
+struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry)
+{
+	if (!scan_stat(scan, entry))
+		return NULL;
+	return scan_find(scan, entry->stat.parent_pid);
+}
+
+bool scan_stat(struct scan *scan, struct scan_entry *entry)
+{
+	if (!entry->has_stat) {
+		entry->has_stat = true;
+		if (procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0)
+			entry->stat_error = errno;
+		/* Everybody may read it. */
+		if (entry->stat_error && !procfs_is_gone(entry->stat_error))
+			scan->procfs->unread = entry->stat_error;
+	}
+	errno = entry->stat_error;
+	return entry->stat_error == 0;
+}
+
+bool scan_words(struct scan *scan, struct scan_entry *entry)
+{
+	size_t capacity = 0;
+	char *bytes;
+	ssize_t length;
+
+	if (entry->command)
+		return entry->word_count > 0;
+	length = procfs_read(scan->procfs, entry->pid, "cmdline", &bytes, NULL);
+	if (length < 0)
+		length = 0;
+	entry->command = xmalloc((size_t)length + 1);
+	if (length > 0)
+		memcpy(entry->command, bytes, (size_t)length);
+	entry->command[length] = '\0';
+	for (ssize_t at = 0; at < length && entry->word_count < SCAN_WORDS_MAXIMUM;) {
+		ARRAY_GROW(entry->words, entry->word_count, capacity);
+		entry->words[entry->word_count++] = entry->command + at;
+		at += (ssize_t)strlen(entry->command + at) + 1;
+	}
+	return entry->word_count > 0;
+}
+
+bool scan_mentions(struct scan *scan, struct scan_entry *entry, const char *text)
+{
+	scan_words(scan, entry);
+	for (size_t i = 0; i < entry->word_count; i++)
+		if (strstr(entry->words[i], text))
+			return true;
+	return false;
+}

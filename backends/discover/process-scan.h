@@ -1,0 +1,78 @@
+/*
+ * process-scan: the processes of this machine at one time, each looked at once. What
+ * most processes are never asked for (parent, command line) is read when it
+ * is asked for.
+ */
+#ifndef BACKENDS_DISCOVER_PROCESS_SCAN_H
+#define BACKENDS_DISCOVER_PROCESS_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "backends/discover/environment.h"
+#include "backends/linux/procfs.h"
+
+struct exe_cache;
+struct map;
+
+/* A command line keeps this many words and bytes. */
+#define SCAN_WORDS_MAXIMUM 256
+/* Higher family trees are not climbed. */
+#define SCAN_ANCESTORS_MAXIMUM 64
+
+struct scan_entry {
+	pid_t pid;
+	bool is_readable; /* exe and environ could be read */
+	bool is_python;
+	uid_t uid;
+	char executable[256]; /* the name without its folder */
+	struct environment environment;
+	bool has_stat;
+	int stat_error; /* the errno when no stat could be read; 0: it could */
+	struct procfs_stat stat;
+	char *command; /* the words, each with a NUL behind; NULL unread */
+	const char **words;
+	size_t word_count;
+	/* What discover.c makes of it: */
+	bool is_launcher;
+	struct scan_entry *rank; /* the rank that it is, or is a child of */
+};
+
+struct scan {
+	struct procfs *procfs; /* borrowed */
+	char host[256];	       /* this machine's name */
+	struct map *entries;   /* pid -> struct scan_entry */
+	struct scan_entry **list;
+	size_t count;
+	size_t capacity;
+	size_t readable_count;	 /* processes that could be looked at */
+	size_t hidden_count;	 /* Python processes of others, as far as seen */
+	size_t own_hidden_count; /* of them, of this user: not dumpable */
+};
+
+void scan_init(struct scan *scan, struct procfs *procfs);
+void scan_clear(struct scan *scan);
+/*
+ * Looks at all processes that have a program. Those of which exes knows that
+ * they are no rank are counted alone: scan_find() reads them when asked.
+ */
+int scan_all(struct scan *scan, struct exe_cache *exes);
+/* At those below root only. */
+void scan_below(struct scan *scan, pid_t root);
+/*
+ * Lends the entry of pid, looked at now if need be; NULL and errno: it is not
+ * there, or cannot be looked at.
+ */
+struct scan_entry *scan_find(struct scan *scan, pid_t pid);
+/* Lends the entry of the parent; NULL at the top. */
+struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry);
+/* Fills stat; false when the process is gone. */
+bool scan_stat(struct scan *scan, struct scan_entry *entry);
+/* Fills words; true when there is one at least. */
+bool scan_words(struct scan *scan, struct scan_entry *entry);
+/* True when a word of the command line contains text. */
+bool scan_mentions(struct scan *scan, struct scan_entry *entry, const char *text);
+
+#endif

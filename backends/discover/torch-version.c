@@ -1,0 +1,100 @@
+#include "backends/discover/torch-version.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "backends/linux/source-file.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "protocol/process.h"
+
+#define VERSION_MAXIMUM 64
+
+/* The folder of torch in a line of maps ending in …/torch/lib/libtorch*.so */
+static char *folder_of(const char *line, size_t length)
+{
+	static const char library[] = "/lib/libtorch";
+	const char *path = memchr(line, '/', length);
+	const char *found = path;
+	const char *next;
+
+	if (!path)
+		return NULL;
+	while ((next = memmem(found + 1, length - (size_t)(found + 1 - line), library,
+			      strlen(library))))
+		found = next;
+	if (found == path || found - path >= PATH_MAX)
+		return NULL;
+	return xstrndup(path, (size_t)(found - path));
+}
+
+static char *find_folder(struct procfs *procfs, pid_t pid)
+{
+	char *bytes;
+	char *folder = NULL;
+
+	if (procfs_read(procfs, pid, "maps", &bytes, NULL) < 0)
+		return NULL;
+	while (*bytes != '\0' && !folder) {
+		size_t length = strcspn(bytes, "\n");
+
+		folder = folder_of(bytes, length);
+		bytes += length + (bytes[length] == '\n');
+	}
+	return folder;
+}
+
+/* The kernel shows paths from our root on; the process has its own perhaps. */
+static const char *below_root(struct procfs *procfs, pid_t pid, const char *path)
+{
+	char root[PATH_MAX];
+	size_t length;
+
+	if (procfs_link(procfs, pid, "root", root, sizeof(root)) < 0)
+		return path;
+	length = strlen(root);
+	if (length > 1 && strncmp(path, root, length) == 0 && path[length] == '/')
+		return path + length;
+	return path;
+}
+
+/* A line __version__ = '2.1.0', with a type behind the name perhaps. */
+static char *parse_version(const char *text)
+{
+	const char *at = strstr(text, "\n__version__");
+	size_t length;
+
+	if (!at)
+		return NULL;
+	at++;
+	at += strcspn(at, "'\"\n");
+	if (*at != '\'' && *at != '"')
+		return NULL;
+	length = strcspn(at + 1, "'\"\n");
+	if (length == 0 || length > VERSION_MAXIMUM)
+		return NULL;
+	return xstrndup(at + 1, length);
+}
+
+char *torch_version(struct procfs *procfs, const struct process *process)
+{
+	char *folder = find_folder(procfs, process->pid);
+	struct source source = { .content = NULL };
+	char *version = NULL;
+	char *path;
+
+	if (!folder)
+		return NULL;
+	path = xasprintf("%s/version.py", below_root(procfs, process->pid, folder));
+	/* What was installed meanwhile is not what runs. */
+	if (source_read(&source, process, path, NULL) == 0 && !source.is_changed)
+		version = parse_version(source.content);
+	free(source.content);
+	free(source.full);
+	free(path);
+	free(folder);
+	return version;
+}

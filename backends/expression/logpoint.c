@@ -1,0 +1,275 @@
+#include "backends/expression/logpoint.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/expression/number-format.h"
+#include "backends/expression/pyexpression.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "protocol/variable.h"
+
+/* A piece of text, then an expression. */
+struct piece {
+	char *text;
+	struct pyexpression *expression; /* NULL: the end of the text */
+	bool is_formatted;
+	bool is_repr; /* {x!r} */
+	struct numberformat format;
+};
+
+struct logpoint {
+	struct piece *pieces;
+	size_t count;
+	size_t capacity;
+};
+
+void logpoint_free(struct logpoint *logpoint)
+{
+	if (!logpoint)
+		return;
+	for (size_t i = 0; i < logpoint->count; i++) {
+		free(logpoint->pieces[i].text);
+		pyexpression_free(logpoint->pieces[i].expression);
+	}
+	free(logpoint->pieces);
+	free(logpoint);
+}
+
+/* Lends it, to be changed. */
+static struct piece *add_piece(struct logpoint *logpoint, struct buffer *text,
+			       struct pyexpression *owned_expression)
+{
+	ARRAY_GROW(logpoint->pieces, logpoint->count, logpoint->capacity);
+	logpoint->pieces[logpoint->count++] = (struct piece){
+		.text = buffer_take(text),
+		.expression = owned_expression,
+	};
+	return &logpoint->pieces[logpoint->count - 1];
+}
+
+/* Up to the next brace; a pair of the same is one. */
+static const char *take_text(const char *at, struct buffer *text)
+{
+	for (; *at; at++) {
+		bool is_brace = *at == '{' || *at == '}';
+
+		if (is_brace && at[1] != at[0])
+			break;
+		buffer_append_char(text, *at);
+		at += is_brace;
+	}
+	return at;
+}
+
+/* Behind a string that begins at at; its end where it has none. */
+static const char *skip_string(const char *at)
+{
+	char quote = *at++;
+
+	while (*at && *at != quote)
+		at += at[0] == '\\' && at[1] ? 2 : 1;
+	return at;
+}
+
+/* The brace that closes an expression which begins at at; NULL: none. */
+static const char *find_end(const char *at)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		if (*at == '\'' || *at == '"')
+			at = skip_string(at);
+		else if (*at == '{')
+			depth++;
+		else if (*at == '}' && depth-- == 0)
+			return at;
+		if (!*at)
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * The colon of a format, or the ! of a conversion, in what stands between
+ * braces, NULL: it has none.
+ */
+static char *find_format(char *inner)
+{
+	int depth = 0;
+
+	for (char *at = inner; *at; at++) {
+		if (*at == '\'' || *at == '"')
+			at += skip_string(at) - at;
+		else if (strchr("([{", *at))
+			depth++;
+		else if (strchr(")]}", *at))
+			depth--;
+		else if (depth == 0 && (*at == ':' || (*at == '!' && at[1] != '=')))
+			return at;
+		if (!*at)
+			break;
+	}
+	return NULL;
+}
+
+/* "r" or "s" behind the !; where its format begins, NULL: neither. */
+static char *take_conversion(char *at, bool *is_repr, struct error *error)
+{
+	*is_repr = *at == 'r';
+	if ((*at == 'r' || *at == 's') && (!at[1] || at[1] == ':'))
+		return at + 1;
+	error_set(error, "The text to log has '!%.10s', which is none of !r and !s.", at);
+	return NULL;
+}
+
+/* "{x = }" says the expression, too: whether the last sign of it is that. */
+static bool take_name(char *inner, struct buffer *text)
+{
+	size_t length = strlen(inner);
+
+	while (length && inner[length - 1] == ' ')
+		length--;
+	if (length < 2 || inner[length - 1] != '=' || strchr("=!<>", inner[length - 2]))
+		return false;
+	buffer_append_string(text, inner);
+	inner[length - 1] = '\0';
+	return true;
+}
+
+/* Of "loss:.3f" without its braces, which is written to. */
+static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *text,
+		      struct error *error)
+{
+	char *colon = find_format(inner);
+	struct numberformat format = { .width = 0 };
+	struct pyexpression *expression;
+	bool is_repr = false;
+	bool is_converted = colon && *colon == '!';
+	struct piece *piece;
+
+	if (is_converted) {
+		*colon = '\0';
+		colon = take_conversion(colon + 1, &is_repr, error);
+		if (!colon)
+			return -1;
+		if (!*colon)
+			colon = NULL;
+	}
+	if (colon) {
+		*colon = '\0';
+		if (numberformat_read(&format, colon + 1, error) < 0)
+			return -1;
+	}
+	if (take_name(inner, text) && !is_converted)
+		is_repr = !colon;
+	expression = pyexpression_parse(inner, error);
+	if (!expression)
+		return -1;
+	piece = add_piece(logpoint, text, expression);
+	piece->is_formatted = colon != NULL;
+	piece->is_repr = is_repr;
+	piece->format = format;
+	return 0;
+}
+
+/* Behind the expression in braces at at; NULL and a sentence. */
+static const char *take_expression(const char *at, struct logpoint *logpoint, struct buffer *text,
+				   struct error *error)
+{
+	const char *end = *at == '{' ? find_end(at + 1) : NULL;
+	char *inner;
+	int result;
+
+	if (!end) {
+		error_set(error,
+			  "The text to log has a '%c' without its other: write {EXPRESSION}, or "
+			  "'%c%c' for the brace itself.",
+			  *at, *at, *at);
+		return NULL;
+	}
+	inner = xstrndup(at + 1, (size_t)(end - at - 1));
+	result = read_inner(inner, logpoint, text, error);
+	free(inner);
+	return result < 0 ? NULL : end + 1;
+}
+
+struct logpoint *logpoint_parse(const char *text, struct error *error)
+{
+	struct logpoint *logpoint = xcalloc(1, sizeof(*logpoint));
+	struct buffer piece = BUFFER_INIT;
+	const char *at = take_text(text, &piece);
+
+	while (at && *at) {
+		at = take_expression(at, logpoint, &piece, error);
+		if (at)
+			at = take_text(at, &piece);
+	}
+	if (at)
+		add_piece(logpoint, &piece, NULL);
+	buffer_clear(&piece);
+	if (at)
+		return logpoint;
+	logpoint_free(logpoint);
+	return NULL;
+}
+
+/* A class of the program may have a __format__ of its own. */
+static bool is_plain(const struct variable *variable)
+{
+	const char *type = variable->type ? variable->type : "";
+
+	return !strchr(type, '.') || !strncmp(type, "numpy.", 6);
+}
+
+static bool is_text(const struct variable *variable)
+{
+	return variable->type && !strcmp(variable->type, "str");
+}
+
+static void write_value(const struct piece *piece, const struct variable *variable,
+			struct buffer *out, struct error *error)
+{
+	if (piece->is_formatted && !piece->is_repr && !is_plain(variable)) {
+		error_set(error, "%s may have a __format__ of its own: {x!r} writes what is known",
+			  variable->type);
+	} else if (piece->is_formatted && piece->is_repr) {
+		numberformat_append_repr(out, &piece->format, variable->value, error);
+	} else if (piece->is_formatted) {
+		numberformat_append(out, &piece->format, variable->value, error);
+	} else if (piece->is_repr || !is_text(variable) ||
+		   numberformat_append_text(out, variable->value) < 0) {
+		buffer_append_string(out, variable->value);
+	}
+}
+
+static void say_value(const struct piece *piece, struct pyreader *reader,
+		      const struct pyobject_frame *frame, struct buffer *out)
+{
+	struct variable_list list = { .items = NULL };
+	struct variable *variable = variable_list_add(&list);
+	struct error error = ERROR_INIT;
+
+	if (pyexpression_show(piece->expression, reader, frame, variable, &error) == 0) {
+		write_value(piece, variable, out, &error);
+	}
+	if (error_is_set(&error))
+		buffer_printf(out, "<%s>", error.message);
+	variable_list_clear(&list);
+}
+
+void logpoint_say(const struct logpoint *logpoint, struct pyreader *reader,
+		  const struct pyobject_frame *frame, struct buffer *out)
+{
+	for (size_t i = 0; i < logpoint->count; i++) {
+		const struct piece *piece = &logpoint->pieces[i];
+
+		buffer_append_string(out, piece->text);
+		if (piece->expression)
+			say_value(piece, reader, frame, out);
+	}
+}

@@ -1,0 +1,531 @@
+/*
+ * Attributes, as object.__getattribute__ finds them (Objects/object.c,
+ * _PyObject_GenericGetAttrWithDict): data descriptors of the classes first,
+ * then the instance, then what else the classes have. A descriptor is code,
+ * but for those that only say where in the object a value lies.
+ *
+ * Static types of the interpreter keep their dict elsewhere since 3.12; what
+ * they have stands in three arrays of theirs as well.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycontainer.h"
+#include "backends/cpython/pydict.h"
+#include "backends/cpython/pyinstance.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytype.h"
+#include "backends/expression/pyelement.h"
+#include "backends/expression/pyevaluate.h"
+#include "backends/expression/pyexpression.h"
+#include "backends/expression/pyslot.h"
+#include "backends/expression/pyvalue.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#define COMPILED_MAXIMUM 8
+#define CLASSES_MAXIMUM 200
+#define NAME_MAXIMUM 256
+#define ENTRIES_MAXIMUM 512
+/* Words of PyTypeObject, from tp_flags. */
+#define METHODS 64
+#define MEMBERS 72
+#define GETSETS 80
+/* PyMethodDef, PyMemberDef, PyGetSetDef: all begin with a name. */
+#define METHOD_BYTES 32
+#define MEMBER_BYTES 40
+#define GETSET_BYTES 40
+/* PyMemberDescrObject: d_common (type at 16), then the PyMemberDef. */
+#define DESCRIPTOR_MEMBER 40
+
+/* PyMemberDef (Include/descrobject.h). */
+struct member {
+	uint64_t name;
+	int32_t type;
+	int32_t padding;
+	int64_t offset;
+	int64_t flags; /* 4 bytes and padding */
+	uint64_t documentation;
+};
+#define MEMBER_OBJECT 6
+#define MEMBER_OBJECT_EX 16
+#define MEMBER_RELATIVE 8 /* in flags */
+
+#define FIELD_GETTER "collections._tuplegetter" /* up to 3.11 "_collections" */
+#define EXCEPTION_ARGS 24			/* in PyBaseExceptionObject, behind its dict */
+
+/* What the classes of an object have under a name. */
+enum class_has {
+	CLASS_NOTHING,
+	CLASS_VALUE,  /* a plain one */
+	CLASS_MEMBER, /* a place in the object */
+	CLASS_DATA,   /* code that is asked before the instance */
+	CLASS_CODE,   /* code that is asked after it */
+};
+
+struct class_attribute {
+	enum class_has has;
+	uint64_t value; /* or the descriptor; 0: in an array of the class */
+	uint64_t owner; /* the class */
+	struct member member;
+};
+
+/* A row with this name in an array of a static type. */
+static bool find_row(struct pyreader *reader, uint64_t type, long word, uint64_t size,
+		     const char *name, uint64_t *row)
+{
+	uint64_t flags = type + (uint64_t)reader->python->offsets.tp_flags;
+	char text[NAME_MAXIMUM];
+	uint64_t text_at;
+
+	if (pyreader_pointer(reader, flags + (uint64_t)word, row) || !*row)
+		return false;
+	for (int i = 0; i < ENTRIES_MAXIMUM; i++, *row += size) {
+		if (pyreader_pointer(reader, *row, &text_at) || !text_at ||
+		    pyreader_c_string(reader, text_at, text, sizeof(text)))
+			return false;
+		if (strcmp(text, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool find_static(struct pyreader *reader, uint64_t type, const char *name,
+			struct class_attribute *found)
+{
+	uint64_t row;
+
+	if (find_row(reader, type, GETSETS, GETSET_BYTES, name, &row)) {
+		found->has = CLASS_DATA;
+		return true;
+	}
+	if (find_row(reader, type, METHODS, METHOD_BYTES, name, &row)) {
+		found->has = CLASS_CODE;
+		return true;
+	}
+	if (!find_row(reader, type, MEMBERS, MEMBER_BYTES, name, &row) ||
+	    pyreader_read(reader, row, &found->member, sizeof(found->member)))
+		return false;
+	found->has = CLASS_MEMBER;
+	return true;
+}
+
+/* What it is that stands in the dict of a class. */
+static int classify(struct pyreader *reader, uint64_t value, struct class_attribute *found)
+{
+	struct pytype type;
+	uint64_t get, set, member;
+
+	found->value = value;
+	if (pytype_of(reader, value, &type) ||
+	    pyslot_read(reader, type.address, PYSLOT_GET, &get) ||
+	    pyslot_read(reader, type.address, PYSLOT_SET, &set))
+		return -1;
+	found->has = CLASS_VALUE;
+	if (pytype_is(reader, value, "member_descriptor") &&
+	    !pyreader_pointer(reader, value + DESCRIPTOR_MEMBER, &member) &&
+	    !pyreader_read(reader, member, &found->member, sizeof(found->member)))
+		found->has = CLASS_MEMBER;
+	else if (set)
+		found->has = CLASS_DATA;
+	else if (get)
+		found->has = CLASS_CODE;
+	return 0;
+}
+
+/*
+ * In the first class of the mro that has the name; -1 and a sentence. is_hook:
+ * only classes of the program count, not what wraps a function of C.
+ */
+static int search_classes(struct pyevaluation *evaluation, uint64_t address, const char *name,
+			  bool is_hook, struct class_attribute *found)
+{
+	struct pyreader *reader = evaluation->reader;
+	struct pytype type, base;
+	int64_t count;
+
+	*found = (struct class_attribute){ .has = CLASS_NOTHING };
+	if (pytype_read(reader, address, &type) || !type.mro)
+		goto unreadable;
+	count = pytuple_count(reader, type.mro);
+	if (count < 0 || count > CLASSES_MAXIMUM)
+		goto unreadable;
+	for (int64_t i = 0; i < count; i++) {
+		uint64_t at, value;
+
+		if (pytuple_item(reader, type.mro, i, &at) || pytype_read(reader, at, &base))
+			goto unreadable;
+		found->owner = at;
+		if (is_hook && !(base.flags & PYTYPE_HEAP))
+			continue;
+		if (!base.dict) {
+			if (find_static(reader, at, name, found))
+				return 0;
+		} else if (!pydict_find(reader, base.dict, name, &value)) {
+			if (classify(reader, value, found))
+				goto unreadable;
+			return 0;
+		}
+	}
+	return 0;
+unreadable:
+	return error_set(evaluation->error, "The classes of an object cannot be read.");
+}
+
+static int find_in_classes(struct pyevaluation *evaluation, uint64_t address, const char *name,
+			   struct class_attribute *found)
+{
+	return search_classes(evaluation, address, name, false, found);
+}
+
+static int find_hook(struct pyevaluation *evaluation, uint64_t address, const char *name,
+		     struct class_attribute *found)
+{
+	return search_classes(evaluation, address, name, true, found);
+}
+
+static int refuse_code(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name)
+{
+	return error_set(
+		evaluation->error,
+		"%s of %s is computed by its class, which would have to run in the process.", name,
+		pyvalue_type_name(evaluation, object));
+}
+
+static int refuse_missing(struct pyevaluation *evaluation, const struct pyvalue *object,
+			  const char *name)
+{
+	return error_set(evaluation->error, "%s has no attribute %s.",
+			 pyvalue_type_name(evaluation, object), name);
+}
+
+/* A value that lies in the object, where a PyMemberDef says. */
+static int get_member(struct pyevaluation *evaluation, const struct pyvalue *object,
+		      const char *name, const struct member *member, struct pyname *found)
+{
+	bool is_empty_none = member->type == MEMBER_OBJECT;
+
+	if ((member->type != MEMBER_OBJECT && member->type != MEMBER_OBJECT_EX) ||
+	    (member->flags & MEMBER_RELATIVE) || member->offset < (int64_t)PYREADER_HEAD)
+		return refuse_code(evaluation, object, name);
+	found->place = object->address + (uint64_t)member->offset;
+	if (pyreader_pointer(evaluation->reader, found->place, &found->value))
+		return error_set(evaluation->error, "An attribute of %s cannot be read.",
+				 pyvalue_type_name(evaluation, object));
+	if (!found->value && !is_empty_none)
+		return refuse_missing(evaluation, object, name);
+	return 0;
+}
+
+static bool is_native_named(struct pyreader *reader, uint64_t type, const char *wanted)
+{
+	char name[NAME_MAXIMUM];
+	struct pytype is;
+
+	return !pytype_read(reader, type, &is) &&
+	       pytype_is_native(reader, &is, name, sizeof(name)) && strcmp(name, wanted) == 0;
+}
+
+/* What a few descriptors that are not code come to; false: not one of them. */
+static bool get_known(struct pyevaluation *evaluation, const struct pyvalue *object,
+		      const char *name, const struct class_attribute *has, struct pyname *found)
+{
+	struct pyreader *reader = evaluation->reader;
+	struct pytype type;
+	int64_t number;
+
+	/* A field of a named tuple: _collectionsmodule.c, an index. */
+	if (object->kind == PYVALUE_TUPLE && has->value && !pytype_of(reader, has->value, &type) &&
+	    (is_native_named(reader, type.address, FIELD_GETTER) ||
+	     is_native_named(reader, type.address, "_" FIELD_GETTER)))
+		return !pyreader_read(reader, has->value + PYREADER_HEAD, &number,
+				      sizeof(number)) &&
+		       !pytuple_item(reader, object->address, number, &found->value);
+	if (has->owner == pyslot_root(reader, object->type) && strcmp(name, "__class__") == 0) {
+		found->value = object->type;
+		return true;
+	}
+	/* PyBaseExceptionObject: dict, args. */
+	return strcmp(name, "args") == 0 && is_native_named(reader, has->owner, "BaseException") &&
+	       !pyreader_pointer(reader, object->address + EXCEPTION_ARGS, &found->value);
+}
+
+static bool find_in_instance(struct pyreader *reader, const struct pyvalue *object,
+			     const char *name, struct pyname *found)
+{
+	struct pytable table;
+	struct pytype type;
+
+	found->owner = 0;
+	return !pytype_of(reader, object->address, &type) &&
+	       !pyinstance_table(reader, object->address, &type, &table) && table.entries &&
+	       !pyname_in_table(reader, &table, name, found);
+}
+
+/* torch.nn.Module finds what it has registered in three dicts. */
+static bool find_registered(struct pyreader *reader, const struct pyvalue *object, const char *name,
+			    struct pyname *found)
+{
+	static const char *const dicts[] = { "_parameters", "_buffers", "_modules" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(dicts); i++) {
+		struct pyname dict;
+		struct pytable table;
+
+		if (find_in_instance(reader, object, dicts[i], &dict) &&
+		    !pytable_of_dict(reader, dict.value, &table) &&
+		    !pyname_in_table(reader, &table, name, found))
+			return true;
+	}
+	return false;
+}
+
+static bool is_torch_module(struct pyevaluation *evaluation, uint64_t get_attribute)
+{
+	uint64_t module;
+	struct class_attribute own;
+	struct pytype type;
+
+	return !pyevaluation_module(evaluation, "torch.nn.modules.module", "Module", &module) &&
+	       !pytype_read(evaluation->reader, module, &type) &&
+	       !find_hook(evaluation, module, "__getattr__", &own) && own.value == get_attribute;
+}
+
+/* What torch.compile() gives asks the module that it was made of. */
+static bool is_compiled(struct pyevaluation *evaluation, uint64_t get_attribute)
+{
+	struct class_attribute own;
+	uint64_t module;
+
+	return !pyevaluation_module(evaluation, "torch._dynamo.eval_frame", "OptimizedModule",
+				    &module) &&
+	       !find_hook(evaluation, module, "__getattr__", &own) && own.value == get_attribute;
+}
+
+static int get_generic(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, struct pyname *found);
+
+/* 1: there is no such module. */
+static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue *object,
+			   const char *name, struct pyname *found)
+{
+	struct pyvalue module;
+	int result;
+
+	if (!find_registered(evaluation->reader, object, "_orig_mod", found) ||
+	    found->value == object->address)
+		return 1;
+	if (strcmp(name, "_orig_mod") == 0)
+		return 0;
+	if (evaluation->depth >= COMPILED_MAXIMUM)
+		return error_set(evaluation->error,
+				 "%s is asked of more than %d compiled modules within one another.",
+				 name, COMPILED_MAXIMUM);
+	if (pyvalue_load(evaluation, found->value, &module))
+		return -1;
+	evaluation->depth++;
+	result = get_generic(evaluation, &module, name, found);
+	evaluation->depth--;
+	return result;
+}
+
+/* No class has it, nor the instance: what __getattr__ would be asked. */
+static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, struct pyname *found)
+{
+	struct class_attribute hook;
+
+	if (find_hook(evaluation, object->type, "__getattr__", &hook))
+		return -1;
+	if (hook.has == CLASS_NOTHING)
+		return refuse_missing(evaluation, object, name);
+	if (is_torch_module(evaluation, hook.value) &&
+	    find_registered(evaluation->reader, object, name, found))
+		return 0;
+	if (is_compiled(evaluation, hook.value)) {
+		int result = get_of_compiled(evaluation, object, name, found);
+
+		if (result <= 0)
+			return result;
+	}
+	return error_set(evaluation->error,
+			 "%s is not found in the object, and %s has a __getattr__, which would "
+			 "have to run in the process.",
+			 name, pyvalue_type_name(evaluation, object));
+}
+
+/* Whether attributes of the object are found as described above. */
+static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *object)
+{
+	struct pyreader *reader = evaluation->reader;
+	uint64_t root = pyslot_root(reader, object->type);
+	struct class_attribute hook;
+	struct pytype type;
+
+	if (root && pyslot_is_same(reader, object->type, root, PYSLOT_ATTRIBUTE))
+		return 0;
+	/* A class with a __getattr__ has another function there. */
+	if (pytype_read(reader, object->type, &type) || !(type.flags & PYTYPE_HEAP) ||
+	    find_hook(evaluation, object->type, "__getattribute__", &hook) ||
+	    hook.has != CLASS_NOTHING)
+		return error_set(evaluation->error,
+				 "%s finds its attributes in a way of its own, which would have to "
+				 "run in the process.",
+				 pyvalue_type_name(evaluation, object));
+	return 0;
+}
+
+static int get_generic(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name, struct pyname *found)
+{
+	struct class_attribute has;
+
+	if (check_generic(evaluation, object) ||
+	    find_in_classes(evaluation, object->type, name, &has))
+		return -1;
+	if (has.has == CLASS_MEMBER)
+		return get_member(evaluation, object, name, &has.member, found);
+	if (has.has == CLASS_DATA)
+		return get_known(evaluation, object, name, &has, found)
+			       ? 0
+			       : refuse_code(evaluation, object, name);
+	if (find_in_instance(evaluation->reader, object, name, found))
+		return 0;
+	if (has.has == CLASS_CODE)
+		return refuse_code(evaluation, object, name);
+	if (has.has == CLASS_NOTHING)
+		return ask_getattr(evaluation, object, name, found);
+	found->value = has.value;
+	found->place = 0;
+	return 0;
+}
+
+static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *object,
+			 const char *name, struct pyname *found)
+{
+	struct pyname hook;
+
+	if (find_in_instance(evaluation->reader, object, name, found))
+		return 0;
+	if (find_in_instance(evaluation->reader, object, "__getattr__", &hook))
+		return error_set(evaluation->error,
+				 "%s is not loaded, and the module has a __getattr__, which would "
+				 "have to run in the process.",
+				 name);
+	return error_set(evaluation->error, "The module has no attribute %s.", name);
+}
+
+/* Members of an enum are values, but up to 3.11 not found as such. */
+static bool find_enum_member(struct pyevaluation *evaluation, const struct pyvalue *class,
+			     const char *name, struct pyname *found)
+{
+	struct class_attribute map;
+	struct pytable table;
+
+	return !find_in_classes(evaluation, class->address, "_member_map_", &map) &&
+	       map.has == CLASS_VALUE && !pytable_of_dict(evaluation->reader, map.value, &table) &&
+	       !pyname_in_table(evaluation->reader, &table, name, found);
+}
+
+static int get_of_class(struct pyevaluation *evaluation, const struct pyvalue *class,
+			const char *name, struct pyname *found)
+{
+	struct class_attribute hook, meta, has;
+
+	if (find_hook(evaluation, class->type, "__getattribute__", &hook) ||
+	    find_in_classes(evaluation, class->type, name, &meta) ||
+	    find_in_classes(evaluation, class->address, name, &has))
+		return -1;
+	found->place = 0;
+	if (hook.has != CLASS_NOTHING || meta.has == CLASS_DATA || meta.has == CLASS_MEMBER)
+		return refuse_code(evaluation, class, name);
+	if (find_enum_member(evaluation, class, name, found))
+		return 0;
+	if (has.has == CLASS_VALUE) {
+		found->value = has.value;
+		return 0;
+	}
+	if (has.has == CLASS_NOTHING && meta.has == CLASS_NOTHING)
+		return ask_getattr(evaluation, class, name, found);
+	return refuse_code(evaluation, class, name);
+}
+
+static int find_attribute(struct pyevaluation *evaluation, const struct pyvalue *object,
+			  const char *name, struct pyname *found)
+{
+	struct pyreader *reader = evaluation->reader;
+
+	if (pytype_is(reader, object->address, "module"))
+		return get_of_module(evaluation, object, name, found);
+	if (pytype_has(reader, object->address, PYTYPE_TYPE))
+		return get_of_class(evaluation, object, name, found);
+	return get_generic(evaluation, object, name, found);
+}
+
+static void set_owner(struct pyreader *reader, const struct pyvalue *object,
+		      struct pyexpression_place *place)
+{
+	struct pytype type;
+
+	place->owner = object->address;
+	if (!pytype_of(reader, object->address, &type))
+		place->guard = pyinstance_guard(reader, object->address, &type, &place->is_count);
+}
+
+/* What __getattr__ would be asked. */
+static bool is_unknown(struct pyevaluation *evaluation, const struct pyvalue *object,
+		       const char *name)
+{
+	struct class_attribute has;
+	struct error unused = ERROR_INIT;
+	struct error *error = evaluation->error;
+	struct pyname found;
+	bool is_known;
+
+	evaluation->error = &unused;
+	is_known = find_in_classes(evaluation, object->type, name, &has) ||
+		   has.has != CLASS_NOTHING ||
+		   find_in_instance(evaluation->reader, object, name, &found);
+	evaluation->error = error;
+	return !is_known;
+}
+
+int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *object, const char *name,
+		    struct pyvalue *value, struct pyexpression_place *place)
+{
+	struct pyname found = { .value = 0 };
+	int result = 0;
+
+	if (object->kind == PYVALUE_TENSOR || object->kind == PYVALUE_ARRAY)
+		result = pyelement_attribute(evaluation, object, name, value);
+	if (!result && object->kind == PYVALUE_SERIES)
+		result = pyseries_attribute(evaluation, object, name, false, value);
+	if (!result && object->kind == PYVALUE_OBJECT)
+		result = pyseries_attribute(evaluation, object, name,
+					    is_unknown(evaluation, object, name), value);
+	if (result)
+		return result < 0 ? -1 : 0;
+	if (!object->address)
+		return error_set(evaluation->error,
+				 "Attributes of %s are not looked up from outside.",
+				 pyvalue_type_name(evaluation, object));
+	if (place)
+		set_owner(evaluation->reader, object, place);
+	if (find_attribute(evaluation, object, name, &found))
+		return -1;
+	if (place && found.place) {
+		place->address = found.place;
+		place->length = 8;
+		place->is_object = true;
+	}
+	/* An empty member of a C type reads as None. */
+	*value = (struct pyvalue){ .kind = PYVALUE_NONE };
+	return found.value ? pyvalue_load(evaluation, found.value, value) : 0;
+}

@@ -1,0 +1,320 @@
+#include "backends/expression/pyelement.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/pynumber.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytype.h"
+#include "backends/expression/pycompare.h"
+#include "backends/expression/pyvalue.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* The widest element. */
+#define ELEMENT_BYTES 8
+/* Whole numbers up to here are exact in a double. */
+#define EXACT_MAXIMUM (INT64_C(1) << 53)
+
+static const struct format {
+	char format;
+	int size;
+	bool is_signed;
+	int bits;     /* of a whole number, or of a float's fraction */
+	int exponent; /* of the largest power of two in a float; 0: whole */
+} formats[] = {
+	{ '?', 1, false, 1, 0 },
+	{ 'b', 1, true, 7, 0 },
+	{ 'B', 1, false, 8, 0 },
+	{ 'h', 2, true, 15, 0 },
+	{ 'H', 2, false, 16, 0 },
+	{ 'i', 4, true, 31, 0 },
+	{ 'I', 4, false, 32, 0 },
+	{ 'q', 8, true, 63, 0 },
+	{ 'Q', 8, false, 64, 0 },
+	{ 'e', 2, true, 11, 16 },
+	{ 'f', 4, true, 24, 128 },
+	{ 'd', 8, true, 53, 1024 },
+	{ PYELEMENT_BFLOAT16, 2, true, 8, 128 },
+};
+
+static const struct {
+	const char *name;
+	char format;
+} names[] = {
+	{ "bool", '?' },
+	{ "int8", 'b' },
+	{ "uint8", 'B' },
+	{ "int16", 'h' },
+	{ "uint16", 'H' },
+	{ "int32", 'i' },
+	{ "uint32", 'I' },
+	{ "int64", 'q' },
+	{ "uint64", 'Q' },
+	{ "float16", 'e' },
+	{ "float32", 'f' },
+	{ "float64", 'd' },
+	{ "bfloat16", PYELEMENT_BFLOAT16 },
+	{ "bool_", '?' },
+	{ "longlong", 'q' },
+	{ "ulonglong", 'Q' },
+};
+
+static const struct format *find_format(char format)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++)
+		if (formats[i].format == format)
+			return &formats[i];
+	return NULL;
+}
+
+bool pyelement_of_dtype(const char *name, struct pyelement *element)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strcmp(names[i].name, name) != 0)
+			continue;
+		*element = (struct pyelement){ .format = names[i].format, .name = names[i].name };
+		return true;
+	}
+	return false;
+}
+
+bool pyelement_of_scalar(const char *type_name, struct pyelement *element)
+{
+	return strncmp(type_name, "numpy.", 6) == 0 && pyelement_of_dtype(type_name + 6, element);
+}
+
+int pyelement_size(const struct pyelement *element)
+{
+	const struct format *format = find_format(element->format);
+
+	return format ? format->size : 0;
+}
+
+static double read_float(char format, const void *bytes)
+{
+	uint16_t half;
+	uint32_t word;
+	double number;
+	float single;
+
+	switch (format) {
+	case 'd':
+		memcpy(&number, bytes, sizeof(number));
+		return number;
+	case 'f':
+		memcpy(&single, bytes, sizeof(single));
+		return (double)single;
+	case 'e':
+		memcpy(&half, bytes, sizeof(half));
+		return pyfloat_half(half);
+	}
+	/* A bfloat16 is the upper half of a float32. */
+	memcpy(&half, bytes, sizeof(half));
+	word = (uint32_t)half << 16;
+	memcpy(&single, &word, sizeof(single));
+	return (double)single;
+}
+
+void pyelement_set(struct pyevaluation *evaluation, const void *bytes, struct pyvalue *value)
+{
+	const struct format *format = find_format(value->element.format);
+	uint32_t *digits;
+	uint64_t word = 0;
+
+	value->kind = PYVALUE_ELEMENT;
+	value->integer = (struct pybig){ .count = 0 };
+	value->number = 0;
+	if (!format)
+		return;
+	if (format->exponent) {
+		value->number = read_float(format->format, bytes);
+		return;
+	}
+	digits = pyevaluation_allocate(evaluation, PYBIG_SMALL * sizeof(*digits));
+	memcpy(&word, bytes, (size_t)format->size);
+	if (format->is_signed && word >> format->bits & 1) {
+		word |= ~((UINT64_C(1) << format->bits) - 1);
+		pybig_set(&value->integer, digits, -(int64_t)~word - 1);
+		return;
+	}
+	pybig_set_unsigned(&value->integer, digits, word);
+}
+
+int pyelement_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value)
+{
+	uint8_t bytes[ELEMENT_BYTES];
+
+	if (pyreader_read(evaluation->reader, address, bytes,
+			  (size_t)pyelement_size(&value->element)))
+		return error_set(evaluation->error, "A %s at 0x%" PRIx64 " cannot be read.",
+				 value->element.name, address);
+	pyelement_set(evaluation, bytes, value);
+	return 0;
+}
+
+void pyelement_write(const struct pyvalue *value, struct buffer *text)
+{
+	const struct format *format = find_format(value->element.format);
+	enum pyfloat_width width = PYFLOAT_DOUBLE;
+	uint64_t magnitude = 0;
+
+	if (value->element.format == '?') {
+		buffer_append_string(text, value->integer.count ? "True" : "False");
+		return;
+	}
+	if (format && format->exponent) {
+		/* Eight bits of a bfloat16 are some of a float32. */
+		if (value->element.format == 'e')
+			width = PYFLOAT_HALF;
+		else if (value->element.format != 'd')
+			width = PYFLOAT_SINGLE;
+		pyfloat_put(text, value->number, width);
+		return;
+	}
+	for (size_t i = value->integer.count; i-- > 0;)
+		magnitude = magnitude << PYBIG_SHIFT | value->integer.digits[i];
+	buffer_printf(text, "%s%" PRIu64, value->integer.is_negative ? "-" : "", magnitude);
+}
+
+void pyelement_write_bytes(char format, const void *bytes, struct buffer *text)
+{
+	struct pyevaluation evaluation = { .reader = NULL };
+	struct pyvalue value = { .element = { .format = format } };
+
+	pyelement_set(&evaluation, bytes, &value);
+	pyelement_write(&value, text);
+	pyevaluation_clear(&evaluation);
+}
+
+/* arrayobject (Modules/arraymodule.c): a size, items, allocated, descriptor;
+ * that begins with the letter of its type, as struct.pack has them, but for
+ * "l" and "L". */
+#define ARRAY_ITEMS 24
+#define ARRAY_DESCRIPTOR 40
+#define BYTEARRAY_START 40
+
+int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *buffer,
+			int64_t number, struct pyelement *element, uint64_t *address)
+{
+	struct pyreader *reader = evaluation->reader;
+	bool is_bytes = strcmp(pyvalue_base_name(evaluation, buffer), "bytearray") == 0;
+	uint64_t items, descriptor;
+	char letter = 'B';
+
+	if (pyreader_pointer(reader, buffer->address + (is_bytes ? BYTEARRAY_START : ARRAY_ITEMS),
+			     &items) ||
+	    (!is_bytes &&
+	     (pyreader_pointer(reader, buffer->address + ARRAY_DESCRIPTOR, &descriptor) ||
+	      pyreader_read(reader, descriptor, &letter, 1))))
+		return error_set(evaluation->error, "An array cannot be read.");
+	if (letter == 'l')
+		letter = 'q';
+	else if (letter == 'L')
+		letter = 'Q';
+	*element = (struct pyelement){ .format = letter, .name = "item" };
+	if (!pyelement_size(element))
+		return error_set(evaluation->error, "Items of type '%c' are not read from outside.",
+				 letter);
+	*address = items + (uint64_t)number * (uint64_t)pyelement_size(element);
+	return 0;
+}
+
+void pyelement_make_plain(struct pyvalue *value)
+{
+	const struct format *format = find_format(value->element.format);
+
+	if (value->element.format == '?')
+		value->kind = PYVALUE_BOOLEAN;
+	else
+		value->kind = format && format->exponent ? PYVALUE_FLOAT : PYVALUE_INTEGER;
+	value->address = 0;
+}
+
+static bool is_whole(const struct pyvalue *value)
+{
+	const struct format *format;
+
+	if (value->kind != PYVALUE_ELEMENT)
+		return pyvalue_is_integer(value);
+	format = find_format(value->element.format);
+	return format && !format->exponent;
+}
+
+/* Whether a whole number has no more bits than there are. */
+static bool has_bits(const struct pybig *number, int bits, bool is_signed)
+{
+	if (number->is_negative && !is_signed)
+		return false;
+	return pybig_bits(number) <= bits;
+}
+
+/* Whether a float has this value, too: a fraction of so many bits. */
+static bool is_exact(double number, const struct format *format)
+{
+	int exponent;
+	double fraction;
+
+	if (number == 0 || isnan(number) || isinf(number))
+		return true;
+	fraction = ldexp(frexp(number, &exponent), format->bits);
+	return exponent <= format->exponent && exponent > 3 - format->exponent &&
+	       fraction == floor(fraction);
+}
+
+/* Whether the element's type can hold the number. */
+static bool can_hold(const struct pyelement *element, const struct pyvalue *number)
+{
+	const struct format *format = find_format(element->format);
+	double whole;
+
+	if (!format)
+		return false;
+	if (is_whole(number))
+		return has_bits(&number->integer, format->bits, format->is_signed);
+	if (format->exponent)
+		return is_exact(number->number, format);
+	return modf(number->number, &whole) == 0 && fabs(number->number) < ldexp(1, format->bits) &&
+	       (number->number >= 0 || format->is_signed);
+}
+
+/* numpy makes doubles of whole numbers, and compares those as they are. */
+static bool is_exact_in_numpy(const struct pyvalue *element, const struct pyvalue *other)
+{
+	int64_t number;
+
+	if (element->element.is_torch || !is_whole(element))
+		return false;
+	if (is_whole(other))
+		return other->kind != PYVALUE_ELEMENT;
+	return !pybig_get(&element->integer, &number) && number >= -EXACT_MAXIMUM &&
+	       number <= EXACT_MAXIMUM;
+}
+
+int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *element,
+		      const struct pyvalue *other, int *order)
+{
+	struct pyvalue left = *element;
+	struct pyvalue right = *other;
+	bool is_known = can_hold(&element->element, other) || is_exact_in_numpy(element, other);
+
+	if (other->kind == PYVALUE_ELEMENT) {
+		is_known |= can_hold(&other->element, element);
+		is_known &= other->element.is_torch == element->element.is_torch;
+		pyelement_make_plain(&right);
+	}
+	if (!is_known)
+		return error_set(evaluation->error,
+				 "A %s is compared by its library, which rounds the other number "
+				 "first: compare its .item().",
+				 element->element.name);
+	pyelement_make_plain(&left);
+	*order = pynumber_order(&left, &right);
+	return 0;
+}

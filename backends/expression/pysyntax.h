@@ -1,0 +1,97 @@
+/*
+ * pysyntax: the part of Python's expressions that is compared from outside,
+ * as a tree. Bounded in length, depth and number of nodes; what it leaves out
+ * (calls, lambda, comprehensions, assignments …) is refused with a sentence
+ * that names the column, counted in characters from 1.
+ */
+#ifndef BACKENDS_EXPRESSION_PYSYNTAX_H
+#define BACKENDS_EXPRESSION_PYSYNTAX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+#define PYSYNTAX_LENGTH 4096 /* bytes of an expression */
+#define PYSYNTAX_DEPTH 100   /* of the tree, and of brackets */
+
+enum pysyntax_kind {
+	PYSYNTAX_NONE,
+	PYSYNTAX_TRUE,
+	PYSYNTAX_FALSE,
+	PYSYNTAX_INTEGER, /* text: its digits, base: of them */
+	PYSYNTAX_FLOAT,
+	PYSYNTAX_STRING, /* characters */
+	PYSYNTAX_BYTES,
+	PYSYNTAX_TUPLE, /* items, and so have the next two */
+	PYSYNTAX_LIST,
+	PYSYNTAX_SET,
+	PYSYNTAX_NAME,	    /* text */
+	PYSYNTAX_ATTRIBUTE, /* items[0] . text */
+	PYSYNTAX_INDEX,	    /* items[0] [ items[1] ] */
+	PYSYNTAX_SLICE,	    /* items: start, stop, perhaps step; as an index */
+	PYSYNTAX_ELLIPSIS,  /* the same */
+	PYSYNTAX_LEN,	    /* of items[0] */
+	PYSYNTAX_ITEM,	    /* items[0] .item() */
+	PYSYNTAX_UNARY,	    /* operator items[0] */
+	PYSYNTAX_BINARY,    /* items[0] operator items[1] */
+	PYSYNTAX_COMPARE,   /* items[0] items[1].link items[1] … */
+	PYSYNTAX_NOT,	    /* items[0] */
+	PYSYNTAX_AND,	    /* items */
+	PYSYNTAX_OR,
+	PYSYNTAX_CHOICE, /* items: condition, value if true, value if false */
+	PYSYNTAX_PLACE,	 /* *0xADDRESS:LENGTH, alone */
+};
+
+enum pyoperator {
+	PYOPERATOR_EQUAL,
+	PYOPERATOR_NOT_EQUAL,
+	PYOPERATOR_LESS,
+	PYOPERATOR_LESS_EQUAL,
+	PYOPERATOR_GREATER,
+	PYOPERATOR_GREATER_EQUAL,
+	PYOPERATOR_IS,
+	PYOPERATOR_IS_NOT,
+	PYOPERATOR_IN,
+	PYOPERATOR_NOT_IN,
+	/* Of numbers. */
+	PYOPERATOR_OR,
+	PYOPERATOR_XOR,
+	PYOPERATOR_AND,
+	PYOPERATOR_LEFT,
+	PYOPERATOR_RIGHT,
+	PYOPERATOR_ADD,
+	PYOPERATOR_SUBTRACT,
+	PYOPERATOR_MULTIPLY,
+	PYOPERATOR_DIVIDE,
+	PYOPERATOR_FLOOR_DIVIDE,
+	PYOPERATOR_MODULO,
+	PYOPERATOR_POWER,
+	PYOPERATOR_INVERT, /* unary, and so are + and - */
+};
+
+struct pysyntax {
+	enum pysyntax_kind kind;
+	enum pyoperator operator;
+	enum pyoperator link; /* before an operand of PYSYNTAX_COMPARE */
+	int column;
+	int depth; /* of the tree below it, 1: a leaf */
+	char *text;
+	int base;
+	double number;
+	uint32_t *characters;
+	size_t character_count;
+	uint64_t address; /* of PYSYNTAX_PLACE, and length */
+	int length;
+	struct pysyntax **items;
+	size_t count;
+	size_t capacity;
+};
+
+/* NULL and a sentence. */
+struct pysyntax *pysyntax_parse(const char *text, struct error *error);
+void pysyntax_free(struct pysyntax *syntax);
+/* "==", "not in" … */
+const char *pyoperator_name(enum pyoperator operator);
+
+#endif

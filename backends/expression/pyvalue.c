@@ -1,0 +1,467 @@
+#include "backends/expression/pyvalue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycontainer.h"
+#include "backends/cpython/pynumber.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pystring.h"
+#include "backends/cpython/pytype.h"
+#include "backends/expression/pycompare.h"
+#include "backends/expression/pyelement.h"
+#include "backends/expression/pyslot.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+#define CHARACTERS_MAXIMUM (INT64_C(1) << 20)
+#define NAME_MAXIMUM 64
+#define OWNED_MAXIMUM ((size_t)64 << 20) /* bytes */
+
+void pyevaluation_clear(struct pyevaluation *evaluation)
+{
+	while (evaluation->owned_count > 0)
+		free(evaluation->owned[--evaluation->owned_count]);
+	free(evaluation->owned);
+	evaluation->owned = NULL;
+	evaluation->owned_capacity = 0;
+}
+
+void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size)
+{
+	void *memory = xcalloc(1, size ? size : 1);
+
+	ARRAY_GROW(evaluation->owned, evaluation->owned_count, evaluation->owned_capacity);
+	evaluation->owned[evaluation->owned_count++] = memory;
+	evaluation->owned_bytes += size;
+	return memory;
+}
+
+int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size)
+{
+	if (size <= OWNED_MAXIMUM && evaluation->owned_bytes <= OWNED_MAXIMUM - size)
+		return 0;
+	return error_set(evaluation->error, "An expression copies at most 64 MiB from outside.");
+}
+
+void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer)
+{
+	uint32_t *digits = pyevaluation_allocate(evaluation, PYBIG_SMALL * sizeof(*digits));
+
+	*value = (struct pyvalue){ .kind = PYVALUE_INTEGER };
+	pybig_set(&value->integer, digits, integer);
+}
+
+void pyvalue_set_boolean(struct pyevaluation *evaluation, struct pyvalue *value, bool truth)
+{
+	pyvalue_set_integer(evaluation, value, truth);
+	value->kind = PYVALUE_BOOLEAN;
+}
+
+void pyvalue_set_float(struct pyvalue *value, double number)
+{
+	*value = (struct pyvalue){ .kind = PYVALUE_FLOAT, .number = number };
+}
+
+bool pyvalue_is_integer(const struct pyvalue *value)
+{
+	return value->kind == PYVALUE_INTEGER || value->kind == PYVALUE_BOOLEAN;
+}
+
+/* Builtin types whose objects are more than their identity. */
+static const struct {
+	const char *name;
+	enum pyvalue_kind kind;
+} bases[] = {
+	{ "NoneType", PYVALUE_NONE },
+	{ "bool", PYVALUE_BOOLEAN },
+	{ "int", PYVALUE_INTEGER },
+	{ "float", PYVALUE_FLOAT },
+	{ "str", PYVALUE_STRING },
+	{ "bytes", PYVALUE_BYTES },
+	{ "tuple", PYVALUE_TUPLE },
+	{ "list", PYVALUE_LIST },
+	{ "dict", PYVALUE_DICT },
+	{ "set", PYVALUE_SET },
+	{ "frozenset", PYVALUE_SET },
+	{ "range", PYVALUE_RANGE },
+	{ "collections.deque", PYVALUE_DEQUE },
+	{ "bytearray", PYVALUE_BUFFER },
+	{ "array.array", PYVALUE_BUFFER },
+	{ "torch._C.TensorBase", PYVALUE_TENSOR },
+	{ "torch._C._TensorBase", PYVALUE_TENSOR },
+	{ "numpy.ndarray", PYVALUE_ARRAY },
+};
+
+/* Whether this is one of them; value's kind is set then. */
+static bool is_base(struct pyreader *reader, const struct pytype *type, struct pyvalue *value)
+{
+	char name[NAME_MAXIMUM];
+
+	if (!pytype_is_native(reader, type, name, sizeof(name)))
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(bases); i++) {
+		if (strcmp(bases[i].name, name) != 0)
+			continue;
+		value->kind = bases[i].kind;
+		return true;
+	}
+	if (pyelement_of_scalar(name, &value->element)) {
+		value->kind = PYVALUE_ELEMENT;
+		return true;
+	}
+	return false;
+}
+
+static void find_base(struct pyreader *reader, const struct pytype *type, struct pyvalue *value)
+{
+	struct pytype base = *type;
+
+	value->kind = PYVALUE_OBJECT;
+	for (int i = 0; i < PYTYPE_BASES_MAXIMUM; i++) {
+		value->base = base.address;
+		if (is_base(reader, &base, value) || !base.base ||
+		    pytype_read(reader, base.base, &base))
+			return;
+	}
+}
+
+static int load_integer(struct pyevaluation *evaluation, struct pyvalue *value)
+{
+	struct pyreader *reader = evaluation->reader;
+	uint32_t few[PYBIG_SMALL];
+	uint32_t *digits = few;
+	int64_t count = pyinteger_digits(reader, value->address, &value->integer.is_negative, few,
+					 PYBIG_SMALL);
+	size_t size = (count < 0 ? PYBIG_DIGITS : PYBIG_SMALL) * sizeof(*digits);
+
+	digits = pyevaluation_allocate(evaluation, size);
+	if (count < 0)
+		count = pyinteger_digits(reader, value->address, &value->integer.is_negative,
+					 digits, PYBIG_DIGITS);
+	else
+		memcpy(digits, few, (size_t)count * sizeof(*few));
+	if (count < 0)
+		return error_set(
+			evaluation->error,
+			"An int at 0x%" PRIx64
+			" cannot be read, or is larger than what is compared from outside.",
+			value->address);
+	value->integer.digits = digits;
+	value->integer.count = (size_t)count;
+	return 0;
+}
+
+int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value)
+{
+	struct pyreader *reader = evaluation->reader;
+	const struct offsets *at = &reader->python->offsets;
+	struct pytype type;
+
+	*value = (struct pyvalue){ .address = address };
+	if (pytype_of(reader, address, &type))
+		return error_set(evaluation->error,
+				 "There is no object that can be read at 0x%" PRIx64 ".", address);
+	value->type = type.address;
+	find_base(reader, &type, value);
+	if (pyvalue_is_integer(value))
+		return load_integer(evaluation, value);
+	if (value->kind == PYVALUE_FLOAT && pyreader_read(reader, address + (uint64_t)at->float_val,
+							  &value->number, sizeof(value->number)))
+		return error_set(evaluation->error, "A float at 0x%" PRIx64 " cannot be read.",
+				 address);
+	if (value->kind == PYVALUE_ELEMENT)
+		return pyelement_load(evaluation, address + PYREADER_HEAD, value);
+	return 0;
+}
+
+static const char *const computed_names[] = {
+	[PYVALUE_NONE] = "NoneType",
+	[PYVALUE_BOOLEAN] = "bool",
+	[PYVALUE_INTEGER] = "int",
+	[PYVALUE_FLOAT] = "float",
+	[PYVALUE_STRING] = "str",
+	[PYVALUE_BYTES] = "bytes",
+	[PYVALUE_TUPLE] = "tuple",
+	[PYVALUE_LIST] = "list",
+	[PYVALUE_SET] = "set",
+	[PYVALUE_TENSOR] = "torch.Tensor",
+	[PYVALUE_ARRAY] = "numpy.ndarray",
+	[PYVALUE_SERIES] = "pandas.Series",
+};
+
+static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
+{
+	struct buffer name = BUFFER_INIT;
+	struct pytype type;
+	char *copy;
+
+	if (pytype_read(evaluation->reader, address, &type) ||
+	    pytype_name(evaluation->reader, &type, &name))
+		buffer_append_string(&name, "?");
+	copy = pyevaluation_allocate(evaluation, name.length + 1);
+	memcpy(copy, name.data, name.length);
+	buffer_clear(&name);
+	return copy;
+}
+
+const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyvalue *value)
+{
+	if (value->address)
+		return name_type(evaluation, value->type);
+	if (value->kind == PYVALUE_ELEMENT)
+		return value->element.name;
+	return computed_names[value->kind];
+}
+
+const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyvalue *value)
+{
+	return value->address ? name_type(evaluation, value->base)
+			      : pyvalue_type_name(evaluation, value);
+}
+
+/* The class of value does not do this as its base does. */
+static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
+		      const char *method)
+{
+	return error_set(evaluation->error,
+			 "%s has %s of its own, which would have to run in the process.",
+			 pyvalue_type_name(evaluation, value), method);
+}
+
+static bool is_as_base(struct pyevaluation *evaluation, const struct pyvalue *value,
+		       enum pyslot slot)
+{
+	return !value->address ||
+	       pyslot_is_kept(evaluation->reader, value->type, value->base, slot);
+}
+
+static int64_t refuse_length(struct pyevaluation *evaluation, const struct pyvalue *value)
+{
+	struct pyreader *reader = evaluation->reader;
+	uint64_t length = 0, map_length = 0;
+
+	if (value->address) {
+		pyslot_read(reader, value->type, PYSLOT_LENGTH, &length);
+		pyslot_read(reader, value->type, PYSLOT_MAP_LENGTH, &map_length);
+	}
+	if (length || map_length)
+		return refuse_own(evaluation, value, "a __len__");
+	return error_set(evaluation->error, "An object of %s has no len().",
+			 pyvalue_type_name(evaluation, value));
+}
+
+static int64_t read_range_length(struct pyreader *reader, uint64_t address)
+{
+	uint64_t held[4];
+	int64_t length;
+
+	/* rangeobject: start, stop, step, length. */
+	if (pyreader_read(reader, address + PYREADER_HEAD, held, sizeof(held)) ||
+	    pyobject_integer(reader, held[3], &length))
+		return -1;
+	return length;
+}
+
+static int64_t read_length(struct pyreader *reader, const struct pyvalue *value)
+{
+	struct pystring string;
+	uint64_t data;
+	int64_t length;
+
+	switch (value->kind) {
+	case PYVALUE_STRING:
+		return pystring_read(reader, value->address, &string) ? -1 : string.length;
+	case PYVALUE_BYTES:
+		return pybytes_read(reader, value->address, &data, &length) ? -1 : length;
+	case PYVALUE_TUPLE:
+		return pytuple_count(reader, value->address);
+	case PYVALUE_LIST:
+		return pylist_count(reader, value->address);
+	case PYVALUE_SET:
+		return pyset_count(reader, value->address);
+	case PYVALUE_DICT:
+		return pydict_count(reader, value->address);
+	case PYVALUE_RANGE:
+		return read_range_length(reader, value->address);
+	case PYVALUE_DEQUE:
+		return pydeque_count(reader, value->address);
+	case PYVALUE_BUFFER:
+		return pyreader_size(reader, value->address, &length) ? -1 : length;
+	case PYVALUE_TENSOR:
+	case PYVALUE_ARRAY:
+	case PYVALUE_SERIES:
+		return pyelement_length(reader, value);
+	case PYVALUE_OBJECT:
+	case PYVALUE_NONE:
+	case PYVALUE_BOOLEAN:
+	case PYVALUE_INTEGER:
+	case PYVALUE_FLOAT:
+	case PYVALUE_ELEMENT:
+		break;
+	}
+	return -1;
+}
+
+static bool has_length(const struct pyvalue *value)
+{
+	return value->kind >= PYVALUE_STRING && value->kind < PYVALUE_ELEMENT;
+}
+
+int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *value)
+{
+	int64_t length;
+
+	if (!has_length(value) ||
+	    (value->kind == PYVALUE_TENSOR
+		     ? !pyelement_is_plain(evaluation->reader, value)
+		     : !is_as_base(evaluation, value, PYSLOT_LENGTH) ||
+			       !is_as_base(evaluation, value, PYSLOT_MAP_LENGTH)))
+		return refuse_length(evaluation, value);
+	length = value->address || value->view ? read_length(evaluation->reader, value)
+					       : (int64_t)value->count;
+	if (length < 0)
+		return error_set(evaluation->error, "The length of an object of %s cannot be read.",
+				 pyvalue_type_name(evaluation, value));
+	return length;
+}
+
+/* An instance is true unless its class says how to tell. */
+static int object_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
+{
+	static const enum pyslot asked[] = { PYSLOT_TRUTH, PYSLOT_MAP_LENGTH, PYSLOT_LENGTH };
+	uint64_t function = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(asked); i++) {
+		if (pyslot_read(evaluation->reader, value->type, asked[i], &function) || function)
+			return refuse_own(evaluation, value,
+					  asked[i] == PYSLOT_TRUTH ? "a __bool__" : "a __len__");
+	}
+	return 1;
+}
+
+int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
+{
+	int64_t length;
+
+	if (value->kind == PYVALUE_OBJECT)
+		return object_truth(evaluation, value);
+	if (value->kind == PYVALUE_TENSOR || value->kind == PYVALUE_ARRAY ||
+	    value->kind == PYVALUE_SERIES)
+		return error_set(evaluation->error,
+				 "The truth of a whole %s is not told from outside: compare its "
+				 ".item() or an element.",
+				 pyvalue_type_name(evaluation, value));
+	if (!is_as_base(evaluation, value, PYSLOT_TRUTH))
+		return refuse_own(evaluation, value, "a __bool__");
+	if (value->kind == PYVALUE_NONE)
+		return 0;
+	if (pyvalue_is_integer(value))
+		return value->integer.count > 0;
+	if (value->kind == PYVALUE_FLOAT)
+		return value->number != 0;
+	if (value->kind == PYVALUE_ELEMENT)
+		return value->integer.count > 0 || value->number != 0;
+	length = pyvalue_length(evaluation, value);
+	return length < 0 ? -1 : length > 0;
+}
+
+static int read_bytes(struct pyreader *reader, uint64_t data, uint32_t *characters, size_t count)
+{
+	const struct pystring string = { .data = data, .width = 1 };
+
+	return pystring_characters(reader, &string, 0, count, characters);
+}
+
+static int read_characters(struct pyreader *reader, const struct pyvalue *value,
+			   uint32_t *characters, size_t count)
+{
+	struct pystring string;
+	uint64_t data;
+	int64_t length;
+
+	if (value->kind == PYVALUE_STRING)
+		return pystring_read(reader, value->address, &string) ||
+				       pystring_characters(reader, &string, 0, count, characters)
+			       ? -1
+			       : 0;
+	return pybytes_read(reader, value->address, &data, &length) ||
+			       read_bytes(reader, data, characters, count)
+		       ? -1
+		       : 0;
+}
+
+int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
+		       const uint32_t **characters, size_t *count)
+{
+	int64_t length;
+	uint32_t *read;
+
+	*characters = value->characters;
+	*count = value->count;
+	if (!value->address)
+		return 0;
+	length = read_length(evaluation->reader, value);
+	if (length > CHARACTERS_MAXIMUM)
+		return error_set(evaluation->error,
+				 "A %s of %" PRId64
+				 " characters is too long to be compared from outside.",
+				 pyvalue_type_name(evaluation, value), length);
+	*count = length < 0 ? 0 : (size_t)length;
+	read = pyevaluation_allocate(evaluation, (*count + 1) * sizeof(*read));
+	*characters = read;
+	if (length < 0 || read_characters(evaluation->reader, value, read, *count))
+		return error_set(
+			evaluation->error,
+			"A %s cannot be read, or takes more reading than one comparison may do.",
+			pyvalue_type_name(evaluation, value));
+	return 0;
+}
+
+static int read_range_item(struct pyevaluation *evaluation, uint64_t address, int64_t number,
+			   struct pyvalue *item)
+{
+	uint64_t held[3];
+	int64_t start, step, offset, result;
+
+	if (pyreader_read(evaluation->reader, address + PYREADER_HEAD, held, sizeof(held)) ||
+	    pyobject_integer(evaluation->reader, held[0], &start) ||
+	    pyobject_integer(evaluation->reader, held[2], &step) ||
+	    pychecked_multiply(number, step, &offset) || pychecked_add(start, offset, &result))
+		return -1;
+	pyvalue_set_integer(evaluation, item, result);
+	return 0;
+}
+
+int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value, int64_t number,
+		 struct pyvalue *item)
+{
+	struct pyreader *reader = evaluation->reader;
+	uint64_t address = 0;
+	int result = -1;
+
+	if (!value->address) {
+		*item = value->items[number];
+		return 0;
+	}
+	if (value->kind == PYVALUE_TUPLE)
+		result = pytuple_item(reader, value->address, number, &address);
+	else if (value->kind == PYVALUE_LIST)
+		result = pylist_item(reader, value->address, number, &address);
+	else if (value->kind == PYVALUE_DEQUE)
+		result = pydeque_item(reader, value->address, number, &address);
+	else if (value->kind == PYVALUE_RANGE &&
+		 !read_range_item(evaluation, value->address, number, item))
+		return 0;
+	if (result < 0)
+		return error_set(evaluation->error, "Item %" PRId64 " of a %s cannot be read.",
+				 number, pyvalue_type_name(evaluation, value));
+	return pyvalue_load(evaluation, address, item);
+}

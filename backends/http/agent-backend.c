@@ -1,0 +1,234 @@
+/*
+ * backend `http`: what can be asked of the agent in a process, by its state.
+ */
+#include "backends/backend.h"
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/http/agent-breakpoints.h"
+#include "backends/http/agent-resume.h"
+#include "backends/http/agent-stacks.h"
+#include "backends/http/agent-tensors.h"
+#include "backends/http/agent.h"
+#include "backends/http/evaluate.h"
+#include "backends/http/stopped-threads.h"
+#include "backends/node.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+
+static struct agent *to_agent(struct connection *connection)
+{
+	return (struct agent *)connection;
+}
+
+static const struct agent *lend_agent(const struct connection *connection)
+{
+	return (const struct agent *)connection;
+}
+
+static struct connection *http_open(struct node *node, const struct process *process,
+				    const struct target *target, struct error *error)
+{
+	struct agent *agent = agent_new(node, process, target, error);
+
+	if (!agent)
+		return NULL;
+	agent->base.backend = &http_backend;
+	return &agent->base;
+}
+
+static void http_close(struct connection *connection)
+{
+	agent_free(to_agent(connection));
+}
+
+struct row {
+	int (*send)(struct agent *agent, const struct message *request, struct error *error);
+	int (*go)(struct agent *agent, enum request_kind kind, const struct message *request,
+		  struct error *error);
+};
+
+static const struct row rows[REQUEST_KIND_COUNT] = {
+	[REQUEST_SAMPLE] = { sampling_send },
+	[REQUEST_VARIABLES] = { asking_variables },
+	[REQUEST_TENSOR] = { tensors_ask },
+	[REQUEST_PARAMETERS] = { tensors_list },
+	[REQUEST_SOURCE] = { asking_source },
+	[REQUEST_EVALUATE] = { asking_evaluate },
+	[REQUEST_COMPLETIONS] = { asking_complete },
+	[REQUEST_SET_VARIABLE] = { asking_set },
+	[REQUEST_EXECUTE] = { asking_execute },
+	[REQUEST_CATCH] = { asking_catch },
+	[REQUEST_EJECT] = { asking_eject },
+	[REQUEST_WATCHDOG] = { asking_watchdog },
+	[REQUEST_SET_EXCEPTIONS] = { breaking_set_filters },
+	[REQUEST_CONTINUE] = { .go = stepping_go },
+	[REQUEST_NEXT] = { .go = stepping_go },
+	[REQUEST_STEP_IN] = { .go = stepping_go },
+	[REQUEST_STEP_OUT] = { .go = stepping_go },
+	[REQUEST_UNTIL] = { .go = stepping_go },
+	[REQUEST_JUMP] = { stepping_jump },
+	[REQUEST_PAUSE] = { stepping_pause },
+	[REQUEST_SET_BREAKPOINTS] = { breaking_set },
+};
+
+static bool http_opens_for(const struct process *process, enum request_kind kind,
+			   const struct message *request)
+{
+	return request_opens(BACKEND_AGENT, kind, request) &&
+	       way_exists(process->pid, process->uid);
+}
+
+/* One that left is of no use any more once there is another. */
+static bool http_attends(const struct process *process, const struct connection *connection)
+{
+	const struct agent *agent = (const struct agent *)connection;
+
+	if (agent)
+		return agent->state == AGENT_OVER && way_has_another(&agent->way);
+	return way_exists(process->pid, process->uid);
+}
+
+static bool is_there(const struct agent *agent, struct reason *reason)
+{
+	const char *why = agent->debugger.why;
+
+	if (agent->state == AGENT_OPENING || agent_is_open(agent))
+		return true;
+	return reason_set(reason, why ? why : "Its agent is not connected.",
+			  agent->state == AGENT_WAITING ? "It is tried again; ask again soon."
+							: "");
+}
+
+/* Who has stopped it evaluates; who is connected debugs. */
+static bool is_free(const struct agent *agent, enum capability capability, struct reason *reason)
+{
+	const struct debugger *other =
+		connections_debugger(node_connections(agent->base.node), agent->base.pid);
+
+	if (agent->is_debugger || !other || !debugger_is_ours(other))
+		return true;
+	if (other->state == DEBUGGER_STOPPED)
+		return reason_set(reason, "Another debugger of ours has stopped it.", "");
+	if (capability >= CAPABILITY_DEBUGGING)
+		return reason_set(reason, "It is connected to by another debugger already.",
+				  "Detach that first.");
+	return true;
+}
+
+static bool has_stopped(const struct agent *agent, enum capability capability,
+			const struct message *request, struct reason *reason)
+{
+	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
+	const struct halt *halt = tid ? halts_find(agent, (pid_t)tid) : halts_shown(agent);
+
+	if (!halt)
+		return reason_is_running(reason);
+	if (capability == CAPABILITY_STEPPED && halt_is_held(halt))
+		return reason_set(
+			reason,
+			"It is held at an uncaught exception: its frames can be looked at, "
+			"not stepped.",
+			"c lets the exception propagate.");
+	return true;
+}
+
+/* What is opened by the agent's numbers needs no frame. */
+static enum capability capability_of(enum request_kind kind, const struct message *request)
+{
+	if (kind == REQUEST_VARIABLES && request &&
+	    asking_is_reference(json_get_hex(request->body, "address")))
+		return CAPABILITY_OPENED;
+	if ((kind == REQUEST_EVALUATE || kind == REQUEST_SET_VARIABLE ||
+	     kind == REQUEST_COMPLETIONS) &&
+	    request && asking_has_frame(request))
+		return CAPABILITY_STOPPED;
+	return backend_capability(BACKEND_AGENT, kind);
+}
+
+/* Of objects it knows its own numbers alone. */
+static bool is_elsewhere(enum request_kind kind, const struct message *request)
+{
+	uint64_t address =
+		kind == REQUEST_VARIABLES && request ? json_get_hex(request->body, "address") : 0;
+
+	return address != 0 && !asking_is_reference(address);
+}
+
+static bool http_can(const struct connection *connection, enum request_kind kind,
+		     const struct message *request, struct reason *reason)
+{
+	const struct agent *agent = lend_agent(connection);
+	enum capability capability = capability_of(kind, request);
+
+	if (reason_refuse(reason, capability))
+		return false;
+	if (is_elsewhere(kind, request))
+		return reason_set(reason, "Its agent has not told of this object.",
+				  "Look at the frame's variables again.");
+	/* Nothing is to be taken out where nothing was put in. */
+	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request) &&
+	    !agent->is_debugger)
+		return reason_set(reason, "No breakpoint is set in it.", "");
+	if (kind == REQUEST_SAMPLE &&
+	    (agent->is_telling ||
+	     connections_has_reader(node_connections(agent->base.node), agent->base.pid)))
+		return !reason_refuse(reason, CAPABILITY_NO_STACKS);
+	if (!is_there(agent, reason) || !is_free(agent, capability, reason))
+		return false;
+	if (agent->is_read_only && request_kind_changes(kind))
+		return reason_set(
+			reason,
+			"Its agent only reads (read_only=True): it stops, changes and runs "
+			"nothing.",
+			"");
+	return capability < CAPABILITY_STOPPED || (kind == REQUEST_CONTINUE && agent->paused) ||
+	       has_stopped(agent, capability, request, reason);
+}
+
+static int http_send(struct connection *connection, enum request_kind kind,
+		     const struct message *request, struct error *error)
+{
+	struct agent *agent = to_agent(connection);
+	const struct row *row = &rows[kind];
+
+	if (backend_capability(BACKEND_AGENT, kind) >= CAPABILITY_DEBUGGING &&
+	    !agent->is_debugger && agent_become_debugger(agent))
+		node_tell_debugger(agent->base.node, agent->base.pid, &agent->debugger);
+	if (row->go)
+		return row->go(agent, kind, request, error);
+	return row->send(agent, request, error);
+}
+
+static void http_interrupt(struct connection *connection)
+{
+	asking_cancel(to_agent(connection));
+}
+
+static void http_amend(struct connection *connection, struct process_sample *sample)
+{
+	halts_amend(to_agent(connection), sample);
+}
+
+static const struct debugger *http_debugger(const struct connection *connection)
+{
+	const struct agent *agent = lend_agent(connection);
+
+	return agent->is_debugger ? &agent->debugger : NULL;
+}
+
+const struct backend http_backend = {
+	.name = "http",
+	.help = "the agent in the process, as one of its viewers",
+	.open = http_open,
+	.opens_for = http_opens_for,
+	.attends = http_attends,
+	.can = http_can,
+	.send = http_send,
+	.amend = http_amend,
+	.debugger = http_debugger,
+	.interrupt = http_interrupt,
+	.close = http_close,
+};

@@ -1,0 +1,380 @@
+#include "backends/http/agent-breakpoints.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/agent-bindings.h"
+#include "backends/http/agent.h"
+#include "backends/http/stopped-threads.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
+
+/*
+ * setBreakpoints takes all of a process at once; DAP takes those of one file.
+ * So a list is cut into parts, one a request, all under way at the same time;
+ * the last that is answered answers. Where data are watched the agent is asked
+ * first what it calls them (looking). Requests under way at the same time
+ * arrive in any order, so a list waits for the one before.
+ */
+struct round {
+	struct round *next;
+	struct agent *agent;
+	json_t *list;
+	struct message request; /* name NULL: no answer is due */
+	size_t left;
+	bool is_looking;
+};
+
+struct part {
+	const char *command;
+	const char *path; /* of a file; NULL */
+};
+
+/*
+ * What is wanted
+ */
+
+static const char *command_of(const json_t *breakpoint)
+{
+	if (json_get_string(breakpoint, "watch", NULL))
+		return "setDataBreakpoints";
+	if (json_get_string(breakpoint, "function", NULL))
+		return "setFunctionBreakpoints";
+	return "setBreakpoints";
+}
+
+static bool is_in(const struct part *part, const json_t *breakpoint)
+{
+	const char *path = json_get_string(breakpoint, "path", "");
+
+	if (strcmp(command_of(breakpoint), part->command) != 0)
+		return false;
+	/* The agent has no name for what it cannot watch. */
+	if (json_get_string(breakpoint, "watch", NULL) &&
+	    !json_get_string(breakpoint, "dataId", NULL))
+		return false;
+	return !part->path || strcmp(part->path, path) == 0;
+}
+
+static void copy_text(json_t *to, const char *name, const json_t *from, const char *key)
+{
+	const char *text = json_get_string(from, key, NULL);
+
+	if (text)
+		json_set_text(to, name, text);
+}
+
+static json_t *make_wanted(const json_t *breakpoint)
+{
+	json_t *wanted = json_object();
+	int64_t ignore = json_get_integer(breakpoint, "ignore", 0);
+
+	json_object_set_new(wanted, "id", json_integer(json_get_integer(breakpoint, "id", 0)));
+	if (json_get_integer(breakpoint, "line", 0) > 0)
+		json_object_set(wanted, "line", json_object_get(breakpoint, "line"));
+	copy_text(wanted, "name", breakpoint, "function");
+	copy_text(wanted, "dataId", breakpoint, "dataId");
+	copy_text(wanted, "condition", breakpoint, "condition");
+	copy_text(wanted, "logMessage", breakpoint, "log");
+	if (ignore > 0)
+		json_object_set_new(wanted, "ignore", json_integer(ignore));
+	if (json_get_boolean(breakpoint, "temporary", false))
+		json_object_set_new(wanted, "temporary", json_true());
+	if (json_get_boolean(breakpoint, "disabled", false))
+		json_object_set_new(wanted, "disabled", json_true());
+	return wanted;
+}
+
+static json_t *make_arguments(const struct part *part, const json_t *list)
+{
+	json_t *arguments = json_object();
+	json_t *wanted = json_array();
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *breakpoint = json_array_get(list, i);
+
+		if (is_in(part, breakpoint))
+			json_array_append_new(wanted, make_wanted(breakpoint));
+	}
+	if (part->path) {
+		json_t *source = json_object();
+
+		json_set_text(source, "path", part->path);
+		json_object_set_new(arguments, "source", source);
+	}
+	json_object_set_new(arguments, "breakpoints", wanted);
+	return arguments;
+}
+
+/*
+ * Rounds
+ */
+
+/* Bindings as JSON, as the event has them; `pending` besides. */
+static json_t *make_body(const struct agent *agent)
+{
+	json_t *whole = debugger_to_json(&agent->debugger);
+	json_t *body = json_object();
+
+	json_object_set(body, "breakpoints", json_object_get(whole, "breakpoints"));
+	json_decref(whole);
+	return body;
+}
+
+static void begin_round(struct round *round);
+static void send_parts(struct round *round);
+
+static void finish_round(struct round *round)
+{
+	struct agent *agent = round->agent;
+
+	agent->rounds = round->next;
+	agent_tell_again(agent);
+	if (round->request.name)
+		node_respond(agent->base.node, &round->request, make_body(agent), NULL);
+	message_clear(&round->request);
+	json_decref(round->list);
+	free(round);
+	if (agent->rounds)
+		begin_round(agent->rounds);
+}
+
+static void count_down(struct round *round)
+{
+	if (--round->left > 0)
+		return;
+	if (round->is_looking) {
+		round->is_looking = false;
+		send_parts(round);
+	} else {
+		finish_round(round);
+	}
+}
+
+static struct agent_request *begin_request(struct round *round, json_t *owned_ids,
+					   void (*done)(struct agent_request *query, json_t *body,
+							const struct error *error))
+{
+	struct agent_request *query = agent_request_new(round->agent, NULL, done);
+
+	query->round = round;
+	query->context = owned_ids;
+	round->left++;
+	return query;
+}
+
+/*
+ * Parts
+ */
+
+static struct breakpoint_binding *binding_at(struct agent *agent, const json_t *ids, size_t i)
+{
+	return binding_find(&agent->debugger, (int)json_integer_value(json_array_get(ids, i)));
+}
+
+static void on_part(struct agent_request *query, json_t *body, const struct error *error)
+{
+	const json_t *ids = query->context;
+	const json_t *told = json_object_get(body, "breakpoints");
+
+	for (size_t i = 0; i < json_array_size(ids); i++) {
+		struct breakpoint_binding *binding = binding_at(query->agent, ids, i);
+		const json_t *one = json_array_get(told, i);
+
+		if (binding && error)
+			binding_refuse(binding, error->message);
+		else if (binding && json_is_object(one))
+			binding_update(binding, one);
+	}
+	count_down(query->round);
+}
+
+static json_t *list_ids(const struct part *part, const json_t *list)
+{
+	json_t *ids = json_array();
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *breakpoint = json_array_get(list, i);
+
+		if (is_in(part, breakpoint))
+			json_array_append_new(ids, json_integer(json_get_count(breakpoint, "id")));
+	}
+	return ids;
+}
+
+static void send_part(struct round *round, const struct part *part)
+{
+	agent_request_send(begin_request(round, list_ids(part, round->list), on_part),
+			   part->command, make_arguments(part, round->list), AGENT_SECONDS);
+}
+
+/* Paths of a list, each once. */
+static void add_paths(json_t *paths, const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *breakpoint = json_array_get(list, i);
+		const char *path = json_get_string(breakpoint, "path", NULL);
+
+		if (path && strcmp(command_of(breakpoint), "setBreakpoints") == 0)
+			json_object_set_new(paths, path, json_true());
+	}
+}
+
+static bool has_any(const char *command, const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (strcmp(command_of(json_array_get(list, i)), command) == 0)
+			return true;
+	return false;
+}
+
+static const char *const lists[] = {
+	"setFunctionBreakpoints",
+	"setDataBreakpoints",
+};
+
+/* What a former list had and this one has not gets an empty part. */
+static void send_parts(struct round *round)
+{
+	struct agent *agent = round->agent;
+	json_t *paths = json_object();
+	const char *path;
+	json_t *unused;
+
+	round->left = 1;
+	add_paths(paths, round->list);
+	add_paths(paths, agent->breakpoints);
+	json_object_foreach(paths, path, unused)
+	{
+		const struct part part = { "setBreakpoints", path };
+
+		send_part(round, &part);
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
+		const struct part part = { lists[i], NULL };
+
+		if (has_any(lists[i], round->list) || has_any(lists[i], agent->breakpoints))
+			send_part(round, &part);
+	}
+	json_decref(paths);
+	json_decref(agent->breakpoints);
+	agent->breakpoints = json_incref(round->list);
+	count_down(round);
+}
+
+/*
+ * Data
+ */
+
+static json_t *find_wanted(const json_t *list, int id)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (json_get_count(json_array_get(list, i), "id") == id)
+			return json_array_get(list, i);
+	return NULL;
+}
+
+static void on_info(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct round *round = query->round;
+	int id = (int)query->value;
+	struct breakpoint_binding *binding = binding_find(&query->agent->debugger, id);
+	json_t *wanted = find_wanted(round->list, id);
+	const char *data = json_get_string(body, "dataId", NULL);
+
+	if (data && wanted)
+		json_set_text(wanted, "dataId", data);
+	else if (binding)
+		binding_refuse(binding, error ? error->message
+					      : json_get_string(body, "description",
+								"It cannot be watched."));
+	if (binding && !data && !error)
+		binding->is_refused = true;
+	count_down(round);
+}
+
+static void look_up(struct round *round, json_t *wanted)
+{
+	struct agent *agent = round->agent;
+	const json_t *before = find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
+	const struct halt *halt = halts_shown(agent);
+	size_t depth = (size_t)json_get_count(wanted, "depth");
+	json_t *arguments = json_object();
+	struct agent_request *query;
+
+	if (json_get_string(before, "dataId", NULL)) {
+		copy_text(wanted, "dataId", before, "dataId");
+		json_decref(arguments);
+		return;
+	}
+	copy_text(arguments, "name", wanted, "watch");
+	if (json_get_boolean(wanted, "nan", false))
+		json_object_set_new(arguments, "nan", json_true());
+	else if (halt && depth < halt->frame_count)
+		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
+	query = begin_request(round, NULL, on_info);
+	query->value = json_get_count(wanted, "id");
+	agent_request_send(query, "dataBreakpointInfo", arguments, AGENT_SECONDS);
+}
+
+static void begin_round(struct round *round)
+{
+	round->left = 1;
+	round->is_looking = true;
+	binding_begin(&round->agent->debugger, round->list);
+	for (size_t i = 0; i < json_array_size(round->list); i++) {
+		json_t *wanted = json_array_get(round->list, i);
+
+		if (json_get_string(wanted, "watch", NULL) &&
+		    !json_get_boolean(wanted, "disabled", false))
+			look_up(round, wanted);
+	}
+	count_down(round);
+}
+
+static void add_round(struct agent *agent, const struct message *request, json_t *owned_list)
+{
+	struct round *round = xcalloc(1, sizeof(*round));
+	struct round **link = &agent->rounds;
+
+	round->agent = agent;
+	round->list = owned_list;
+	if (request) {
+		message_make_request(&round->request, request->name, json_incref(request->body));
+		round->request.seq = request->seq;
+	}
+	while (*link)
+		link = &(*link)->next;
+	*link = round;
+	if (agent->rounds == round)
+		begin_round(round);
+}
+
+int breaking_set(struct agent *agent, const struct message *request, struct error *error)
+{
+	const json_t *list = json_object_get(request->body, "breakpoints");
+
+	if (breakpoints_check(list, error) < 0)
+		return -1;
+	add_round(agent, request, json_deep_copy(list));
+	return 0;
+}
+
+void breaking_restore(struct agent *agent)
+{
+	/* What waits for the session is newer, or the same. */
+	if (json_array_size(agent->breakpoints) > 0 && !agent->rounds) {
+		json_t *list = agent->breakpoints;
+
+		agent->breakpoints = NULL;
+		add_round(agent, NULL, list);
+	}
+	breaking_restore_filters(agent);
+}

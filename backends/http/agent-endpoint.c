@@ -1,0 +1,343 @@
+#include "backends/http/agent-endpoint.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "backends/linux/task.h"
+#include "backends/pdb/listening-sockets.h"
+#include "backends/pdb/pdb-finder.h"
+#include "backends/pdb/socket-file.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "protocol/process.h"
+
+#define TOKEN_MAXIMUM 4096
+#define INFIX_BYTES 32
+#define SUFFIX ".agent"
+#define GET_ONE "probetui inject puts one there, and PROBETUI=1 at its start."
+
+static pid_t inner_pid(pid_t pid)
+{
+	pid_t inner = task_inner(pid);
+
+	return inner > 0 ? inner : pid;
+}
+
+/* The agent's name for itself where another container has the plain one. */
+static void make_path(char *out, size_t size, pid_t pid, uid_t uid, const char *infix)
+{
+	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s" SUFFIX, (int)pid, (unsigned)uid,
+		 (int)inner_pid(pid), infix);
+}
+
+static bool is_socket(const char *path)
+{
+	struct stat about;
+
+	return lstat(path, &about) == 0 && S_ISSOCK(about.st_mode);
+}
+
+/* "", or ".NAMESPACE" */
+static void make_infix(char *infix, size_t size, pid_t pid)
+{
+	char namespace[64];
+	struct stat about;
+
+	infix[0] = '\0';
+	snprintf(namespace, sizeof(namespace), "/proc/%d/ns/pid", (int)pid);
+	if (stat(namespace, &about) == 0)
+		snprintf(infix, size, ".%lu", (unsigned long)about.st_ino);
+}
+
+/* In the folder of the user's name. False: there is none; out is then where it
+ * would be. */
+static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	char infix[INFIX_BYTES];
+
+	make_infix(infix, sizeof(infix), pid);
+	make_path(out, size, pid, uid, infix);
+	if (infix[0] && is_socket(out))
+		return true;
+	make_path(out, size, pid, uid, "");
+	return is_socket(out);
+}
+
+/* As the process sees it. */
+static const char *shown(const char *path)
+{
+	const char *at = strstr(path, "/root/");
+
+	return at ? at + strlen("/root") : path;
+}
+
+static char *distrust(const char *path, uid_t uid)
+{
+	char *why = socketfile_distrust(path, shown(path), uid);
+
+	return why ? why : socketfile_distrust_folder(path, shown(path), uid);
+}
+
+static bool is_trusted(const char *path, uid_t uid)
+{
+	char *why = distrust(path, uid);
+
+	free(why);
+	return why == NULL;
+}
+
+/*
+ * Whether an agent had to listen elsewhere than in the folder of the user's
+ * name: another user has that, others get into it, or it cannot be made.
+ */
+static bool is_denied(pid_t pid, uid_t uid)
+{
+	char path[64];
+	struct stat about;
+
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/pdb-%u", (int)pid, (unsigned)uid);
+	if (lstat(path, &about) == 0)
+		return !S_ISDIR(about.st_mode) || about.st_uid != uid ||
+		       (about.st_mode & (S_IRWXG | S_IRWXO));
+	if (errno != ENOENT)
+		return errno == ENOTDIR;
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
+	return lstat(path, &about) < 0 || !S_ISDIR(about.st_mode) ||
+	       (about.st_uid != uid && !(about.st_mode & S_IWOTH));
+}
+
+static bool is_agent_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	return path[0] == '/' && length > strlen(SUFFIX) &&
+	       strcmp(path + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* Whether the file has a name that the agent of the process gives itself. */
+static bool has_name(const char *path, pid_t pid)
+{
+	char infix[INFIX_BYTES];
+	char plain[64];
+	char own[64];
+	const char *name = strrchr(path, '/') + 1;
+
+	make_infix(infix, sizeof(infix), pid);
+	snprintf(plain, sizeof(plain), "%d" SUFFIX, (int)inner_pid(pid));
+	snprintf(own, sizeof(own), "%d%s" SUFFIX, (int)inner_pid(pid), infix);
+	return strcmp(name, plain) == 0 || strcmp(name, own) == 0;
+}
+
+/*
+ * By the sockets that listen in the process's network. Paths there are
+ * anybody's; of those with the right name the one counts that the process has
+ * open (where that can be seen), in a folder that is the user's alone.
+ */
+static bool find_listener(char *out, size_t size, struct procfs *procfs, pid_t pid, uid_t uid)
+{
+	struct listeners listeners = LISTENERS_INIT;
+	struct map *held = listeners_held(procfs, pid);
+	bool is_found = false;
+
+	if (listeners_add_unix(&listeners, procfs, pid, is_agent_path) < 0)
+		listeners.count = 0;
+	for (size_t i = 0; i < listeners.count && !is_found; i++) {
+		const struct listener *listener = &listeners.items[i];
+		int length;
+
+		if (!has_name(listener->path, pid) || (held && !map_find(held, listener->inode)))
+			continue;
+		length = snprintf(out, size, "/proc/%d/root%s", (int)pid, listener->path);
+		is_found = length < (int)size && is_trusted(out, uid);
+	}
+	listeners_clear(&listeners);
+	map_free(held);
+	return is_found;
+}
+
+static bool find_elsewhere(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	struct procfs procfs;
+	bool is_found;
+
+	if (procfs_open(&procfs, NULL) < 0)
+		return false;
+	is_found = find_listener(out, size, &procfs, pid, uid);
+	procfs_close(&procfs);
+	return is_found;
+}
+
+/* False: there is none; out is then where it would be. */
+static bool find_path(char *out, size_t size, pid_t pid, uid_t uid)
+{
+	if (find_usual(out, size, pid, uid) && is_trusted(out, uid))
+		return true;
+	if (is_denied(pid, uid) && find_elsewhere(out, size, pid, uid))
+		return true;
+	return find_usual(out, size, pid, uid);
+}
+
+bool way_exists(pid_t pid, uid_t uid)
+{
+	char path[128];
+
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN && find_path(path, sizeof(path), pid, uid);
+}
+
+static int check_file(const char *path, uid_t uid, struct error *error)
+{
+	char *why = distrust(path, uid);
+
+	if (!why)
+		return 0;
+	error_set(error, "%s", why);
+	free(why);
+	return -1;
+}
+
+/* The other end is to be the process, not who listened before it. */
+int way_check_peer(struct way *way, int fd)
+{
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+	struct error *error = &way->refused;
+
+	error->message[0] = '\0';
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == (uid_t)-1)
+		return error_set(error, "Its agent takes no more clients now.");
+	if (finder_check_peer(fd, way->uid, way->pid, error) < 0)
+		return -1;
+	if (peer.pid != 0 && peer.pid != way->pid)
+		return error_set(error,
+				 "The socket of its agent is process %d's, not process %d's: it is "
+				 "left alone, and nothing was sent.",
+				 (int)peer.pid, (int)way->pid);
+	return 0;
+}
+
+int way_find(struct way *way, struct error *error)
+{
+	char path[128];
+
+	way->refused.message[0] = '\0';
+	if (way->pid == 0 || way->is_address)
+		return 0;
+	free(way->path);
+	way->path = NULL;
+	if (!find_path(path, sizeof(path), way->pid, way->uid))
+		return error_set(error, "It has no agent that listens. " GET_ONE);
+	way->path = xstrdup(path);
+	if (lstat(path, &way->file) < 0)
+		way->file = (struct stat){ .st_ino = 0 };
+	return check_file(path, way->uid, error);
+}
+
+bool way_has_another(const struct way *way)
+{
+	char path[128];
+	struct stat now;
+
+	return !way->is_address && way->pid != 0 &&
+	       find_path(path, sizeof(path), way->pid, way->uid) && lstat(path, &now) == 0 &&
+	       (now.st_ino != way->file.st_ino || now.st_ctim.tv_sec != way->file.st_ctim.tv_sec ||
+		now.st_ctim.tv_nsec != way->file.st_ctim.tv_nsec);
+}
+
+int way_look(struct way_found *found, pid_t pid, uid_t uid, struct error *error)
+{
+	char path[128];
+
+	found->is_there = find_path(path, sizeof(path), pid, uid);
+	snprintf(found->path, sizeof(found->path), "%s", shown(path));
+	if (!found->is_there)
+		return error_set(error, "It has no agent that listens. " GET_ONE);
+	return check_file(path, uid, error);
+}
+
+static char *trim(const char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t\r\n");
+	length = strlen(text);
+	while (length > 0 && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	return xstrndup(text, length);
+}
+
+/* Of the node's environment; no token is no failure. */
+static int read_token(struct way *way, struct error *error)
+{
+	const char *path = getenv("PROBETUI_TOKEN_FILE");
+	const char *text = getenv("PROBETUI_TOKEN");
+	struct buffer bytes = BUFFER_INIT;
+
+	if (!path || !path[0]) {
+		way->token = text && text[0] ? trim(text) : NULL;
+		return 0;
+	}
+	bytes.maximum = TOKEN_MAXIMUM;
+	if (file_read_own(path, "the token of the agents (PROBETUI_TOKEN_FILE)", &bytes, error) <
+	    0) {
+		buffer_clear(&bytes);
+		return -1;
+	}
+	way->token = trim(bytes.data);
+	buffer_clear(&bytes);
+	return 0;
+}
+
+static int init_address(struct way *way, const struct target *target, struct error *error)
+{
+	const char *ca_file = getenv("PROBETUI_CA_FILE");
+
+	way->base = xstrdup(target->text);
+	way->ca_file = ca_file && ca_file[0] ? xstrdup(ca_file) : NULL;
+	/* "http://host:9000/" */
+	if (way->base[strlen(way->base) - 1] == '/')
+		way->base[strlen(way->base) - 1] = '\0';
+	return read_token(way, error);
+}
+
+int way_init(struct way *way, const struct process *process, const struct target *target,
+	     struct error *error)
+{
+	bool is_here = process->pid < PROCESS_FIRST_STANDIN;
+
+	*way = (struct way){ .pid = is_here ? process->pid : 0 };
+	way->uid = process->uid;
+	way->is_address = target && target->host;
+	if (way->is_address) {
+		way->target = xstrdup(target->text);
+		return init_address(way, target, error);
+	}
+	if (!is_here)
+		return error_set(
+			error,
+			"Only its debugger can be asked: the process is on another machine.");
+	way->target = xasprintf("agent:%d", (int)process->pid);
+	way->base = xstrdup("http://localhost");
+	return way_find(way, error);
+}
+
+void way_clear(struct way *way)
+{
+	free(way->base);
+	free(way->path);
+	free(way->target);
+	if (way->token)
+		memset(way->token, 0, strlen(way->token));
+	free(way->token);
+	free(way->ca_file);
+	*way = (struct way){ .base = NULL };
+}

@@ -1,0 +1,283 @@
+#include "backends/http/agent-messages.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
+#define SENTENCE_MAXIMUM 400
+#define NUL_SHOWN "\xe2\x90\x80" /* U+2400 */
+
+/*
+ * Texts
+ */
+
+/* NULL: it may stay as it is. */
+static json_t *without_nuls(const json_t *text)
+{
+	const char *bytes = json_string_value(text);
+	size_t length = json_string_length(text);
+	struct buffer out = BUFFER_INIT;
+	json_t *clean;
+
+	if (!memchr(bytes, '\0', length))
+		return NULL;
+	for (size_t i = 0; i < length; i++)
+		if (bytes[i])
+			buffer_append_char(&out, bytes[i]);
+		else
+			buffer_append_string(&out, NUL_SHOWN);
+	clean = json_text(out.data);
+	buffer_clear(&out);
+	return clean;
+}
+
+/* 64 bits, as jansson has them; NULL: it takes more. */
+static json_t *integer(const char *digits)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(digits, &end, 10);
+	return errno == 0 && end != digits && !*end ? json_integer(value) : NULL;
+}
+
+/* {"$": "int:18446744073709551616"}: what JSON cannot say, as a text. */
+static json_t *unwrapped(const json_t *object)
+{
+	const char *text = json_get_string(object, "$", NULL);
+	json_t *number;
+
+	if (!text || json_object_size(object) != 1)
+		return NULL;
+	number = strncmp(text, "int:", 4) == 0 ? integer(text + 4) : NULL;
+	if (number)
+		return number;
+	if (strncmp(text, "int:", 4) == 0)
+		text += 4;
+	else if (strncmp(text, "text:", 5) == 0)
+		text += 5;
+	return json_text(text);
+}
+
+static json_t *cleaned(json_t *value);
+
+static void clean_array(json_t *array)
+{
+	json_t *value;
+	json_t *clean;
+	size_t i;
+
+	json_array_foreach(array, i, value)
+	{
+		clean = cleaned(value);
+		if (clean)
+			json_array_set_new(array, i, clean);
+	}
+}
+
+static void clean_object(json_t *object)
+{
+	const char *key;
+	json_t *value;
+	json_t *clean;
+	void *next;
+
+	json_object_foreach_safe(object, next, key, value)
+	{
+		clean = cleaned(value);
+		if (clean)
+			json_object_set_new(object, key, clean);
+	}
+}
+
+/* What it is to be instead, owned; NULL: it stays. jansson bounds how deep
+ * this goes. */
+static json_t *cleaned(json_t *value)
+{
+	json_t *clean;
+
+	if (json_is_string(value))
+		return without_nuls(value);
+	if (json_is_array(value))
+		clean_array(value);
+	if (!json_is_object(value))
+		return NULL;
+	clean_object(value);
+	clean = unwrapped(value);
+	return clean;
+}
+
+/* Its numbers and texts that are none in JSON, too; NULL: it is none. */
+static json_t *parse(const char *bytes, size_t length, struct error *error)
+{
+	json_error_t cause;
+	json_t *value = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &cause);
+	json_t *clean;
+
+	if (!value) {
+		error_set(error, "What its agent says is no JSON (at byte %d).", cause.position);
+		return NULL;
+	}
+	clean = cleaned(value);
+	if (!clean)
+		return value;
+	json_decref(value);
+	return clean;
+}
+
+/* A sentence of the agent's; it may be long, and have lines. */
+static void quote(struct error *error, const char *before, const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+	size_t length = strlen(text);
+
+	if (length > SENTENCE_MAXIMUM)
+		length = SENTENCE_MAXIMUM - text_unfinished(text, SENTENCE_MAXIMUM);
+	text_escape(&out, text, length);
+	error_set(error, "%s%s", before, out.data);
+	buffer_clear(&out);
+}
+
+/*
+ * Answers
+ */
+
+static const struct {
+	int status;
+	enum reply_kind kind;
+} statuses[] = {
+	{ 400, REPLY_REFUSED }, { 401, REPLY_REFUSED }, { 403, REPLY_REFUSED },
+	{ 404, REPLY_OVER },	{ 503, REPLY_BUSY },
+};
+
+static enum reply_kind kind_of(int status)
+{
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		if (statuses[i].status == status)
+			return statuses[i].kind;
+	return REPLY_FAILED;
+}
+
+static void read_refusal(struct reply *reply, int status, const json_t *answer, struct error *error)
+{
+	const char *message =
+		json_get_string(json_object_get(answer, "error"), "message", "it does not say why");
+
+	reply->kind = kind_of(status);
+	reply->body = json_object();
+	if (status == 401)
+		error_set(error, "The token was refused: PROBETUI_TOKEN_FILE, or PROBETUI_TOKEN, "
+				 "is to be that of the program.");
+	else if (status == 409)
+		error_set(error, "The connection to its agent ended before the answer. The agent "
+				 "had taken the request: what it was to do is done, or under way.");
+	else
+		quote(error, "Its agent refuses: ", message);
+}
+
+/* Its object; NULL: it is none, and all is said. */
+static json_t *read_object(struct reply *reply, int status, const char *bytes, size_t length,
+			   struct error *error)
+{
+	json_t *answer = parse(bytes, length, error);
+
+	*reply = (struct reply){ .kind = REPLY_SENSELESS };
+	if (status != 200 && (status < 400 || status > 599)) {
+		error_set(error, "What is there is no agent: it answers with HTTP status %d.",
+			  status);
+	} else if (status != 200) {
+		read_refusal(reply, status, answer, error);
+	} else if (answer && json_is_object(answer)) {
+		return answer;
+	} else if (answer) {
+		error_set(error, "What its agent says makes no sense.");
+	}
+	json_decref(answer);
+	return NULL;
+}
+
+void reply_read(struct reply *reply, int status, const char *bytes, size_t length,
+		struct error *error)
+{
+	json_t *answer = read_object(reply, status, bytes, length, error);
+	json_t *body = json_object_get(answer, "body");
+	const json_t *success = json_object_get(answer, "success");
+
+	if (!answer)
+		return;
+	if (!json_is_boolean(success) || (body && !json_is_object(body) && !json_is_null(body))) {
+		error_set(error, "What its agent says makes no sense.");
+		json_decref(answer);
+		return;
+	}
+	reply->kind = json_is_true(success) ? REPLY_DONE : REPLY_FAILED;
+	reply->body = json_is_object(body) ? json_incref(body) : json_object();
+	if (reply->kind == REPLY_FAILED)
+		quote(error, "",
+		      json_get_string(answer, "message", "Its agent does not say why it cannot."));
+	json_decref(answer);
+}
+
+void reply_read_plain(struct reply *reply, int status, const char *bytes, size_t length,
+		      struct error *error)
+{
+	json_t *answer = read_object(reply, status, bytes, length, error);
+
+	if (!answer)
+		return;
+	reply->kind = REPLY_DONE;
+	reply->body = answer;
+}
+
+static bool is_event(const json_t *event)
+{
+	const json_t *body = json_object_get(event, "body");
+
+	return json_get_string(event, "event", NULL) &&
+	       (!body || json_is_object(body) || json_is_null(body));
+}
+
+static bool are_events(const json_t *events)
+{
+	if (!json_is_array(events) || json_array_size(events) > REPLY_EVENTS_MAXIMUM + 1)
+		return false;
+	for (size_t i = 0; i < json_array_size(events); i++)
+		if (!is_event(json_array_get(events, i)))
+			return false;
+	return true;
+}
+
+void reply_read_events(struct reply *reply, int status, const char *bytes, size_t length,
+		       json_t **owned_events, int64_t *next, struct error *error)
+{
+	json_t *answer = read_object(reply, status, bytes, length, error);
+	json_t *events = json_object_get(answer, "events");
+
+	*owned_events = NULL;
+	if (!answer)
+		return;
+	*next = json_get_integer(answer, "next", -1);
+	if (*next < 0 || !are_events(events)) {
+		error_set(error, "What its agent says makes no sense.");
+	} else {
+		reply->kind = REPLY_DONE;
+		reply->body = json_object();
+		*owned_events = json_incref(events);
+	}
+	json_decref(answer);
+}
+
+void reply_clear(struct reply *reply)
+{
+	json_decref(reply->body);
+	reply->body = NULL;
+}

@@ -1,0 +1,277 @@
+#include "backends/http/agent-resume.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/agent.h"
+#include "backends/http/stopped-threads.h"
+#include "backends/linux/task.h"
+#include "backends/node.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/message.h"
+
+/* A thread that runs Python stands by then. */
+#define STAND_SECONDS 0.25
+
+static struct halt *find_halt(const struct agent *agent, const struct message *request,
+			      struct error *error)
+{
+	struct halt *halt = halts_find_asked(agent, request);
+
+	if (!halt)
+		error_set(error, "That thread has gone on.");
+	return halt;
+}
+
+static json_t *make_arguments(const struct halt *halt, const struct message *request,
+			      struct error *error)
+{
+	int64_t depth = json_get_integer(request->body, "depth", 0);
+	int64_t line = json_get_integer(request->body, "line", 0);
+	json_t *arguments;
+
+	if (depth > 0 && (size_t)depth >= halt->frame_count) {
+		error_set(error, "There is no such frame any more; the stack has changed.");
+		return NULL;
+	}
+	arguments = json_object();
+	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
+	if (depth > 0)
+		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
+	if (line > 0)
+		json_object_set_new(arguments, "line", json_integer(line));
+	return arguments;
+}
+
+/* Its process is about to end, or has: nothing stands there. Of one elsewhere
+ * nothing else is known than that it is not reached. */
+static bool has_ended(struct agent *agent)
+{
+	struct error none = ERROR_INIT;
+
+	return agent->way.pid == 0 || agent->has_ended || agent_is_gone(agent) ||
+	       error_is_set(&agent->way.refused) || way_find(&agent->way, &none) < 0;
+}
+
+/* Its stop may be another by now: only the one that was meant is over. */
+static void on_gone(struct agent_request *query, json_t *body, const struct error *error)
+{
+	int64_t thread = json_get_integer(query->context, "thread", 0);
+
+	/* It may end before the answer is out. */
+	if (query->failure == AGENT_REQUEST_LOST && has_ended(query->agent))
+		error = NULL;
+	if (!error)
+		halts_release(query->agent, thread, query->value);
+	agent_request_answer(query, body, error);
+}
+
+/* Whether a thread may stop for it still, an event may tell. */
+static void on_withdrawn(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	if (!error) {
+		agent->paused = 0;
+		xreplace(&agent->debugger.why, NULL);
+		agent_tell_again(agent);
+	}
+	agent_request_answer(query, body, error);
+}
+
+static void on_paused(struct agent_request *query, json_t *body, const struct error *error);
+static void on_threads(struct agent_request *query, json_t *body, const struct error *error);
+
+/* The agent takes requests in any order: it must have the pause before. */
+static bool is_pause_under_way(const struct agent *agent)
+{
+	for (const struct agent_request *one = agent->requests; one; one = one->next)
+		if (one->done == on_paused || one->done == on_threads)
+			return true;
+	return false;
+}
+
+static void send_withdrawal(struct agent_request *query)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "threadId", json_integer(query->value));
+	agent_request_send(query, "continue", arguments, AGENT_SECONDS);
+}
+
+/* A pause that has not come. A stop that came meanwhile is resumed from. */
+static int withdraw_pause(struct agent *agent, const struct message *request)
+{
+	struct agent_request *query = agent_request_new(agent, request, on_withdrawn);
+
+	query->value = agent->paused;
+	if (!is_pause_under_way(agent))
+		send_withdrawal(query);
+	return 0;
+}
+
+/* Those that withdraw_pause() has left idle. */
+static void send_withdrawals(struct agent *agent)
+{
+	struct agent_request *one = agent->requests;
+
+	while (one) {
+		if (one->done != on_withdrawn || !agent_request_is_idle(one)) {
+			one = one->next;
+			continue;
+		}
+		send_withdrawal(one);
+		/* What fails at once may have changed the list. */
+		one = agent->requests;
+	}
+}
+
+int stepping_go(struct agent *agent, enum request_kind kind, const struct message *request,
+		struct error *error)
+{
+	struct halt *halt;
+	json_t *arguments;
+	struct agent_request *query;
+
+	if (kind == REQUEST_CONTINUE && agent->paused && !halts_find_asked(agent, request))
+		return withdraw_pause(agent, request);
+	halt = find_halt(agent, request, error);
+	arguments = halt ? make_arguments(halt, request, error) : NULL;
+	if (!arguments)
+		return -1;
+	query = agent_request_new(agent, request, on_gone);
+	query->value = halt->number;
+	query->context = json_object();
+	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	if (kind == REQUEST_CONTINUE)
+		json_object_del(arguments, "frameId");
+	agent_request_send(query, request_kind_name(kind), arguments, AGENT_SECONDS);
+	return 0;
+}
+
+/* DAP asks first where one can go to. */
+static void on_targets(struct agent_request *query, json_t *body, const struct error *error)
+{
+	const json_t *target = json_array_get(json_object_get(body, "targets"), 0);
+	struct error none = ERROR_INIT;
+	json_t *arguments;
+
+	if (!error && !json_is_object(target)) {
+		error_set(&none, "jump: there is no such line in the frame.");
+		error = &none;
+	}
+	if (error) {
+		agent_request_respond(query, NULL, error);
+		return;
+	}
+	arguments = json_object();
+	json_object_set_new(arguments, "threadId",
+			    json_integer(json_get_integer(query->context, "thread", 0)));
+	json_object_set_new(arguments, "targetId", json_integer(json_get_integer(target, "id", 0)));
+	agent_request_send(agent_request_follow(query, agent_request_answer), "goto", arguments,
+			   AGENT_SECONDS);
+}
+
+int stepping_jump(struct agent *agent, const struct message *request, struct error *error)
+{
+	struct halt *halt = find_halt(agent, request, error);
+	int64_t line = json_get_integer(request->body, "line", 0);
+	struct agent_request *query;
+	json_t *arguments;
+	json_t *source;
+
+	if (!halt)
+		return -1;
+	if (halt->frame_count == 0)
+		return error_set(error, "jump: there is no such line.");
+	arguments = json_object();
+	source = json_object();
+	json_set_text(source, "path", halt->frames[0].code.file);
+	json_object_set_new(arguments, "source", source);
+	json_object_set_new(arguments, "line", json_integer(line));
+	query = agent_request_new(agent, request, on_targets);
+	query->context = json_object();
+	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	agent_request_send(query, "gotoTargets", arguments, AGENT_SECONDS);
+	return 0;
+}
+
+int64_t stepping_thread(const struct agent *agent, const struct message *request)
+{
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+
+	if (tid == 0 || tid == agent->base.pid)
+		return agent->inner_pid;
+	if (agent->way.pid == 0 || agent->way.pid == agent->inner_pid)
+		return tid;
+	return task_inner_thread(agent->way.pid, (pid_t)tid);
+}
+
+static void on_late(void *data)
+{
+	struct agent *agent = data;
+
+	loop_timer_stop(agent->pausing);
+	agent->pausing = NULL;
+	if (!agent_is_open(agent) || halts_shown(agent) || !agent->paused)
+		return;
+	agent_say_why(agent, "It is to pause, and runs no Python now: it stops at its next line.");
+	node_flush(agent->base.node);
+}
+
+static void on_paused(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	if (error)
+		agent->paused = 0;
+	agent_request_answer(query, body, error);
+	send_withdrawals(agent);
+	if (!error && !agent->pausing)
+		agent->pausing =
+			loop_timer(node_loop(agent->base.node), STAND_SECONDS, 0, on_late, agent);
+}
+
+static void pause_one(struct agent_request *query)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "threadId",
+			    json_integer(stepping_thread(query->agent, &query->request)));
+	agent_request_send(query, "pause", arguments, AGENT_SECONDS);
+}
+
+static void on_threads(struct agent_request *query, json_t *body, const struct error *error)
+{
+	if (error)
+		on_paused(query, body, error);
+	else
+		pause_one(agent_request_follow(query, on_paused));
+}
+
+int stepping_pause(struct agent *agent, const struct message *request, struct error *error)
+{
+	const char *threads = json_get_string(request->body, "threads", NULL);
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+	json_t *arguments;
+
+	(void)error;
+	/* Nothing of what stands already. */
+	if (halts_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
+		node_respond(agent->base.node, request, NULL, NULL);
+		return 0;
+	}
+	agent->paused = stepping_thread(agent, request);
+	if (!threads) {
+		pause_one(agent_request_new(agent, request, on_paused));
+		return 0;
+	}
+	arguments = json_object();
+	json_set_text(arguments, "mode", strcmp(threads, "one") == 0 ? "one" : "all");
+	agent_request_send(agent_request_new(agent, request, on_threads), "setThreads", arguments,
+			   AGENT_SECONDS);
+	return 0;
+}

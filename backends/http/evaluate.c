@@ -1,0 +1,363 @@
+#include "backends/http/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/http/agent-tensors.h"
+#include "backends/http/agent.h"
+#include "backends/http/stopped-threads.h"
+#include "backends/node.h"
+#include "backends/timeout-extension.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+
+/* The agent's own, and its largest. */
+#define EVALUATE_SECONDS 30.0
+#define EVALUATE_MAXIMUM 3600.0
+#define GRACE_SECONDS 3.0
+/* It waits 3 s for its threads. */
+#define EJECT_SECONDS 10.0
+
+/* Where a frame is named; -1: it is not there. */
+static int add_frame(const struct agent *agent, const struct message *request, json_t *arguments,
+		     struct error *error)
+{
+	const struct halt_frame *frame;
+
+	if (!asking_has_frame(request))
+		return 0;
+	frame = asking_find_frame(agent, request, error);
+	if (!frame)
+		return -1;
+	json_object_set_new(arguments, "frameId", json_integer(frame->id));
+	return 0;
+}
+
+static double read_seconds(const struct message *request)
+{
+	double seconds = json_get_real(request->body, "timeout", EVALUATE_SECONDS);
+
+	return seconds > 0 && seconds <= EVALUATE_MAXIMUM ? seconds : EVALUATE_SECONDS;
+}
+
+/*
+ * Code
+ */
+
+static json_t *make_result(const json_t *told)
+{
+	uint64_t address = asking_address(told);
+	int64_t children = asking_child_count(told);
+	json_t *body = json_object();
+
+	json_set_text(body, "result",
+		      json_get_string(told, "result", json_get_string(told, "value", "")));
+	json_set_text(body, "type", json_get_string(told, "type", NULL));
+	json_set_hex(body, "address", address);
+	if (children >= 0)
+		json_object_set_new(body, "children", json_integer(children));
+	else
+		json_set_text(body, "children", NULL);
+	json_set_text(body, "output", json_get_string(told, "output", ""));
+	return body;
+}
+
+/* What it raised, and printed before. */
+static json_t *make_failure(const json_t *told)
+{
+	json_t *body = json_object();
+
+	if (json_get_string(told, "traceback", NULL))
+		json_set_text(body, "traceback", json_get_string(told, "traceback", NULL));
+	if (json_get_string(told, "output", NULL))
+		json_set_text(body, "output", json_get_string(told, "output", NULL));
+	return body;
+}
+
+static void on_result(struct agent_request *query, json_t *body, const struct error *error)
+{
+	agent_request_respond(query, error ? make_failure(body) : make_result(body), error);
+}
+
+int asking_evaluate(struct agent *agent, const struct message *request, struct error *error)
+{
+	const char *text = json_get_string(request->body, "expression", "");
+	double seconds = read_seconds(request);
+	json_t *arguments;
+
+	if (!text[0])
+		return error_set(error, "There is no expression.");
+	arguments = json_object();
+	if (add_frame(agent, request, arguments, error) < 0) {
+		json_decref(arguments);
+		return -1;
+	}
+	json_set_text(arguments, "expression", text);
+	/* A statement is fine in each context. */
+	json_set_text(arguments, "context", "repl");
+	json_object_set_new(arguments, "timeout", json_real(seconds));
+	agent_request_send(agent_request_new(agent, request, on_result), "evaluate", arguments,
+			   seconds + GRACE_SECONDS);
+	return 0;
+}
+
+static void on_cancelled(struct agent_request *query, json_t *body, const struct error *error)
+{
+	(void)query;
+	(void)body;
+	(void)error;
+}
+
+static void cancel(struct agent *agent, int64_t number)
+{
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "requestId", json_integer(number));
+	agent_request_send(agent_request_new(agent, NULL, on_cancelled), "cancel", arguments,
+			   AGENT_SECONDS);
+}
+
+void asking_cancel(struct agent *agent)
+{
+	const struct agent_request *query = agent->requests;
+
+	/* New ones come first, and one that cannot be sent goes at once. */
+	for (; query; query = query->next)
+		if ((query->done == on_result || tensors_asks(query)) && query->number > 0)
+			cancel(agent, query->number);
+}
+
+int asking_set(struct agent *agent, const struct message *request, struct error *error)
+{
+	const char *name = json_get_string(request->body, "name", "");
+	const char *value = json_get_string(request->body, "value", "");
+	json_t *arguments;
+
+	if (!name[0] || !value[0])
+		return error_set(
+			error,
+			"setVariable: there is a \"name\", and an expression, its \"value\".");
+	arguments = json_object();
+	if (add_frame(agent, request, arguments, error) < 0) {
+		json_decref(arguments);
+		return -1;
+	}
+	json_set_text(arguments, "expression", name);
+	json_set_text(arguments, "value", value);
+	agent_request_send(agent_request_new(agent, request, on_result), "setExpression", arguments,
+			   EVALUATE_SECONDS + GRACE_SECONDS);
+	return 0;
+}
+
+static json_t *make_target(const json_t *told)
+{
+	json_t *target = json_object();
+
+	json_set_text(target, "label", json_get_string(told, "label", ""));
+	if (json_get_string(told, "type", NULL))
+		json_set_text(target, "type", json_get_string(told, "type", NULL));
+	if (json_is_integer(json_object_get(told, "start")))
+		json_object_set(target, "start", json_object_get(told, "start"));
+	if (json_is_integer(json_object_get(told, "length")))
+		json_object_set(target, "length", json_object_get(told, "length"));
+	return target;
+}
+
+static void on_targets(struct agent_request *query, json_t *body, const struct error *error)
+{
+	const json_t *told = json_object_get(body, "targets");
+	json_t *answer = json_object();
+	json_t *targets = json_array();
+
+	for (size_t i = 0; !error && i < json_array_size(told); i++)
+		json_array_append_new(targets, make_target(json_array_get(told, i)));
+	json_object_set_new(answer, "targets", targets);
+	agent_request_respond(query, answer, error);
+}
+
+int asking_complete(struct agent *agent, const struct message *request, struct error *error)
+{
+	const char *text = json_get_string(request->body, "text", "");
+	int64_t column = json_get_integer(request->body, "column", 0);
+	json_t *arguments = json_object();
+
+	if (add_frame(agent, request, arguments, error) < 0) {
+		json_decref(arguments);
+		return -1;
+	}
+	json_set_text(arguments, "text", text);
+	json_object_set_new(arguments, "column", json_integer(column > 0 ? column : 1));
+	agent_request_send(agent_request_new(agent, request, on_targets), "completions", arguments,
+			   AGENT_SECONDS);
+	return 0;
+}
+
+/* POST /execute is no DAP. */
+static void on_executed(struct agent_request *query, json_t *body, const struct error *error)
+{
+	const json_t *raised = json_object_get(body, "error");
+	const char *message = json_get_string(raised, "message", "");
+	struct error why = ERROR_INIT;
+
+	if (error || !json_is_object(raised)) {
+		on_result(query, body, error);
+		return;
+	}
+	error_set(&why, "%s%s%s", json_get_string(raised, "type", "an exception"),
+		  message[0] ? ": " : "", message);
+	json_object_set(body, "traceback", json_object_get(raised, "traceback"));
+	agent_request_respond(query, make_failure(body), &why);
+}
+
+int asking_execute(struct agent *agent, const struct message *request, struct error *error)
+{
+	const char *code = json_get_string(request->body, "code", NULL);
+	const char *path = json_get_string(request->body, "path", NULL);
+	double seconds = read_seconds(request);
+	json_t *body;
+
+	if ((code != NULL) == (path != NULL))
+		return error_set(error,
+				 "execute: it is either \"code\" or the \"path\" of a file.");
+	body = json_object();
+	json_set_text(body, code ? "code" : "path", code ? code : path);
+	json_object_set_new(body, "timeout", json_real(seconds));
+	agent_request_send_plain(agent_request_new(agent, request, on_executed), "/execute", body,
+				 seconds + GRACE_SECONDS);
+	return 0;
+}
+
+static void on_caught(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	if (!error)
+		patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
+				    json_is_object(json_object_get(body, "catch")));
+	agent_request_respond(query, error ? NULL : json_incref(body), error);
+}
+
+int asking_catch(struct agent *agent, const struct message *request, struct error *error)
+{
+	const json_t *on = json_object_get(request->body, "on");
+	json_t *arguments;
+
+	(void)error;
+	/* The limits are raised beside it, not behind its answer. */
+	if (json_is_true(on))
+		patience_expect(node_patience(agent->base.node), agent->base.pid);
+	arguments = json_object();
+	json_object_set(arguments, "on", (json_t *)on);
+	if (json_is_number(json_object_get(request->body, "lease")))
+		json_object_set(arguments, "lease", json_object_get(request->body, "lease"));
+	if (json_is_array(json_object_get(request->body, "types")))
+		json_object_set(arguments, "types", json_object_get(request->body, "types"));
+	agent_request_send(agent_request_new(agent, request, on_caught), "catch", arguments,
+			   AGENT_SECONDS);
+	return 0;
+}
+
+static void on_watchdogs(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	if (!error)
+		patience_learn(node_patience(agent->base.node), agent->base.pid, body);
+	else if (query->request.seq == NODE_NOBODY && query->failure != AGENT_REQUEST_LOST)
+		patience_miss(node_patience(agent->base.node), agent->base.pid);
+	agent_request_respond(query, error ? NULL : json_incref(body), error);
+}
+
+int asking_watchdog(struct agent *agent, const struct message *request, struct error *error)
+{
+	json_t *arguments = json_copy(request->body);
+
+	(void)error;
+	json_object_del(arguments, "pid");
+	agent_request_send(agent_request_new(agent, request, on_watchdogs), "watchdog", arguments,
+			   AGENT_SECONDS);
+	return 0;
+}
+
+/*
+ * Eject
+ */
+
+static void append_part(struct buffer *out, const char *text)
+{
+	if (!text)
+		return;
+	buffer_append_string(out, out->length > 0 ? "; " : "there is left: ");
+	buffer_append_string(out, text);
+}
+
+static json_t *make_farewell(const struct agent_request *query, const json_t *told)
+{
+	const json_t *left = json_object_get(told, "left");
+	struct buffer text = BUFFER_INIT;
+	json_t *body = json_object();
+
+	for (size_t i = 0; i < json_array_size(left); i++)
+		append_part(&text, json_string_value(json_array_get(left, i)));
+	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
+	json_set_text(body, "result", text.length > 0 ? text.data : "nothing of it is left");
+	buffer_clear(&text);
+	return body;
+}
+
+static void on_ejected(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	agent->ejecting = NULL;
+	/* The process may have ended before the answer was sent. */
+	if (error && agent->way.path && !way_exists(agent->way.pid, agent->way.uid))
+		error = NULL;
+	agent_request_respond(query, error ? NULL : make_farewell(query, body), error);
+	if (error && !agent_is_listening(agent))
+		agent_lose(agent, error->message);
+	else if (!error)
+		agent_end(agent, "Its agent was taken out of it; probetui inject puts one in.");
+}
+
+/* It ends where it is held when no lease holds it any more. */
+static bool is_held(const json_t *state)
+{
+	const json_t *stops = json_object_get(state, "stops");
+
+	for (size_t i = 0; i < json_array_size(stops); i++)
+		if (halts_tell_of_hold(json_array_get(stops, i)))
+			return true;
+	return false;
+}
+
+static void on_state(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+	struct error refused = ERROR_INIT;
+
+	if (agent->ejecting)
+		error_set(&refused, "Its agent is leaving already.");
+	else if (error)
+		refused = *error;
+	else if (is_held(body))
+		error_set(&refused, "It is held at an uncaught exception, and would end without "
+				    "its agent. c lets the exception propagate.");
+	if (error_is_set(&refused)) {
+		agent_request_respond(query, NULL, &refused);
+		return;
+	}
+	agent->ejecting = agent_request_follow(query, on_ejected);
+	agent_request_send_plain(agent->ejecting, "/eject", json_object(), EJECT_SECONDS);
+}
+
+int asking_eject(struct agent *agent, const struct message *request, struct error *error)
+{
+	(void)error;
+	agent_request_send(agent_request_new(agent, request, on_state), "state", NULL,
+			   AGENT_SECONDS);
+	return 0;
+}

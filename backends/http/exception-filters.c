@@ -1,0 +1,82 @@
+/*
+ * exception-filters: which exceptions stop (breaking.h).
+ */
+#include "backends/http/agent-breakpoints.h"
+
+#include "banned.h"
+#include "backends/http/agent.h"
+#include "backends/node.h"
+#include "backends/timeout-extension.h"
+#include "base/error.h"
+#include "base/json.h"
+
+/* They would arrive in any order: one waits for the one before. */
+static void send_next(struct agent *agent);
+
+static void on_filters(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	if (agent->filtering == query)
+		agent->filtering = NULL;
+	if (query->request.name)
+		agent_request_answer(query, body, error);
+	else if (error)
+		node_say(agent->base.node, error->message);
+	/* What is lost is lost with all that wait. */
+	if (query->failure != AGENT_REQUEST_LOST)
+		send_next(agent);
+}
+
+static void send_next(struct agent *agent)
+{
+	struct agent_request *oldest = NULL;
+
+	if (agent->filtering)
+		return;
+	/* The newest are first. */
+	for (struct agent_request *one = agent->requests; one; one = one->next)
+		if (one->done == on_filters)
+			oldest = one;
+	if (!oldest)
+		return;
+	agent->filtering = oldest;
+	agent_request_send(oldest, "setExceptionBreakpoints", json_incref(oldest->context),
+			   AGENT_SECONDS);
+}
+
+static void add(struct agent *agent, const struct message *request)
+{
+	struct agent_request *query = agent_request_new(agent, request, on_filters);
+
+	query->context = json_incref(agent->filters);
+	send_next(agent);
+}
+
+int breaking_set_filters(struct agent *agent, const struct message *request, struct error *error)
+{
+	json_t *filters = json_object();
+	json_t *list = json_object_get(request->body, "filters");
+
+	(void)error;
+	json_object_set(filters, "filters", list);
+	if (json_is_array(json_object_get(request->body, "types")))
+		json_object_set(filters, "types", json_object_get(request->body, "types"));
+	json_decref(agent->filters);
+	agent->filters = filters;
+	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
+			      json_array_size(list) > 0);
+	add(agent, request);
+	return 0;
+}
+
+void breaking_restore_filters(struct agent *agent)
+{
+	/* What waits for the session is newer. */
+	if (!agent->filters)
+		return;
+	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
+			      json_array_size(json_object_get(agent->filters, "filters")) > 0);
+	if (!agent->filtering)
+		add(agent, NULL);
+}

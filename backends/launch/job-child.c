@@ -1,0 +1,172 @@
+#include "backends/launch/job-child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+/* What the screen's own terminal understands (ui/terminal.h). */
+#define TERMINAL_NAME "xterm-256color"
+
+/* Both ends, none of which a program inherits; 0 or an errno. */
+static int open_terminal(struct offspring *offspring)
+{
+	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	char name[64];
+
+	if (fd < 0)
+		return errno;
+	offspring->master = fd;
+	if (grantpt(fd) < 0 || unlockpt(fd) < 0)
+		return errno;
+	if (ptsname_r(fd, name, sizeof(name)) != 0)
+		return errno;
+	offspring->slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (offspring->slave < 0 || ioctl(offspring->slave, TIOCSCTTY, 0) < 0)
+		return errno;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+void offspring_resize(const struct offspring *offspring, unsigned short rows,
+		      unsigned short columns)
+{
+	struct winsize size = { .ws_row = rows, .ws_col = columns };
+
+	if (rows > 0 && columns > 0)
+		ioctl(offspring->master, TIOCSWINSZ, &size);
+}
+
+/* A program finds the signals as a shell would have left them. */
+static void reset_signals(void)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &standard, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void reset_environment(void)
+{
+	setenv("TERM", TERMINAL_NAME, 1);
+	/* They are another terminal's. */
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
+}
+
+static void reset_limits(rlim_t files)
+{
+	struct rlimit limit;
+
+	if (files > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void await_gate(int gate)
+{
+	char byte;
+	ssize_t count;
+
+	do {
+		count = read(gate, &byte, 1);
+	} while (count < 0 && errno == EINTR);
+	if (count <= 0)
+		_exit(127);
+}
+
+/* In the new process. All that is open but its terminal closes by itself. */
+static _Noreturn void become(const struct offspring *offspring,
+			     const struct offspring_wishes *wishes, int gate, int failure)
+{
+	int number;
+
+	setpgid(0, 0);
+	tcsetpgrp(offspring->slave, getpid());
+	await_gate(gate);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		dup2(fd == STDIN_FILENO && wishes->input >= 0 ? wishes->input : offspring->slave,
+		     fd);
+	reset_environment();
+	reset_limits(wishes->files);
+	reset_signals();
+	if (wishes->directory[0] == '\0' || chdir(wishes->directory) == 0)
+		execvp(wishes->argv[0], wishes->argv);
+	number = errno;
+	if (write(failure, &number, sizeof(number)) < 0)
+		number = ENOEXEC;
+	_exit(127);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int offspring_start(struct offspring *offspring, const struct offspring_wishes *wishes)
+{
+	int gate[2] = { -1, -1 };
+	int failure[2] = { -1, -1 };
+	int result;
+
+	*offspring = (struct offspring){ 0, -1, -1, -1, -1 };
+	result = open_terminal(offspring);
+	if (result != 0)
+		return result;
+	offspring_resize(offspring, wishes->rows, wishes->columns);
+	if (pipe2(gate, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0) {
+		result = errno;
+	} else {
+		offspring->pid = fork();
+		if (offspring->pid == 0) {
+			/* Else it would not see the gate closed. */
+			close(gate[1]);
+			become(offspring, wishes, gate[0], failure[1]);
+		}
+		if (offspring->pid < 0)
+			result = errno;
+	}
+	offspring->gate = gate[1];
+	offspring->failure = failure[0];
+	close_fd(&gate[0]);
+	close_fd(&failure[1]);
+	if (result != 0)
+		offspring->pid = 0;
+	return result;
+}
+
+void offspring_go(struct offspring *offspring)
+{
+	if (offspring->gate >= 0 && write(offspring->gate, "", 1) < 0)
+		return; /* it ended there, which is seen */
+	close_fd(&offspring->gate);
+}
+
+void offspring_forbid(struct offspring *offspring)
+{
+	close_fd(&offspring->gate);
+}
+
+int offspring_outcome(struct offspring *offspring)
+{
+	int number = 0;
+	ssize_t count;
+
+	if (offspring->failure < 0)
+		return 0;
+	count = read(offspring->failure, &number, sizeof(number));
+	if (count < 0 && (errno == EINTR || errno == EAGAIN))
+		return -1;
+	close_fd(&offspring->failure);
+	return count == (ssize_t)sizeof(number) ? number : 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * linger: the last bytes to the other end of a socket whose connection is
+ * closed. They are written without anybody waiting for it, what comes back is
+ * read and thrown away for a while (who is told of a broken pipe in the middle
+ * of an answer raises in the user's program), then the socket is closed. The
+ * node leaves no sooner.
+ */
+#ifndef BACKENDS_LINGER_H
+#define BACKENDS_LINGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct farewells;
+struct loop;
+
+/* So long at most, from the call on. */
+#define FAREWELL_SECONDS 0.25
+
+enum farewell_when {
+	FAREWELL_NOW,
+	/*
+	 * When what it was asked before has been answered, or soon: who reads
+	 * and writes by one stream forgets what came while it wrote.
+	 */
+	FAREWELL_BEHIND_AN_ANSWER,
+};
+
+struct farewells *farewells_new(struct loop *loop);
+/* Closes what is still open. */
+void farewells_free(struct farewells *farewells);
+/* Takes fd, which must not block; bytes are copied, and may be none. */
+void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
+		   enum farewell_when when);
+bool farewells_are_over(const struct farewells *farewells);
+
+#endif

@@ -1,0 +1,167 @@
+#include "backends/linux/access-refusal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "backends/linux/procfs.h"
+#include "backends/linux/task.h"
+#include "base/error.h"
+
+static void set_reason(struct reason *reason, const char *why, const char *fix)
+{
+	snprintf(reason->why, sizeof(reason->why), "%s", why);
+	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
+}
+
+/* 0 when Yama is not there. */
+static int yama_scope(void)
+{
+	char digit = '0';
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, &digit, 1) != 1)
+		digit = '0';
+	close(fd);
+	return digit - '0';
+}
+
+/*
+ * Address 0 is in no process: EFAULT says that reading is allowed. Reading
+ * ourselves is always allowed, unless a filter forbids the call itself.
+ */
+int refusal_probe(pid_t pid)
+{
+	char byte;
+	struct iovec to = { .iov_base = &byte, .iov_len = 1 };
+	struct iovec from = { .iov_base = NULL, .iov_len = 1 };
+
+	if (process_vm_readv(pid, &to, 1, &from, 1, 0) >= 0)
+		return 0;
+	return errno == EFAULT ? 0 : errno;
+}
+
+static void explain_yama(int scope, struct reason *reason)
+{
+	snprintf(reason->why, sizeof(reason->why),
+		 "The kernel's Yama module (kernel.yama.ptrace_scope = %d) lets only a parent read "
+		 "a process.",
+		 scope);
+	snprintf(reason->fix, sizeof(reason->fix), "%s",
+		 scope >= 3 ? "The machine must be started again with another value; start the job "
+			      "with `probetui -- torchrun …` there."
+		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with sudo."
+			      : "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with "
+				"sudo, or start the job with `probetui -- torchrun …`.");
+}
+
+/* The files of a process that may not be dumped are root's in /proc. */
+static bool is_dumpable(struct procfs *procfs, pid_t pid, int64_t owner)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%d/environ", (int)pid);
+	return fstatat(procfs->fd, path, &status, 0) < 0 || (int64_t)status.st_uid == owner;
+}
+
+static void explain_denial(struct procfs *procfs, pid_t pid, struct reason *reason)
+{
+	int64_t owner = procfs_status(procfs, pid, "Uid", geteuid());
+	int64_t tracer = procfs_status(procfs, pid, "TracerPid", 0);
+	int scope = yama_scope();
+
+	if (geteuid() != 0 && owner != (int64_t)geteuid()) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "Process %d belongs to user %u; probetui runs as user %u.", (int)pid,
+			 (unsigned)owner, (unsigned)geteuid());
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "Run probetui as that user (sudo -u '#%u') or as root.", (unsigned)owner);
+	} else if (tracer <= 0 && !is_dumpable(procfs, pid, owner)) {
+		set_reason(reason,
+			   "The process does not let itself be read: it is not dumpable "
+			   "(PR_SET_DUMPABLE 0), as after a change of its user.",
+			   "Run probetui as root (sudo), or let the program call "
+			   "prctl(PR_SET_DUMPABLE, 1).");
+	} else if (tracer > 0) {
+		snprintf(reason->why, sizeof(reason->why),
+			 "Process %" PRId64 " (a debugger or strace) is attached to it.", tracer);
+		snprintf(reason->fix, sizeof(reason->fix), "End that debugger.");
+	} else if (scope > 0) {
+		explain_yama(scope, reason);
+	} else {
+		set_reason(reason,
+			   "The kernel refuses: the process has more rights than probetui, or runs "
+			   "in another container.",
+			   "Run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
+			   "SYS_PTRACE; Kubernetes: securityContext.capabilities.add: "
+			   "[SYS_PTRACE]), or inside the job's container.");
+	}
+}
+
+static void explain(struct procfs *procfs, pid_t pid, int number, struct reason *reason)
+{
+	struct procfs_stat stat;
+	int stat_error = procfs_stat(procfs, pid, &stat) < 0 ? errno : 0;
+
+	if (procfs_is_gone(stat_error)) {
+		snprintf(reason->why, sizeof(reason->why), "There is no process %d any more.",
+			 (int)pid);
+		snprintf(reason->fix, sizeof(reason->fix), "Look for it with `probetui ranks`.");
+	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
+		set_reason(reason, "The process has ended; its parent has not taken notice yet.",
+			   "Its output and its launcher's log say why it ended.");
+	} else if (refusal_probe(getpid()) == EPERM || refusal_probe(getpid()) == ENOSYS) {
+		set_reason(reason, "A seccomp filter (of the container) forbids process_vm_readv.",
+			   "Start the container with --cap-add SYS_PTRACE or --security-opt "
+			   "seccomp=unconfined.");
+	} else if (number == EPERM || number == EACCES) {
+		explain_denial(procfs, pid, reason);
+	} else {
+		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
+			 (int)pid, strerror(number));
+	}
+}
+
+void refusal_find(struct reason *reason, pid_t pid, int number)
+{
+	struct error error = ERROR_INIT;
+	struct procfs procfs;
+
+	*reason = (struct reason){ .fix = "" };
+	if (procfs_open(&procfs, &error) < 0) {
+		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
+			 (int)pid, strerror(number));
+		return;
+	}
+	explain(&procfs, pid, number, reason);
+	procfs_close(&procfs);
+}
+
+int refusal_explain(pid_t pid, int number, struct error *error)
+{
+	struct reason reason;
+
+	refusal_find(&reason, pid, number);
+	return reason_explain(&reason, error);
+}
+
+void refusal_name(pid_t pid, char *out, size_t size)
+{
+	struct task task;
+
+	task_init(&task, pid, pid);
+	task_name(&task, out, size);
+	if (!out[0])
+		snprintf(out, size, "?");
+}

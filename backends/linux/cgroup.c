@@ -1,0 +1,154 @@
+#include "backends/linux/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "base/alloc.h"
+
+#define DEPTH_MAXIMUM 64
+/* Version 1 says "no limit" by the greatest number of whole pages. */
+#define NO_LIMIT (INT64_C(1) << 60)
+
+struct version {
+	const char *root;
+	const char *limit;
+	const char *usage;
+	const char *events;
+};
+
+static const struct version versions[] = {
+	{ "/sys/fs/cgroup", "memory.max", "memory.current", "memory.events" },
+	{ "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+	  "memory.oom_control" },
+};
+
+/* "4:memory:/a" or "0::/a", which is what version 2 writes. */
+static const char *path_of_line(const char *line)
+{
+	const char *controllers = strchr(line, ':');
+	const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+	size_t length;
+
+	if (!path || path[1] != '/')
+		return NULL;
+	controllers++;
+	length = (size_t)(path - controllers);
+	if (length == 0)
+		return path + 1;
+	for (const char *at = controllers; at < path;) {
+		size_t size = strcspn(at, ",:");
+
+		if (size == 6 && strncmp(at, "memory", 6) == 0)
+			return path + 1;
+		at += size + 1;
+	}
+	return NULL;
+}
+
+char *cgroup_path(struct procfs *procfs, pid_t pid)
+{
+	char *bytes;
+	char *rest = NULL;
+	char *found = NULL;
+
+	if (procfs_read(procfs, pid, "cgroup", &bytes, NULL) < 0)
+		return NULL;
+	for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *path = path_of_line(line);
+
+		/* The memory controller of version 1 wins over "0::". */
+		if (!path || (found && line[0] == '0'))
+			continue;
+		free(found);
+		found = xstrdup(path);
+	}
+	/* Of a group that is outside of ours only the way out is shown. */
+	if (found && strncmp(found, "/..", 3) == 0) {
+		free(found);
+		found = NULL;
+	}
+	return found;
+}
+
+static ssize_t read_file(const struct version *version, const char *path, const char *name,
+			 char *out, size_t size)
+{
+	char *full = xasprintf("%s%s/%s", version->root, path, name);
+	int fd = open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t got = -1;
+
+	free(full);
+	if (fd < 0)
+		return -1;
+	got = read(fd, out, size - 1);
+	out[got > 0 ? got : 0] = '\0';
+	close(fd);
+	return got;
+}
+
+static int64_t read_number(const struct version *version, const char *path, const char *name)
+{
+	char text[64];
+	char *end;
+	int64_t number;
+
+	if (read_file(version, path, name, text, sizeof(text)) <= 0)
+		return -1;
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (end == text || errno || number < 0 || number >= NO_LIMIT)
+		return -1;
+	return number;
+}
+
+static int64_t read_kills(const struct version *version, const char *path)
+{
+	char text[1024];
+	const char *found;
+
+	if (read_file(version, path, version->events, text, sizeof(text)) <= 0)
+		return -1;
+	found = strstr(text, "oom_kill ");
+	return found ? strtoll(found + 9, NULL, 10) : -1;
+}
+
+static void read_group(const struct version *version, const char *path,
+		       struct cgroup_memory *memory)
+{
+	memory->limit = read_number(version, path, version->limit);
+	memory->usage = read_number(version, path, version->usage);
+	memory->oom_kills = read_kills(version, path);
+}
+
+void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **at)
+{
+	const struct version *version = &versions[0];
+	char text[8];
+	char *group = xstrdup(path);
+
+	if (read_file(&versions[1], "", "memory.usage_in_bytes", text, sizeof(text)) > 0)
+		version = &versions[1];
+	read_group(version, path, memory);
+	*at = xstrdup(path);
+	for (int i = 0; i < DEPTH_MAXIMUM; i++) {
+		struct cgroup_memory above;
+		char *slash = strrchr(group, '/');
+
+		read_group(version, group, &above);
+		if (above.limit >= 0 && (memory->limit < 0 || above.limit < memory->limit)) {
+			*memory = above;
+			free(*at);
+			*at = xstrdup(group);
+		}
+		if (!slash || slash == group)
+			break;
+		*slash = '\0';
+	}
+	free(group);
+}

@@ -1,0 +1,73 @@
+/*
+ * task: what the kernel says of one thread: /proc/PID/task/TID/{syscall,
+ * schedstat,wchan,stat,comm}. The files stay open between samples, so each
+ * look costs one pread(2).
+ */
+#ifndef BACKENDS_LINUX_TASK_H
+#define BACKENDS_LINUX_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum task_file {
+	TASK_SCHEDSTAT,
+	TASK_SYSCALL,
+	TASK_WCHAN,
+	TASK_STAT,
+	TASK_FILES,
+};
+
+struct task {
+	pid_t pid;
+	pid_t tid;
+	int fds[TASK_FILES];   /* -1: not opened yet */
+	uint64_t calls;	       /* system calls made for it so far */
+	const char *missing;   /* first unread since task_begin(), or NULL */
+	int failure;	       /* why that could not be read: an errno */
+	bool is_letter_unread; /* the same, of task_letter() */
+};
+
+/* What one look showed. */
+struct task_state {
+	bool is_known;	   /* the rest was readable */
+	bool is_blocked;   /* in the kernel, not on a processor */
+	int syscall;	   /* -1: none */
+	uint64_t argument; /* the first */
+	uint64_t stack_pointer;
+	uint64_t instruction;
+	uint64_t cpu_ns;
+	uint64_t switches; /* times it was given a processor; 0 unknown */
+};
+
+void task_init(struct task *task, pid_t pid, pid_t tid);
+void task_clear(struct task *task);
+/* Begins a look: task->missing is NULL. */
+void task_begin(struct task *task);
+/* switches and cpu_ns only: one call. -1: the thread is gone or refused. */
+int task_look_switches(struct task *task, struct task_state *state);
+/*
+ * All of task_state, which holds what the last look showed, or zeros. The
+ * switches come first: a thread that is then seen blocked and has the same
+ * number of switches later did not run between. So one call is enough for a
+ * thread that has slept since the last look, else it takes two.
+ */
+int task_look(struct task *task, struct task_state *state);
+/* The kernel function it sleeps in, at most size-1 bytes; "" unknown. */
+void task_wchan(struct task *task, char *out, size_t size);
+/* The name in /proc/PID/task/TID/comm; "" unknown. */
+void task_name(struct task *task, char *out, size_t size);
+/* 'R', 'S', 'T', 't', 'Z' …; 0 unknown. */
+char task_letter(struct task *task);
+/*
+ * The tid, as it is seen here, of the thread that its own pid namespace calls
+ * inner; 0: process pid has no such thread.
+ */
+pid_t task_find(pid_t pid, pid_t inner);
+/* The pid that process pid has in its own namespace; 0 unknown. */
+pid_t task_inner(pid_t pid);
+/* The same of one of its threads. */
+pid_t task_inner_thread(pid_t pid, pid_t tid);
+
+#endif

@@ -1,0 +1,187 @@
+#include "backends/native/cpp-name.h"
+
+#include <stdint.h>
+
+#include "banned.h"
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define ANONYMOUS "(anonymous namespace)"
+#define OPERATOR "operator"
+#define MANGLED_MAXIMUM 4096
+/* Of what is written out: some tenths of a second. Of 427,000 names in torch
+ * one of a thousand is above. */
+#define MODEST_BYTES (UINT64_C(1) << 25)
+/* What stands around each of a pack: " const volatile*&&, ". */
+#define PACK_LETTERS 20
+
+/* Operators whose names hold brackets, longest first. */
+static const char *const operators[] = {
+	"operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>",
+	"operator<=",  "operator>=",  "operator->",  "operator()",  "operator<",  "operator>",
+};
+
+static const char *find_operator(const char *at)
+{
+	if (strncmp(at, OPERATOR, strlen(OPERATOR)) != 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++)
+		if (strncmp(at, operators[i], strlen(operators[i])) == 0)
+			return operators[i];
+	return NULL;
+}
+
+/*
+ * Behind the bracket that closes the one at *at; a name that was cut may
+ * lack it.
+ */
+static const char *skip_brackets(const char *at)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		const char *word = find_operator(at);
+		if (word) {
+			at += strlen(word) - 1;
+			continue;
+		}
+		if (*at == '<' || *at == '(')
+			depth++;
+		else if ((*at == '>' || *at == ')') && --depth <= 0)
+			return at + 1;
+	}
+	return at;
+}
+
+/* "operator bool", "operator< <int>": the space is of the name. */
+static bool is_of_operator(const struct buffer *out, char next)
+{
+	return next == '<' || (out->length >= strlen(OPERATOR) &&
+			       strcmp(out->data + out->length - strlen(OPERATOR), OPERATOR) == 0);
+}
+
+char *cppname_shorten(const char *name)
+{
+	struct buffer out = BUFFER_INIT;
+	const char *at = name;
+
+	while (*at) {
+		const char *word = find_operator(at);
+		if (word) {
+			buffer_append_string(&out, word);
+			at += strlen(word);
+		} else if (strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) == 0) {
+			buffer_append_string(&out, ANONYMOUS);
+			at += strlen(ANONYMOUS);
+		} else if (*at == '<') {
+			buffer_append_string(&out, "<…>");
+			at = skip_brackets(at);
+		} else if (*at == '(') {
+			at = skip_brackets(at);
+			if (strncmp(at, " const", 6) == 0)
+				at += 6;
+		} else if (strncmp(at, " [", 2) == 0) {
+			break; /* of a compiler: " [clone .cold]" */
+		} else if (*at == ' ' && !is_of_operator(&out, at[1])) {
+			/* What was before it is what is given back. */
+			buffer_reset(&out);
+			at++;
+		} else {
+			buffer_append_char(&out, *at++);
+		}
+	}
+	char *result = xstrdup(out.length ? out.data : name);
+	buffer_clear(&out);
+	return result;
+}
+
+static bool is_digit(char letter)
+{
+	return letter >= '0' && letter <= '9';
+}
+
+/* "S_" is number 0, "S0_" 1, "SA_" 11; SIZE_MAX: it is none of these. */
+static size_t parse_number(const char *text, size_t *length)
+{
+	size_t number = 0;
+	size_t i = 1;
+
+	for (; is_digit(text[i]) || (text[i] >= 'A' && text[i] <= 'Z'); i++) {
+		unsigned digit = is_digit(text[i]) ? (unsigned)(text[i] - '0')
+						   : (unsigned)(text[i] - 'A') + 10;
+		number = number * 36 + digit;
+		if (number > MANGLED_MAXIMUM)
+			return SIZE_MAX;
+	}
+	if (text[i] != '_')
+		return SIZE_MAX;
+	*length = i + 1;
+	return i > 1 ? number + 1 : 0;
+}
+
+/* "Dp" and "sp": what follows, once for each of a template's arguments. */
+static bool is_expansion(const char *text)
+{
+	return strncmp(text, "Dp", 2) == 0 ||
+	       (strncmp(text, "sp", 2) == 0 && text[2] && strchr("STcfgs", text[2]));
+}
+
+/*
+ * The length of "DpT1_", "DpRKT1_": a pack as it is, or with a few letters
+ * around each of it; 0: it is none.
+ */
+static size_t plain_pack(const char *text)
+{
+	size_t length = 0;
+	size_t at = 2;
+
+	if (strncmp(text, "Dp", 2) != 0)
+		return 0;
+	at += strspn(text + at, "RKPOV");
+	if (text[at] != 'T' || parse_number(text + at, &length) == SIZE_MAX)
+		return 0;
+	return at + length;
+}
+
+/*
+ * Names within it are taken for code, too, which makes it no smaller. What
+ * "S2_" stands for was complete when it was named first, so it is no longer
+ * than all that came before; of "T_" only that is known.
+ */
+bool cppname_is_modest(const char *mangled)
+{
+	uint64_t sizes[MANGLED_MAXIMUM];
+	size_t known = 0;
+	uint64_t size = 0;
+
+	for (size_t i = 0; mangled[i] && size < MODEST_BYTES;) {
+		size_t length = 1;
+		size_t number = SIZE_MAX;
+		uint64_t more = 1;
+
+		if (i >= MANGLED_MAXIMUM)
+			return false;
+		if (mangled[i] == 'S' || mangled[i] == 'T')
+			number = parse_number(mangled + i, &length);
+		if (plain_pack(mangled + i) > 0) {
+			/* All of it was written once before. */
+			more = size + PACK_LETTERS * i;
+			length = plain_pack(mangled + i);
+		} else if (is_expansion(mangled + i)) {
+			more = (size + 1) * i;
+		} else if (number < i && mangled[i] == 'S') {
+			while (known <= number)
+				sizes[known++] = size;
+			more = sizes[number];
+		} else if (number < i) {
+			more = size;
+		} else {
+			length = 1;
+		}
+		size += more;
+		i += length;
+	}
+	return size < MODEST_BYTES;
+}

@@ -1,0 +1,28 @@
+/*
+ * dwarf-expression: DWARF expressions of call frame information (DWARF 5, 2.5 and
+ * 6.4.2), bounded in length, stack and jumps. Part of the module.
+ */
+#ifndef BACKENDS_NATIVE_DWARF_EXPRESSION_H
+#define BACKENDS_NATIVE_DWARF_EXPRESSION_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backends/native/unwinder.h"
+
+struct expression {
+	const struct registers *registers; /* of the callee */
+	const struct unwind_memory *memory;
+	uint64_t bias;
+	uint64_t cfa; /* canonical frame address; 0: not known yet */
+};
+
+/*
+ * Computes ops. *is_value: the result is the value itself, else where it
+ * lies. UNWIND_CALLER: it could be done.
+ */
+enum unwind_result expression_run(const struct expression *expression, const Dwarf_Op *ops,
+				  size_t count, uint64_t *result, bool *is_value);
+
+#endif

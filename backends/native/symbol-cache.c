@@ -1,0 +1,423 @@
+#include "backends/native/symbol-cache.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "banned.h"
+
+#include "backends/native/images.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/crc.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/map.h"
+
+/* To be raised when names are made otherwise, or stand otherwise in a file. */
+#define FORMAT 1
+/* Times of files are as exact as the kernel's ticks: of 10 ms at the most. */
+#define SETTLED_NANOSECONDS UINT64_C(2000000000)
+#define TEXT_MAXIMUM 4096 /* of one name or path */
+#define FILES_MAXIMUM 4096
+/* "probetui", then what is in the file: 16 digits, and what is being made. */
+#define NAME_SIZE 64
+#define NEW_NAME ".new-"
+#define FOLDER "symbols"
+
+struct symbol_cache {
+	bool is_opened;
+	int folder; /* -1: nothing is kept */
+};
+
+struct header {
+	char magic[12];
+	char version[20];
+	uint32_t format;
+	uint32_t crc; /* of key and what follows */
+	struct symbol_key key;
+};
+
+/* Before the texts, each without its end. A text of no bytes is none. */
+struct entry {
+	uint64_t address;
+	uint32_t lineno;
+	uint16_t func, qualname, file; /* lengths */
+	uint16_t has_symbol;
+	uint32_t unused;
+};
+
+static_assert(sizeof(struct symbol_key) ==
+		      ELFFILE_ID_BYTES + sizeof(uint64_t) + 2 * sizeof(struct symbol_identity),
+	      "a key has no padding");
+static_assert(sizeof(struct header) == 40 + sizeof(struct symbol_key), "a header has no padding");
+static_assert(sizeof(struct entry) == 24, "an entry has no padding");
+
+static uint64_t nanoseconds(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+static int identify(struct symbol_identity *identity, int fd)
+{
+	struct timespec now;
+	struct stat about;
+
+	if (fstat(fd, &about) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return -1;
+	*identity = (struct symbol_identity){
+		.device = about.st_dev,
+		.inode = about.st_ino,
+		.size = (uint64_t)about.st_size,
+		.owner = about.st_uid,
+		.modified = nanoseconds(&about.st_mtim),
+		.changed = nanoseconds(&about.st_ctim),
+	};
+	return identity->changed + SETTLED_NANOSECONDS < nanoseconds(&now) ? 0 : -1;
+}
+
+int symbol_key_set(struct symbol_key *key, const struct elffile *image, const struct elffile *debug)
+{
+	*key = (struct symbol_key){ .id_length = image->id_length };
+	memcpy(key->id, image->id, image->id_length);
+	if (image->id_length == 0 || identify(&key->image, image->fd) < 0)
+		return -1;
+	return debug ? identify(&key->debug, debug->fd) : 0;
+}
+
+struct symbol_cache *symbol_cache_new(void)
+{
+	struct symbol_cache *cache = xcalloc(1, sizeof(*cache));
+
+	cache->folder = -1;
+	return cache;
+}
+
+void symbol_cache_open(struct symbol_cache *cache)
+{
+	if (!cache->is_opened)
+		cache->folder = file_cache_folder(FOLDER);
+	cache->is_opened = true;
+}
+
+void symbol_cache_free(struct symbol_cache *cache)
+{
+	if (!cache)
+		return;
+	if (cache->folder >= 0)
+		close(cache->folder);
+	free(cache);
+}
+
+static void make_name(char name[NAME_SIZE], const struct symbol_key *key)
+{
+	const uint8_t *bytes = (const void *)key;
+	uint64_t hash = HASH_START;
+	uint64_t word;
+
+	for (size_t at = 0; at < sizeof(*key); at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
+		hash = hash_number(hash, word);
+	}
+	snprintf(name, NAME_SIZE, "%016llx", (unsigned long long)hash);
+}
+
+static void make_header(struct header *header, const struct symbol_key *key, const void *entries,
+			size_t length)
+{
+	*header = (struct header){ .magic = "probetui", .format = FORMAT };
+	snprintf(header->version, sizeof(header->version), "%s", PACKAGE_VERSION);
+	header->key = *key;
+	header->crc = crc_add(crc_add(0, key, sizeof(*key)), entries, length);
+}
+
+/* The user's own alone, and that he alone may write. -1: there is none. */
+static int open_kept(const struct symbol_cache *cache, const char *name, size_t *length)
+{
+	/* Where there is no folder this is EBADF. */
+	int fd = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat about;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+	    (about.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	    about.st_size >= (off_t)sizeof(struct header) &&
+	    about.st_size <= SYMBOL_CACHE_FILE_MAXIMUM) {
+		*length = (size_t)about.st_size;
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+/* To be freed; NULL: it is not there, or not whole, or another file's. */
+static char *read_kept(const struct symbol_cache *cache, const struct symbol_key *key,
+		       size_t *length)
+{
+	char name[NAME_SIZE];
+	struct header header;
+	char *bytes;
+	int fd;
+
+	make_name(name, key);
+	fd = open_kept(cache, name, length);
+	if (fd < 0)
+		return NULL;
+	bytes = xmalloc(*length);
+	if (pread(fd, bytes, *length, 0) == (ssize_t)*length) {
+		make_header(&header, key, bytes + sizeof(header), *length - sizeof(header));
+		if (memcmp(bytes, &header, sizeof(header)) == 0) {
+			close(fd);
+			return bytes;
+		}
+	}
+	close(fd);
+	free(bytes);
+	return NULL;
+}
+
+/* What is left of a file. */
+struct rest {
+	const char *at;
+	size_t length;
+};
+
+static const char *take_bytes(struct rest *rest, size_t length)
+{
+	const char *bytes = rest->at;
+
+	if (rest->length < length)
+		return NULL;
+	rest->at += length;
+	rest->length -= length;
+	return bytes;
+}
+
+static bool is_text(const char *bytes, size_t length)
+{
+	return bytes && length <= TEXT_MAXIMUM && !memchr(bytes, '\0', length);
+}
+
+static char *copy_text(const char *bytes, size_t length)
+{
+	return length > 0 ? xstrndup(bytes, length) : NULL;
+}
+
+/* NULL: the rest is no entry. */
+static struct place_name *take_entry(struct rest *rest, uint64_t *address)
+{
+	const char *bytes = take_bytes(rest, sizeof(struct entry));
+	struct place_name *name;
+	struct entry entry;
+	const char *qualname;
+	const char *func;
+	const char *file;
+
+	if (!bytes)
+		return NULL;
+	memcpy(&entry, bytes, sizeof(entry));
+	func = take_bytes(rest, entry.func);
+	qualname = take_bytes(rest, entry.qualname);
+	file = take_bytes(rest, entry.file);
+	if (!is_text(func, entry.func) || !is_text(qualname, entry.qualname) ||
+	    !is_text(file, entry.file) || entry.lineno > INT32_MAX ||
+	    (entry.func > 0) != entry.has_symbol || (entry.file > 0) != (entry.lineno > 0))
+		return NULL;
+	name = xcalloc(1, sizeof(*name));
+	*name = (struct place_name){
+		.func = copy_text(func, entry.func),
+		.qualname = copy_text(qualname, entry.qualname),
+		.file = copy_text(file, entry.file),
+		.lineno = (int)entry.lineno,
+		.has_symbol = entry.has_symbol,
+		.is_lasting = true,
+	};
+	*address = entry.address;
+	return name;
+}
+
+size_t symbol_cache_load(const struct symbol_cache *cache, const struct symbol_key *key,
+			 struct map *names)
+{
+	struct place_name *name;
+	uint64_t address;
+	size_t count = 0;
+	size_t length;
+	char *bytes = read_kept(cache, key, &length);
+
+	if (!bytes)
+		return 0;
+	struct rest rest = { bytes + sizeof(struct header), length - sizeof(struct header) };
+	while ((name = take_entry(&rest, &address))) {
+		map_put(names, address, name);
+		count++;
+	}
+	free(bytes);
+	return count;
+}
+
+/* Entries as they are written; is_full: more than one file may have. */
+struct entries {
+	struct buffer bytes;
+	bool is_full;
+};
+
+static size_t text_length(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+static void append_text(struct buffer *out, const char *text)
+{
+	if (text)
+		buffer_append_string(out, text);
+}
+
+/* What is too long is not kept, but looked up each time. */
+static bool set_lengths(struct entry *entry, const char *func, const char *qualname,
+			const char *file)
+{
+	entry->func = (uint16_t)text_length(func);
+	entry->qualname = (uint16_t)text_length(qualname);
+	entry->file = (uint16_t)text_length(file);
+	return text_length(func) <= TEXT_MAXIMUM && text_length(qualname) <= TEXT_MAXIMUM &&
+	       text_length(file) <= TEXT_MAXIMUM && (entry->func > 0) == entry->has_symbol &&
+	       (entry->file > 0) == (entry->lineno > 0);
+}
+
+static void add_entry(uint64_t address, void *value, void *data)
+{
+	const struct place_name *name = value;
+	const char *func = name->has_symbol ? name->func : NULL;
+	const char *file = name->lineno > 0 ? name->file : NULL;
+	struct entries *out = data;
+	struct entry entry = {
+		.address = address,
+		.lineno = name->lineno > 0 ? (uint32_t)name->lineno : 0,
+		.has_symbol = name->has_symbol,
+	};
+
+	if (!name->is_lasting || out->is_full || !set_lengths(&entry, func, name->qualname, file))
+		return;
+	buffer_append(&out->bytes, &entry, sizeof(entry));
+	append_text(&out->bytes, func);
+	append_text(&out->bytes, name->qualname);
+	append_text(&out->bytes, file);
+	out->is_full = out->bytes.length > SYMBOL_CACHE_FILE_MAXIMUM - sizeof(struct header);
+}
+
+static void write_kept(const struct symbol_cache *cache, const char *name,
+		       const struct header *header, const struct buffer *entries)
+{
+	char new_name[NAME_SIZE];
+	bool is_written;
+	int fd;
+
+	snprintf(new_name, sizeof(new_name), NEW_NAME "%d-%s", (int)getpid(), name);
+	unlinkat(cache->folder, new_name, 0);
+	fd = openat(cache->folder, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return;
+	is_written = file_write(fd, (const void *)header, sizeof(*header)) == 0 &&
+		     file_write(fd, entries->data, entries->length) == 0;
+	is_written = close(fd) == 0 && is_written;
+	if (!is_written || renameat(cache->folder, new_name, cache->folder, name) < 0)
+		unlinkat(cache->folder, new_name, 0);
+}
+
+struct kept {
+	char name[NAME_SIZE];
+	uint64_t modified;
+	uint64_t size;
+};
+
+static int compare_age(const void *a, const void *b)
+{
+	const struct kept *left = a;
+	const struct kept *right = b;
+
+	return (left->modified > right->modified) - (left->modified < right->modified);
+}
+
+/* All names in there are ours, also of what a kill left half written. */
+static size_t list_kept(const struct symbol_cache *cache, struct kept **items)
+{
+	int fd = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t capacity = 0;
+	size_t count = 0;
+	struct dirent *entry;
+	struct stat about;
+
+	*items = NULL;
+	if (!folder && fd >= 0)
+		close(fd);
+	while (folder && count < FILES_MAXIMUM && (entry = readdir(folder))) {
+		if (strlen(entry->d_name) >= NAME_SIZE ||
+		    fstatat(cache->folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(about.st_mode))
+			continue;
+		ARRAY_GROW(*items, count, capacity);
+		struct kept *kept = &(*items)[count++];
+		snprintf(kept->name, sizeof(kept->name), "%s", entry->d_name);
+		kept->modified = nanoseconds(&about.st_mtim);
+		kept->size = (uint64_t)about.st_size;
+	}
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+void symbol_cache_trim(const struct symbol_cache *cache)
+{
+	struct kept *items;
+	size_t count;
+	uint64_t sum = 0;
+
+	if (cache->folder < 0)
+		return;
+	count = list_kept(cache, &items);
+	for (size_t i = 0; i < count; i++)
+		sum += items[i].size;
+	if (sum > SYMBOL_CACHE_MAXIMUM || count == FILES_MAXIMUM) {
+		qsort(items, count, sizeof(*items), compare_age);
+		/* A quarter goes, or each further file would cost a listing. */
+		for (size_t i = 0;
+		     i < count && (sum > SYMBOL_CACHE_MAXIMUM / 4 * 3 || i < count / 4); i++) {
+			unlinkat(cache->folder, items[i].name, 0);
+			sum -= items[i].size;
+		}
+	}
+	free(items);
+}
+
+void symbol_cache_save(const struct symbol_cache *cache, const struct symbol_key *key,
+		       const struct map *names)
+{
+	struct entries entries = { .bytes = BUFFER_INIT };
+	struct header header;
+	char name[NAME_SIZE];
+
+	if (cache->folder < 0)
+		return;
+	make_name(name, key);
+	map_each(names, add_entry, &entries);
+	if (entries.is_full) {
+		unlinkat(cache->folder, name, 0);
+	} else {
+		make_header(&header, key, entries.bytes.data, entries.bytes.length);
+		write_kept(cache, name, &header, &entries.bytes);
+	}
+	buffer_clear(&entries.bytes);
+}

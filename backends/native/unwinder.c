@@ -1,0 +1,18 @@
+#include "backends/native/unwinder.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/plugin.h"
+
+#define FILE_NAME "probetui-native.so"
+
+const struct unwind_module *unwinder_open(struct error *error)
+{
+	/* With it libdw would load a client that asks servers for files. */
+	unsetenv("DEBUGINFOD_URLS");
+	return module_open(FILE_NAME, UNWIND_MODULE_NAME,
+			   "Native frames need " FILE_NAME
+			   " beside probetui-node, and elfutils' libdw",
+			   error);
+}

@@ -1,0 +1,64 @@
+#include "backends/pdb/host-lookup.h"
+
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/loop.h"
+
+struct lookup {
+	char *host;
+	char port[16];
+	struct addrinfo *found;
+	int number;
+	void (*done)(struct addrinfo *owned_found, int number, void *data);
+	void *data;
+	/* The other thread does not read it: its request was dropped. */
+	bool is_cancelled;
+};
+
+static void look_up(void *data)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+	struct lookup *lookup = data;
+
+	lookup->number = getaddrinfo(lookup->host, lookup->port, &hints, &lookup->found);
+	if (lookup->number != 0)
+		lookup->found = NULL;
+}
+
+static void on_found(void *data)
+{
+	struct lookup *lookup = data;
+
+	if (!lookup->is_cancelled)
+		lookup->done(lookup->found, lookup->number, lookup->data);
+	else if (lookup->found)
+		freeaddrinfo(lookup->found);
+	free(lookup->host);
+	free(lookup);
+}
+
+struct lookup *lookup_new(struct loop *loop, const char *host, int port,
+			  void (*done)(struct addrinfo *owned_found, int number, void *data),
+			  void *data)
+{
+	struct lookup *lookup = xcalloc(1, sizeof(*lookup));
+
+	lookup->host = xstrdup(host);
+	snprintf(lookup->port, sizeof(lookup->port), "%d", port);
+	lookup->done = done;
+	lookup->data = data;
+	loop_work(loop, look_up, on_found, lookup);
+	return lookup;
+}
+
+void lookup_cancel(struct lookup *lookup)
+{
+	if (lookup)
+		lookup->is_cancelled = true;
+}

@@ -1,0 +1,364 @@
+#include "backends/pdb/listening-sockets.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "backends/linux/task-syscall.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/map.h"
+
+/* __SO_ACCEPTCON in the flags of net/unix: it listens. */
+#define LISTENS 0x10000u
+/* SS_CONNECTED of net/unix, TCP_ESTABLISHED and TCP_LISTEN of net/tcp. */
+#define UNIX_CONNECTED 3u
+#define TCP_CONNECTED 1u
+#define TCP_LISTENS 10u
+#define DESCRIPTORS_MAXIMUM 65536
+#define TASKS_MAXIMUM 4096
+#define POLLED_MAXIMUM 64u
+
+/* One line of net/unix; the path lies in the bytes that were read. */
+struct unix_line {
+	uint64_t inode;
+	unsigned flags;
+	unsigned state;
+	const char *path;
+};
+
+/* "Num: RefCount Protocol Flags Type St Inode Path" */
+static bool parse_line(struct unix_line *parsed, const char *line)
+{
+	int length = 0;
+
+	if (sscanf(line, "%*s %*x %*x %x %*x %x %" SCNu64 "%n", &parsed->flags, &parsed->state,
+		   &parsed->inode, &length) < 3 ||
+	    length == 0)
+		return false;
+	parsed->path = line + length;
+	while (*parsed->path == ' ')
+		parsed->path++;
+	return true;
+}
+
+/* What is no line belongs to a path with a newline in it. */
+static struct unix_line *split(char *bytes, size_t *count)
+{
+	struct unix_line *lines = NULL;
+	size_t capacity = 0;
+	char *line;
+
+	*count = 0;
+	while ((line = strsep(&bytes, "\n")) != NULL && bytes) {
+		struct unix_line parsed;
+
+		if (parse_line(&parsed, line)) {
+			if (parsed.path[0] == '\0')
+				continue;
+			ARRAY_GROW(lines, *count, capacity);
+			lines[(*count)++] = parsed;
+		} else if (*count > 0) {
+			line[-1] = '\n';
+		}
+	}
+	return lines;
+}
+
+static struct listener *add(struct listeners *listeners)
+{
+	struct listener *listener;
+
+	ARRAY_GROW(listeners->items, listeners->count, listeners->capacity);
+	listener = &listeners->items[listeners->count++];
+	*listener = (struct listener){ .uid = (uid_t)-1 };
+	return listener;
+}
+
+static bool is_wanted(const struct unix_line *line, bool (*wants)(const char *path))
+{
+	return (line->flags & LISTENS) && (!wants || wants(line->path));
+}
+
+/* What was accepted has the path of the socket that accepted it. */
+static void count_unix(struct listeners *listeners, size_t first, const struct unix_line *lines,
+		       size_t count)
+{
+	struct strmap *by_path = strmap_new(NULL);
+
+	for (size_t i = first; i < listeners->count; i++)
+		strmap_put(by_path, listeners->items[i].path, &listeners->items[i]);
+	for (size_t i = 0; i < count && strmap_count(by_path) > 0; i++) {
+		struct listener *listener = strmap_find(by_path, lines[i].path);
+
+		if (!listener || lines[i].state != UNIX_CONNECTED || (lines[i].flags & LISTENS))
+			continue;
+		listener->client_count++;
+		if (listener->client < lines[i].inode)
+			listener->client = lines[i].inode;
+	}
+	strmap_free(by_path);
+}
+
+void listeners_parse_unix(struct listeners *listeners, char *bytes, bool (*wants)(const char *path))
+{
+	size_t first = listeners->count;
+	struct unix_line *lines;
+	size_t count;
+
+	lines = split(bytes, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct listener *listener;
+
+		if (listeners->count >= LISTENERS_MAXIMUM)
+			break;
+		if (!is_wanted(&lines[i], wants))
+			continue;
+		listener = add(listeners);
+		listener->inode = lines[i].inode;
+		listener->path = xstrdup(lines[i].path);
+	}
+	count_unix(listeners, first, lines, count);
+	free(lines);
+}
+
+/* One line of net/tcp or net/tcp6. */
+struct tcp_line {
+	char address[33]; /* hexadecimal words, as they lie in memory */
+	unsigned port;
+	unsigned state;
+	unsigned uid;
+	uint64_t inode;
+};
+
+/* "sl: LOCAL:PORT REMOTE:PORT ST TX:RX TR:WHEN RETRNSMT UID TIMEOUT INODE" */
+static bool parse_tcp_line(struct tcp_line *parsed, const char *line)
+{
+	return sscanf(line, "%*s %32[0-9A-F]:%x %*s %x %*s %*s %*x %u %*d %" SCNu64,
+		      parsed->address, &parsed->port, &parsed->state, &parsed->uid,
+		      &parsed->inode) == 5 &&
+	       parsed->port <= UINT16_MAX;
+}
+
+/* The address, or that of this machine where it stands for all. */
+static void name_host(char *host, size_t size, const char *hexadecimal)
+{
+	bool is_six = strlen(hexadecimal) == 32;
+	uint32_t words[4] = { 0 };
+
+	for (int i = 0; i < (is_six ? 4 : 1); i++)
+		sscanf(hexadecimal + i * 8, "%8" SCNx32, &words[i]);
+	if ((words[0] | words[1] | words[2] | words[3]) == 0)
+		snprintf(host, size, "%s", is_six ? "::1" : "127.0.0.1");
+	else
+		inet_ntop(is_six ? AF_INET6 : AF_INET, words, host, (socklen_t)size);
+}
+
+static void count_tcp(struct listeners *listeners, size_t first, unsigned port)
+{
+	for (size_t i = first; i < listeners->count; i++)
+		if (listeners->items[i].port == (int)port)
+			listeners->items[i].client_count++;
+}
+
+static void add_tcp(struct listeners *listeners, const struct tcp_line *line)
+{
+	struct listener *listener = add(listeners);
+
+	listener->inode = line->inode;
+	listener->uid = line->uid;
+	listener->port = (int)line->port;
+	name_host(listener->host, sizeof(listener->host), line->address);
+}
+
+/* Those that listen come first in the file. */
+void listeners_parse_tcp(struct listeners *listeners, char *bytes)
+{
+	size_t first = listeners->count;
+	char *line;
+
+	while ((line = strsep(&bytes, "\n")) != NULL) {
+		struct tcp_line parsed;
+
+		if (!parse_tcp_line(&parsed, line) || parsed.inode == 0)
+			continue;
+		if (parsed.state == TCP_CONNECTED)
+			count_tcp(listeners, first, parsed.port);
+		else if (parsed.state == TCP_LISTENS && listeners->count < LISTENERS_MAXIMUM)
+			add_tcp(listeners, &parsed);
+	}
+}
+
+int listeners_add_unix(struct listeners *listeners, struct procfs *procfs, pid_t pid,
+		       bool (*wants)(const char *path))
+{
+	char *bytes;
+
+	if (procfs_read(procfs, pid, "net/unix", &bytes, NULL) < 0)
+		return -1;
+	listeners_parse_unix(listeners, bytes, wants);
+	return 0;
+}
+
+int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs, pid_t pid)
+{
+	char *bytes;
+
+	if (procfs_read(procfs, pid, "net/tcp", &bytes, NULL) < 0)
+		return -1;
+	listeners_parse_tcp(listeners, bytes);
+	/* A kernel without IPv6 has no such file. */
+	if (procfs_read(procfs, pid, "net/tcp6", &bytes, NULL) >= 0)
+		listeners_parse_tcp(listeners, bytes);
+	return 0;
+}
+
+void listeners_clear(struct listeners *listeners)
+{
+	for (size_t i = 0; i < listeners->count; i++)
+		free(listeners->items[i].path);
+	free(listeners->items);
+	*listeners = (struct listeners)LISTENERS_INIT;
+}
+
+/* name: "fd", "task" */
+static DIR *open_folder(struct procfs *procfs, pid_t pid, const char *name)
+{
+	char path[32];
+	DIR *folder;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/%s", (int)pid, name);
+	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		procfs_note(procfs, errno);
+		return NULL;
+	}
+	folder = fdopendir(fd);
+	if (!folder)
+		close(fd);
+	return folder;
+}
+
+/* The inode of "socket:[INODE]"; 0: it is none. */
+static uint64_t read_socket(int folder, const char *name)
+{
+	char link[64];
+	uint64_t inode;
+	ssize_t length = readlinkat(folder, name, link, sizeof(link) - 1);
+
+	if (length < 0)
+		return 0;
+	link[length] = '\0';
+	return sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
+}
+
+struct map *listeners_held(struct procfs *procfs, pid_t pid)
+{
+	DIR *folder = open_folder(procfs, pid, "fd");
+	struct map *sockets;
+
+	if (!folder)
+		return NULL;
+	sockets = map_new(NULL);
+	for (int i = 0; i < DESCRIPTORS_MAXIMUM; i++) {
+		const struct dirent *entry = readdir(folder);
+		uint64_t inode;
+
+		if (!entry)
+			break;
+		inode = read_socket(dirfd(folder), entry->d_name);
+		if (inode)
+			map_put(sockets, inode, sockets);
+	}
+	closedir(folder);
+	return sockets;
+}
+
+/* Whether the socket is among the first of what the task polls. */
+static bool is_polled(struct procfs *procfs, pid_t pid, unsigned long address, unsigned long count,
+		      uint64_t inode)
+{
+	struct pollfd polled[POLLED_MAXIMUM];
+	bool is_found = false;
+	char file[64];
+	ssize_t length;
+	int fd;
+
+	snprintf(file, sizeof(file), "%d/mem", (int)pid);
+	fd = openat(procfs->fd, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (count > POLLED_MAXIMUM)
+		count = POLLED_MAXIMUM;
+	length = pread(fd, polled, count * sizeof(polled[0]), (off_t)address);
+	close(fd);
+	for (ssize_t i = 0; i < length / (ssize_t)sizeof(polled[0]); i++) {
+		snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, polled[i].fd);
+		is_found |= read_socket(procfs->fd, file) == inode;
+	}
+	return is_found;
+}
+
+static bool is_poll(long number)
+{
+#ifdef SYS_poll
+	if (number == SYS_poll)
+		return true;
+#endif
+	return number == SYS_ppoll;
+}
+
+static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid, uint64_t inode)
+{
+	char file[64];
+	struct task_syscall call;
+	char *bytes;
+
+	snprintf(file, sizeof(file), "task/%.16s/syscall", tid);
+	if (procfs_read(procfs, pid, file, &bytes, NULL) < 0 || !task_syscall_parse(&call, bytes))
+		return false;
+	if (is_poll(call.number))
+		return is_polled(procfs, pid, call.arguments[0], call.arguments[1], inode);
+	if (call.number != SYS_accept && call.number != SYS_accept4)
+		return false;
+	snprintf(file, sizeof(file), "%d/fd/%d", (int)pid, (int)call.arguments[0]);
+	return read_socket(procfs->fd, file) == inode;
+}
+
+static bool is_any_accepting(struct procfs *procfs, pid_t pid, uint64_t inode)
+{
+	DIR *folder = open_folder(procfs, pid, "task");
+	bool is_accepting = false;
+
+	if (!folder)
+		return false;
+	for (int i = 0; i < TASKS_MAXIMUM && !is_accepting; i++) {
+		const struct dirent *entry = readdir(folder);
+
+		if (!entry)
+			break;
+		is_accepting = is_task_accepting(procfs, pid, entry->d_name, inode);
+	}
+	closedir(folder);
+	return is_accepting;
+}
+
+bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode, bool is_thorough)
+{
+	char tid[16];
+
+	snprintf(tid, sizeof(tid), "%d", (int)pid);
+	return is_task_accepting(procfs, pid, tid, inode) ||
+	       (is_thorough && is_any_accepting(procfs, pid, inode));
+}

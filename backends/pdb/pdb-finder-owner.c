@@ -1,0 +1,375 @@
+#include "backends/pdb/pdb-finder.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/discover/process-scan.h"
+#include "backends/linux/pid-list.h"
+#include "backends/linux/procfs.h"
+#include "backends/node.h"
+#include "backends/pdb/listening-sockets.h"
+#include "backends/pdb/socket-file.h"
+#include "backends/pdb/unix-diag.h"
+#include "backends/process-table.h"
+#include "backends/target.h"
+#include "base/error.h"
+#include "base/map.h"
+
+/* What is looked for, and the best of what was found so far. */
+struct search {
+	struct node *node;
+	const struct target *target;
+	struct stat file; /* of the socket; st_ino 0: it has none */
+	struct listeners listeners;
+	pid_t owner;
+	uid_t owner_uid;
+	uint64_t start_time; /* of the owner */
+};
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_abstract(const struct target *target)
+{
+	return target->path && target->path[0] == '@';
+}
+
+/* The socket's file; a name that leads elsewhere is not followed. */
+static int find_file(struct search *search, struct error *error)
+{
+	const char *path = search->target->path;
+
+	if (lstat(path, &search->file) < 0 && errno == ENOENT)
+		return error_set(error,
+				 "There is no socket %s: its program may have ended, or did not "
+				 "open it yet.",
+				 path);
+	if (search->file.st_ino == 0)
+		return error_set_errno(error, errno, "%s cannot be looked at", path);
+	if (S_ISLNK(search->file.st_mode))
+		return error_set(error,
+				 "%s is a symbolic link, which anybody may have put there; name "
+				 "the socket itself.",
+				 path);
+	if (!S_ISSOCK(search->file.st_mode))
+		return error_set(error, "%s is no socket.", path);
+	return 0;
+}
+
+/* Whether the name that pid gave to its socket leads to that file. */
+static bool is_file(const struct search *search, pid_t pid, const char *path)
+{
+	char seen[PATH_MAX];
+	struct stat about;
+	int length = snprintf(seen, sizeof(seen), "%d/%s/%s", (int)pid,
+			      path[0] == '/' ? "root" : "cwd", path);
+
+	return length < (int)sizeof(seen) &&
+	       fstatat(node_procfs(search->node)->fd, seen, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       about.st_dev == search->file.st_dev && about.st_ino == search->file.st_ino;
+}
+
+/*
+ * Whether it is this one of several that were bound to the path, one after
+ * the other; true where the kernel does not say.
+ */
+static bool is_reached(const struct search *search, const struct listener *listener)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < search->listeners.count; i++) {
+		const char *path = search->listeners.items[i].path;
+
+		count += path && strcmp(path, listener->path) == 0;
+	}
+	return count < 2 || unixdiag_is_bound(listener->inode, search->file.st_ino) != 0;
+}
+
+static bool is_sought(const struct search *search, const struct listener *listener)
+{
+	const struct target *target = search->target;
+
+	if (target->port > 0)
+		return !listener->path && listener->port == target->port;
+	if (!listener->path)
+		return false;
+	if (is_abstract(target))
+		return strcmp(listener->path, target->path) == 0;
+	return strcmp(last_part(listener->path), last_part(target->path)) == 0;
+}
+
+/* Not the owner of /proc/PID, which is root where it has changed its user. */
+static uid_t read_uid(struct procfs *procfs, pid_t pid)
+{
+	return (uid_t)procfs_status(procfs, pid, "Uid", (uid_t)-1);
+}
+
+/* The oldest of those that hold it: the others inherited it. */
+static void consider(struct search *search, pid_t pid)
+{
+	struct procfs *procfs = node_procfs(search->node);
+	struct procfs_stat stat;
+
+	if (procfs_stat(procfs, pid, &stat) < 0 || procfs_has_ended(&stat) ||
+	    (search->owner && stat.start_time >= search->start_time))
+		return;
+	search->owner_uid = read_uid(procfs, pid);
+	search->owner = pid;
+	search->start_time = stat.start_time;
+}
+
+static void look_at(struct search *search, pid_t pid)
+{
+	struct map *held = listeners_held(node_procfs(search->node), pid);
+
+	if (!held)
+		return;
+	for (size_t i = 0; i < search->listeners.count; i++) {
+		const struct listener *listener = &search->listeners.items[i];
+
+		if (is_sought(search, listener) && map_find(held, listener->inode) &&
+		    (search->file.st_ino == 0 ||
+		     (is_file(search, pid, listener->path) && is_reached(search, listener))))
+			consider(search, pid);
+	}
+	map_free(held);
+}
+
+/* Ranks first: what else holds their socket is of no interest. */
+static void find_holder(struct search *search)
+{
+	struct pid_list list = { .pids = NULL };
+	pid_t *pids;
+	size_t count;
+
+	roster_list(node_roster(search->node), &list);
+	for (size_t i = 0; i < list.count; i++)
+		look_at(search, list.pids[i]);
+	pid_list_clear(&list);
+	if (search->owner || procfs_list(node_procfs(search->node), &pids, &count) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		look_at(search, pids[i]);
+	free(pids);
+}
+
+/* The path as the process names it that listens there. */
+static const char *inner_path(const struct target *target)
+{
+	int length = 0;
+	int pid;
+
+	if (sscanf(target->path, "/proc/%d/root%n", &pid, &length) == 1 && length > 0 &&
+	    target->path[length] == '/')
+		return target->path + length;
+	return target->path;
+}
+
+/* Lends what listens there by its name alone; NULL: none. */
+static const struct listener *find_named(const struct search *search)
+{
+	const struct target *target = search->target;
+
+	for (size_t i = 0; i < search->listeners.count; i++) {
+		const struct listener *listener = &search->listeners.items[i];
+
+		if (is_sought(search, listener) &&
+		    (!target->path || strcmp(listener->path, inner_path(target)) == 0))
+			return listener;
+	}
+	return NULL;
+}
+
+static bool has_sought(const struct search *search)
+{
+	for (size_t i = 0; i < search->listeners.count; i++)
+		if (is_sought(search, &search->listeners.items[i]))
+			return true;
+	return false;
+}
+
+static int read_listeners(struct search *search, struct error *error)
+{
+	struct procfs *procfs = node_procfs(search->node);
+	pid_t pid = getpid();
+	int inner;
+	int result;
+
+	/* How a socket in a container is named. */
+	if (search->target->path && sscanf(search->target->path, "/proc/%d/", &inner) == 1 &&
+	    inner > 0)
+		pid = inner;
+	if (search->target->path)
+		result = listeners_add_unix(&search->listeners, procfs, pid, NULL);
+	else
+		result = listeners_add_tcp(&search->listeners, procfs, pid);
+	if (result < 0)
+		return error_set_errno(error, errno, "Who listens at %s cannot be seen",
+				       search->target->text);
+	return 0;
+}
+
+/*
+ * Nobody that we see holds it: who made it says why. A port that is root's may
+ * well lead elsewhere, into a container.
+ */
+static int explain_hidden(const struct search *search, struct error *error)
+{
+	const struct listener *named = find_named(search);
+	uid_t uid;
+
+	if (!named)
+		return error_set(error,
+				 "No process listens at %s: the program that opened it has ended, "
+				 "or did not open it yet.",
+				 search->target->text);
+	uid = search->file.st_ino ? search->file.st_uid : named->uid;
+	if (uid == 0 && search->target->port > 0)
+		return 0;
+	if (uid == geteuid() || uid == (uid_t)-1)
+		return error_set(error,
+				 "The process that listens at %s cannot be seen: it may be in "
+				 "another container.",
+				 search->target->text);
+	return error_set(error,
+			 "%s was put there by user %u, who is not you (%u): it is left alone.",
+			 search->target->text, uid, geteuid());
+}
+
+static int check_file(const struct search *search, struct error *error)
+{
+	const char *path = search->target->path;
+	char *why = socketfile_distrust(path, path, search->owner_uid);
+
+	if (!why)
+		return 0;
+	error_set(error, "%s", why);
+	free(why);
+	return -1;
+}
+
+/* The file must be the process's, and the process ours or a rank. */
+static int check_owner(const struct search *search, struct error *error)
+{
+	uid_t uid = search->owner_uid;
+
+	if (search->file.st_ino != 0 && check_file(search, error) < 0)
+		return -1;
+	if (uid == geteuid() || roster_find(node_roster(search->node), search->owner))
+		return 0;
+	return error_set(error,
+			 "%s was put there by user %u (process %d), who is not you (%u): it is "
+			 "left alone. To debug that process all the same, name it with --pid.",
+			 search->target->text, uid, (int)search->owner, geteuid());
+}
+
+/* Not what only passes bytes on to another machine (ssh -L). */
+static bool is_python(struct search *search)
+{
+	struct scan_entry *entry;
+	struct scan scan;
+	bool is_it;
+
+	scan_init(&scan, node_procfs(search->node));
+	entry = scan_find(&scan, search->owner);
+	is_it = entry && entry->is_python;
+	scan_clear(&scan);
+	return is_it;
+}
+
+static int find_owner(struct search *search, struct error *error)
+{
+	if (search->target->path && !is_abstract(search->target) && find_file(search, error) < 0)
+		return -1;
+	if (read_listeners(search, error) < 0)
+		return -1;
+	if (has_sought(search))
+		find_holder(search);
+	if (search->owner == 0)
+		return explain_hidden(search, error);
+	if (check_owner(search, error) < 0)
+		return -1;
+	if (search->target->port > 0 && !is_python(search))
+		search->owner = 0;
+	return 0;
+}
+
+/* Names of this machine for itself. */
+static bool is_here(const char *host)
+{
+	struct in_addr address;
+
+	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+	       (inet_pton(AF_INET, host, &address) == 1 &&
+		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+int finder_owner(struct node *node, const struct target *target, pid_t *owner, struct error *error)
+{
+	struct search search = { .node = node, .target = target };
+	int result;
+
+	*owner = 0;
+	if (target->host && !is_here(target->host))
+		return 0;
+	result = find_owner(&search, error);
+	listeners_clear(&search.listeners);
+	*owner = search.owner;
+	return result;
+}
+
+static bool is_user_of(uid_t uid, pid_t pid)
+{
+	struct procfs procfs;
+	bool is_its;
+
+	if (pid == 0 || procfs_open(&procfs, NULL) < 0)
+		return false;
+	is_its = read_uid(&procfs, pid) == uid;
+	procfs_close(&procfs);
+	return is_its;
+}
+
+int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error)
+{
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return error_set_errno(error, errno,
+				       "Who is at the other end of the socket cannot be seen");
+	/* A TCP connection has no such thing. */
+	if (peer.uid == (uid_t)-1)
+		return 0;
+	/* Root may do anything anyway. */
+	if (peer.uid != expected_uid && peer.uid != 0 && !is_user_of(peer.uid, expected_pid))
+		return error_set(error,
+				 "The socket is user %u's, not user %u's: it is left alone, and "
+				 "nothing was sent.",
+				 peer.uid, expected_uid);
+	/* 0: it is in a container that is none below ours. */
+	if (peer.pid == 0 || expected_pid == 0 || peer.pid == expected_pid)
+		return 0;
+	/* Who listened first may have ended and left it to its child. */
+	if (kill(peer.pid, 0) < 0 && errno == ESRCH)
+		return 0;
+	return error_set(error,
+			 "The socket is now process %d's, no longer process %d's: it is left "
+			 "alone, and nothing was sent.",
+			 (int)peer.pid, (int)expected_pid);
+}

@@ -1,0 +1,339 @@
+/*
+ * pdb-finder: how a look goes.
+ *
+ * The listening sockets of each network are read once; by name most looks end
+ * there. Only a socket that is seen for the first time makes it read the
+ * descriptors of the processes in that network, to learn whose it is; that is
+ * kept by its inode as long as it and the process live. Of a process that
+ * holds one, more is learnt at once; of the others in their second look, so
+ * that who asks once pays for no more than one file and a few folders.
+ */
+#include "backends/pdb/pdb-finder.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/linux/pid-list.h"
+#include "backends/linux/procfs.h"
+#include "backends/node.h"
+#include "backends/pdb/listening-sockets.h"
+#include "backends/pdb/pdb-listener.h"
+#include "backends/pdb/pdb-networks.h"
+#include "backends/pdb/pdb-programs.h"
+#include "backends/pdb/pdb-scan-state.h"
+#include "backends/pdb/socket-dir-cache.h"
+#include "backends/process-table.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "protocol/debugger.h"
+#include "protocol/process.h"
+
+struct finder {
+	struct node *node;
+	struct map *states; /* pid -> struct pdb_scan_state */
+	struct networks *networks;
+	struct socket_dir_cache *cache;
+	bool has_new_process; /* in this look */
+	bool is_asked;	      /* it tells of all there are */
+};
+
+static void free_state(void *value)
+{
+	pdb_scan_state_clear(value);
+	free(value);
+}
+
+struct finder *finder_new(struct node *node)
+{
+	struct finder *finder = xcalloc(1, sizeof(*finder));
+
+	finder->node = node;
+	finder->states = map_new(free_state);
+	finder->networks = networks_new(node_procfs(node));
+	finder->cache = socket_dir_cache_new();
+	return finder;
+}
+
+void finder_free(struct finder *finder)
+{
+	if (!finder)
+		return;
+	socket_dir_cache_free(finder->cache);
+	networks_free(finder->networks);
+	map_free(finder->states);
+	free(finder);
+}
+
+static struct pdb_scan_state *take_state(struct finder *finder, const struct process *process)
+{
+	uint64_t key = (uint64_t)process->pid;
+	struct pdb_scan_state *state = map_find(finder->states, key);
+
+	if (!state || state->start_time != process->start_time) {
+		state = xcalloc(1, sizeof(*state));
+		pdb_scan_state_init(state, process);
+		map_put(finder->states, key, state);
+		finder->has_new_process = true;
+	}
+	pdb_scan_state_update(state, process,
+			      roster_files(node_roster(finder->node), process->pid));
+	return state;
+}
+
+/* What stands for a process on another machine is none. */
+static void take_states(struct finder *finder)
+{
+	struct roster *roster = node_roster(finder->node);
+	struct pid_list list = { .pids = NULL };
+
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		struct pdb_scan_state *state;
+
+		if (list.pids[i] >= PROCESS_FIRST_STANDIN)
+			continue;
+		state = take_state(finder, roster_find(roster, list.pids[i]));
+		if (++state->looks > 1)
+			pdb_scan_state_learn(state, node_procfs(finder->node));
+	}
+	pid_list_clear(&list);
+}
+
+static void add_pid(uint64_t key, void *value, void *data)
+{
+	(void)value;
+	pid_list_add(data, (pid_t)key);
+}
+
+static void drop_states(struct finder *finder)
+{
+	struct pid_list list = { .pids = NULL };
+
+	map_each(finder->states, add_pid, &list);
+	for (size_t i = 0; i < list.count; i++)
+		if (!roster_find(node_roster(finder->node), list.pids[i]))
+			map_remove(finder->states, (uint64_t)list.pids[i]);
+	pid_list_clear(&list);
+}
+
+/* Two sockets of one path: it leads to the later one. */
+static void find_twin(struct pdb_listener *found, const struct listeners *listeners, pid_t pid)
+{
+	for (size_t i = 0; i < listeners->count; i++) {
+		const struct listener *other = &listeners->items[i];
+
+		if (other->path && other->holder != pid &&
+		    strcmp(other->path, found->listener->path) == 0) {
+			found->has_twin = true;
+			found->twin_pid = other->holder;
+		}
+	}
+}
+
+/* The best of the process's sockets with a name; false: it has none. */
+static bool find_path(const struct pdb_scan_state *state, const struct listeners *listeners,
+		      struct pdb_listener *found)
+{
+	*found = (struct pdb_listener){ .listener = NULL };
+	for (size_t i = 0; i < listeners->count; i++) {
+		const struct listener *listener = &listeners->items[i];
+
+		if (!listener->path || listener->holder != state->pid)
+			continue;
+		found->more += found->listener != NULL;
+		if (!found->listener || pdb_listener_compare(state, listener, found->listener) > 0)
+			found->listener = listener;
+	}
+	if (found->listener)
+		find_twin(found, listeners, state->pid);
+	return found->listener;
+}
+
+/*
+ * The newest port that the process's first thread waits at, else any thread:
+ * PyTorch's store has one that polls for the ranks.
+ */
+static void find_newest(struct procfs *procfs, const struct pdb_scan_state *state,
+			const struct listeners *listeners, struct map *held, bool is_thorough,
+			struct pdb_listener *found)
+{
+	for (size_t i = 0; i < listeners->count; i++) {
+		const struct listener *listener = &listeners->items[i];
+
+		if (!listener->path && map_find(held, listener->inode) &&
+		    (!found->listener || listener->inode > found->listener->inode) &&
+		    listeners_is_accepting(procfs, state->pid, listener->inode, is_thorough))
+			found->listener = listener;
+	}
+}
+
+/* The port that a thread of the process waits at; false: none. */
+static bool find_port(const struct finder *finder, const struct pdb_scan_state *state,
+		      const struct listeners *listeners, struct pdb_listener *found)
+{
+	struct procfs *procfs = node_procfs(finder->node);
+	struct map *held;
+
+	*found = (struct pdb_listener){ .listener = NULL };
+	if (!state->server || !state->server->has_port)
+		return false;
+	held = listeners_held(procfs, state->pid);
+	if (held)
+		find_newest(procfs, state, listeners, held, false, found);
+	if (held && !found->listener)
+		find_newest(procfs, state, listeners, held, true, found);
+	map_free(held);
+	return found->listener;
+}
+
+struct file_search {
+	const struct finder *finder;
+	struct pdb_scan_state *state;
+	const struct listeners *listeners;
+	struct debugger *debugger;
+};
+
+/* Who was put there by somebody else is told of before what is stale. */
+static void look_at_file(const char *path, const char *seen, void *data)
+{
+	const struct file_search *search = data;
+	bool is_served = false;
+	struct debugger found;
+
+	for (size_t i = 0; i < search->listeners->count; i++) {
+		const struct listener *listener = &search->listeners->items[i];
+
+		if (!listener->path || strcmp(listener->path, seen) != 0)
+			continue;
+		if (listener->holder)
+			return;
+		is_served = true;
+	}
+	debugger_init(&found);
+	if (pdb_listener_describe_file(path, is_served, search->state,
+				       node_procfs(search->finder->node), &found) &&
+	    (search->debugger->state == DEBUGGER_NONE ||
+	     (search->debugger->state == DEBUGGER_STALE && found.state == DEBUGGER_REFUSED))) {
+		debugger_clear(search->debugger);
+		*search->debugger = found;
+	} else {
+		debugger_clear(&found);
+	}
+}
+
+/* Into an initialised debugger. */
+static void describe(struct finder *finder, struct pdb_scan_state *state, struct debugger *debugger)
+{
+	const struct listeners *listeners = networks_find(finder->networks, state);
+	struct file_search search = {
+		.finder = finder,
+		.state = state,
+		.listeners = listeners,
+		.debugger = debugger,
+	};
+	struct pdb_listener found;
+
+	if (find_path(state, listeners, &found) || find_port(finder, state, listeners, &found)) {
+		/* Names are the process's own: where they lead is needed. */
+		pdb_scan_state_learn(state, node_procfs(finder->node));
+		pdb_listener_describe(&found, state, node_procfs(finder->node), debugger);
+		state->reported = found.listener->inode;
+		return;
+	}
+	socket_dir_cache_each(finder->cache, state, look_at_file, &search);
+}
+
+/* Tells when it is not what was told last. */
+static void tell(struct finder *finder, struct pdb_scan_state *state,
+		 const struct debugger *debugger)
+{
+	bool is_none = debugger->state == DEBUGGER_NONE;
+	json_t *json = debugger_to_json(debugger);
+	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+	bool is_new = state->told ? strcmp(state->told, text) != 0 : !is_none;
+
+	json_decref(json);
+	if (is_new || (finder->is_asked && !is_none))
+		node_emit_debugger(finder->node, state->pid, debugger);
+	state->is_waiting = debugger->state == DEBUGGER_WAITING;
+	free(state->told);
+	state->told = is_none ? NULL : xstrdup(text);
+	free(text);
+}
+
+static void look_at(uint64_t pid, void *value, void *data)
+{
+	struct finder *finder = data;
+	struct pdb_scan_state *state = value;
+	const struct debugger *ours =
+		connections_debugger(node_connections(finder->node), (pid_t)pid);
+	bool is_lost = ours && ours->state != DEBUGGER_NONE;
+	struct debugger debugger;
+
+	if (ours && debugger_is_ours(ours)) {
+		state->taken = state->reported;
+		free(state->told);
+		state->told = NULL;
+		state->is_waiting = false;
+		return;
+	}
+	debugger_init(&debugger);
+	describe(finder, state, &debugger);
+	/* What became of one that we had is told by who had it. */
+	if (!is_lost || debugger.state == DEBUGGER_WAITING)
+		tell(finder, state, &debugger);
+	debugger_clear(&debugger);
+}
+
+void finder_look(struct finder *finder, bool is_asked)
+{
+	finder->is_asked = is_asked;
+	finder->has_new_process = false;
+	drop_states(finder);
+	take_states(finder);
+	networks_read(finder->networks, finder->states, finder->has_new_process);
+	socket_dir_cache_begin(finder->cache);
+	map_each(finder->states, look_at, finder);
+}
+
+void finder_note(struct finder *finder, pid_t pid)
+{
+	struct roster *roster = node_roster(finder->node);
+	const struct process *process = roster_find(roster, pid);
+	struct pdb_scan_state *state = map_find(finder->states, (uint64_t)pid);
+	const struct server *before;
+
+	if (!state || !process || state->is_waiting)
+		return;
+	before = state->server;
+	pdb_scan_state_update(state, process, roster_files(roster, pid));
+	if (!state->server || state->server == before || !state->server->has_port)
+		return;
+	finder->is_asked = false;
+	networks_read(finder->networks, finder->states, false);
+	socket_dir_cache_begin(finder->cache);
+	look_at((uint64_t)pid, state, finder);
+}
+
+void finder_describe(struct node *node, const struct process *process, struct debugger *debugger)
+{
+	struct finder *finder = finder_new(node);
+	struct pdb_scan_state *state = take_state(finder, process);
+
+	pdb_scan_state_learn(state, node_procfs(node));
+	networks_read(finder->networks, finder->states, true);
+	socket_dir_cache_begin(finder->cache);
+	describe(finder, state, debugger);
+	finder_free(finder);
+}
+
+bool finder_can_see(struct node *node, pid_t pid)
+{
+	struct map *held = listeners_held(node_procfs(node), pid);
+
+	map_free(held);
+	return held != NULL;
+}

@@ -1,0 +1,192 @@
+#include "backends/pdb/pdb-networks.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/linux/procfs.h"
+#include "backends/pdb/listening-sockets.h"
+#include "backends/pdb/pdb-programs.h"
+#include "backends/pdb/pdb-scan-state.h"
+#include "backends/pdb/socket-file.h"
+#include "base/alloc.h"
+#include "base/map.h"
+
+struct network {
+	struct listeners listeners;
+	bool has_ports;	  /* those of TCP are there, too */
+	bool has_unknown; /* whose one of them is has to be looked for */
+};
+
+struct holder {
+	pid_t pid; /* 0: none of the states */
+	uint64_t start_time;
+};
+
+struct networks {
+	struct procfs *procfs;
+	struct map *networks; /* struct pdb_scan_state's -> struct network */
+	struct map *holders;  /* inode -> struct holder */
+	/* While it reads: */
+	const struct map *states;
+	struct map *known; /* the holders before */
+	bool has_new;
+	bool has_unread; /* some holder was not seen for a failed reading */
+	bool had_unread; /* the same of the look before */
+};
+
+static void free_network(void *value)
+{
+	struct network *network = value;
+
+	listeners_clear(&network->listeners);
+	free(network);
+}
+
+struct networks *networks_new(struct procfs *procfs)
+{
+	struct networks *networks = xcalloc(1, sizeof(*networks));
+
+	networks->procfs = procfs;
+	networks->networks = map_new(free_network);
+	networks->holders = map_new(free);
+	return networks;
+}
+
+void networks_free(struct networks *networks)
+{
+	if (!networks)
+		return;
+	map_free(networks->networks);
+	map_free(networks->holders);
+	free(networks);
+}
+
+/* The process that was looked at first may end any time; we do not. */
+static pid_t choose_pid(const struct pdb_scan_state *state)
+{
+	return state->network == 0 ? getpid() : state->pid;
+}
+
+/* One that cannot be read has nothing that listens. */
+static void read_network(uint64_t pid, void *value, void *data)
+{
+	struct networks *networks = data;
+	const struct pdb_scan_state *state = value;
+	struct network *network = map_find(networks->networks, state->network);
+
+	(void)pid;
+	if (!network) {
+		network = xcalloc(1, sizeof(*network));
+		map_put(networks->networks, state->network, network);
+		listeners_add_unix(&network->listeners, networks->procfs, choose_pid(state),
+				   socketfile_is_debugger);
+	}
+	if (state->server && state->server->has_port && !network->has_ports) {
+		network->has_ports = true;
+		listeners_add_tcp(&network->listeners, networks->procfs, choose_pid(state));
+	}
+}
+
+/* Whose it was is still true; false: that has to be looked for. */
+static bool keep_holder(const struct networks *networks, const struct holder *known)
+{
+	const struct pdb_scan_state *state;
+
+	if (!known)
+		return false;
+	if (known->pid == 0)
+		return !networks->has_new && !networks->had_unread;
+	state = map_find(networks->states, (uint64_t)known->pid);
+	return state && state->start_time == known->start_time;
+}
+
+/* Ports are many, and whose they are is asked of a few processes only. */
+static void recall_holders(uint64_t id, void *value, void *data)
+{
+	struct networks *networks = data;
+	struct network *network = value;
+
+	(void)id;
+	for (size_t i = 0; i < network->listeners.count; i++) {
+		const struct listener *listener = &network->listeners.items[i];
+		struct holder *known = map_find(networks->known, listener->inode);
+		struct holder *holder;
+
+		if (!listener->path)
+			continue;
+		holder = xcalloc(1, sizeof(*holder));
+		map_put(networks->holders, listener->inode, holder);
+		if (keep_holder(networks, known))
+			*holder = *known;
+		else
+			network->has_unknown = true;
+	}
+}
+
+/* The oldest of those that hold it: the others inherited it. */
+static void find_held(uint64_t pid, void *value, void *data)
+{
+	struct networks *networks = data;
+	const struct pdb_scan_state *state = value;
+	const struct network *network = map_find(networks->networks, state->network);
+	struct map *held;
+
+	if (!network->has_unknown)
+		return;
+	held = listeners_held(networks->procfs, (pid_t)pid);
+	if (!held && networks->procfs->unread)
+		networks->has_unread = true;
+	for (size_t i = 0; held && i < network->listeners.count; i++) {
+		uint64_t inode = network->listeners.items[i].inode;
+		struct holder *holder = map_find(networks->holders, inode);
+
+		if (!holder || !map_find(held, inode) ||
+		    (holder->pid && holder->start_time <= state->start_time))
+			continue;
+		holder->pid = (pid_t)pid;
+		holder->start_time = state->start_time;
+	}
+	map_free(held);
+}
+
+static void note_holders(uint64_t id, void *value, void *data)
+{
+	const struct networks *networks = data;
+	struct network *network = value;
+
+	(void)id;
+	for (size_t i = 0; i < network->listeners.count; i++) {
+		struct listener *listener = &network->listeners.items[i];
+		const struct holder *holder = map_find(networks->holders, listener->inode);
+
+		listener->holder = holder ? holder->pid : 0;
+	}
+}
+
+void networks_read(struct networks *networks, const struct map *states, bool has_new)
+{
+	networks->states = states;
+	networks->has_new = has_new;
+	networks->had_unread = networks->has_unread;
+	networks->has_unread = false;
+	networks->known = networks->holders;
+	networks->holders = map_new(free);
+	map_free(networks->networks);
+	networks->networks = map_new(free_network);
+	map_each(states, read_network, networks);
+	map_each(networks->networks, recall_holders, networks);
+	map_each(states, find_held, networks);
+	map_each(networks->networks, note_holders, networks);
+	map_free(networks->known);
+	networks->known = NULL;
+	networks->states = NULL;
+}
+
+const struct listeners *networks_find(const struct networks *networks,
+				      const struct pdb_scan_state *state)
+{
+	const struct network *network = map_find(networks->networks, state->network);
+
+	return network ? &network->listeners : NULL;
+}

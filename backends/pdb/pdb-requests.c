@@ -1,0 +1,404 @@
+#include "backends/pdb/pdb-requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/pdb/pdb-bindings.h"
+#include "backends/pdb/pdb-stop.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "protocol/sample.h"
+#include "protocol/variable.h"
+
+/* A terminal's line discipline takes no longer ones. */
+#define LINE_MAXIMUM 4000
+#define ADDRESSES_MAXIMUM 100000
+
+struct row {
+	/* Fills in question, line or both. */
+	int (*begin)(struct session *session, struct order *order, struct error *error);
+	/* NULL: the body is empty. It gives NULL and a sentence itself. */
+	json_t *(*body)(struct session *session, const struct order *order, const json_t *answer,
+			struct error *error);
+	const char *command; /* of a step; NULL: it is none */
+	enum resumed_by resumes;
+};
+
+static int64_t get_number(const struct order *order, const char *key)
+{
+	return json_get_integer(order->request.body, key, 0);
+}
+
+static json_t *make_question(const char *what)
+{
+	json_t *question = json_object();
+
+	json_set_text(question, "do", what);
+	return question;
+}
+
+static int get_depth(const struct session *session, const struct order *order, int *depth,
+		     struct error *error)
+{
+	int64_t asked = json_get_integer(order->request.body, "depth", stop_index(session->stop));
+
+	if (asked < 0 || asked >= stop_frame_count(session->stop))
+		return error_set(error, "There is no such frame any more; the stack has changed.");
+	*depth = (int)asked;
+	return 0;
+}
+
+static int add_depth(const struct session *session, struct order *order, struct error *error)
+{
+	int depth;
+
+	if (get_depth(session, order, &depth, error) < 0)
+		return -1;
+	json_object_set_new(order->question, "depth", json_integer(depth));
+	return 0;
+}
+
+/* The frame that is looked at is the debugger's own first. */
+static int select_frame(const struct session *session, struct order *order, struct error *error)
+{
+	int depth;
+
+	if (get_depth(session, order, &depth, error) < 0)
+		return -1;
+	if (depth == stop_index(session->stop))
+		return 0;
+	order->question = make_question("select");
+	json_object_set_new(order->question, "depth", json_integer(depth));
+	return 0;
+}
+
+static int begin_variables(struct session *session, struct order *order, struct error *error)
+{
+	const json_t *body = order->request.body;
+	uint64_t address = json_get_hex(body, "address");
+
+	order->question = make_question(address ? "children" : "variables");
+	json_object_set_new(order->question, "start", json_integer(get_number(order, "start")));
+	if (!address)
+		return add_depth(session, order, error);
+	json_set_hex(order->question, "address", address);
+	json_set_text(order->question, "type", json_get_string(body, "type", NULL));
+	return 0;
+}
+
+static int begin_source(struct session *session, struct order *order, struct error *error)
+{
+	(void)session;
+	(void)error;
+	order->question = make_question("source");
+	json_set_text(order->question, "file", json_get_string(order->request.body, "path", ""));
+	return 0;
+}
+
+static bool is_for_prompt(const struct order *order)
+{
+	const char *context = json_get_string(order->request.body, "context", "watch");
+
+	return strcmp(context, "repl") == 0;
+}
+
+static int begin_evaluate(struct session *session, struct order *order, struct error *error)
+{
+	const char *text = json_get_string(order->request.body, "expression", "");
+
+	if (is_for_prompt(order)) {
+		if (strpbrk(text, "\r\n") || strlen(text) > LINE_MAXIMUM)
+			return error_set(error,
+					 "A line for the debugger is one line of at most %d bytes.",
+					 LINE_MAXIMUM);
+		order->line = xasprintf("%s\n", text);
+		return select_frame(session, order, error);
+	}
+	if (!text[0])
+		return error_set(error, "There is no expression.");
+	order->question = make_question("evaluate");
+	json_set_text(order->question, "expression", text);
+	return add_depth(session, order, error);
+}
+
+static int begin_breakpoints(struct session *session, struct order *order, struct error *error)
+{
+	const json_t *breakpoints = json_object_get(order->request.body, "breakpoints");
+
+	(void)session;
+	(void)error;
+	order->question = make_question("breakpoints");
+	json_object_set(order->question, "breakpoints", (json_t *)breakpoints);
+	return 0;
+}
+
+static int begin_step(struct session *session, struct order *order, struct error *error);
+
+static json_t *make_bindings(struct session *session, const struct order *order,
+			     const json_t *answer, struct error *error)
+{
+	(void)order;
+	(void)error;
+	bindings_set(&session->debugger, answer);
+	return bindings_to_json(&session->debugger);
+}
+
+/* What was told of by an address can be opened by it. */
+static void note_address(struct session *session, uint64_t address)
+{
+	if (address != 0 && map_count(session->addresses) < ADDRESSES_MAXIMUM)
+		map_put(session->addresses, address, session);
+}
+
+/* What cannot be opened has no number of children (variable.h). */
+static void drop_no_children(json_t *variable)
+{
+	if (json_get_integer(variable, "children", -1) < 0)
+		json_object_del(variable, "children");
+}
+
+static json_t *make_variables(struct session *session, const struct order *order,
+			      const json_t *answer, struct error *error)
+{
+	struct variable_list list = { .total = -1 };
+	json_t *items = json_object_get(answer, "variables");
+	json_t *body;
+
+	for (size_t i = 0; i < json_array_size(items); i++)
+		drop_no_children(json_array_get(items, i));
+	if (variable_list_from_json(&list, answer, error) < 0) {
+		variable_list_clear(&list);
+		return NULL;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		note_address(session, list.items[i].address);
+	body = variable_list_to_json(&list);
+	variable_list_clear(&list);
+	json_object_set_new(body, "pid", json_integer(session->base.pid));
+	json_object_set_new(body, "tid", json_integer(session->debugger.tid));
+	json_object_set_new(body, "depth",
+			    json_integer(json_get_integer(order->request.body, "depth", -1)));
+	json_set_hex(body, "address", json_get_hex(order->request.body, "address"));
+	json_object_set_new(body, "epoch", json_integer((json_int_t)session->epoch));
+	json_object_set_new(body, "start", json_integer(get_number(order, "start")));
+	json_set_text(body, "exactness", exactness_name(EXACT));
+	return body;
+}
+
+static json_t *make_source(struct session *session, const struct order *order, const json_t *answer,
+			   struct error *error)
+{
+	json_t *body = json_object();
+
+	(void)error;
+	json_object_set_new(body, "pid", json_integer(session->base.pid));
+	json_set_text(body, "path", json_get_string(order->request.body, "path", ""));
+	json_set_text(body, "content", json_get_string(answer, "content", NULL));
+	json_object_set_new(body, "changed", json_false());
+	return body;
+}
+
+static json_t *make_result(struct session *session, const struct order *order, const json_t *answer,
+			   struct error *error)
+{
+	uint64_t address = json_get_hex(answer, "address");
+	json_t *body = json_object();
+
+	(void)order;
+	(void)error;
+	json_set_text(body, "result", json_get_string(answer, "result", ""));
+	json_set_text(body, "type", json_get_string(answer, "type", NULL));
+	json_set_hex(body, "address", address);
+	if (json_get_integer(answer, "children", -1) >= 0)
+		json_object_set(body, "children", json_object_get(answer, "children"));
+	else
+		json_set_text(body, "children", NULL);
+	json_set_text(body, "output", json_get_string(answer, "output", ""));
+	note_address(session, address);
+	return body;
+}
+
+/* clang-format off */
+static const struct row rows[REQUEST_KIND_COUNT] = {
+	[REQUEST_VARIABLES] = { .begin = begin_variables, .body = make_variables },
+	[REQUEST_SOURCE] = { .begin = begin_source, .body = make_source },
+	[REQUEST_EVALUATE] = { .begin = begin_evaluate, .body = make_result,
+			       .resumes = RESUMED_BY_TYPING },
+	[REQUEST_CONTINUE] = { .begin = begin_step, .command = "c",
+			       .resumes = RESUMED_BY_CONTINUE },
+	[REQUEST_NEXT] = { .begin = begin_step, .command = "n",
+			   .resumes = RESUMED_BY_STEP },
+	[REQUEST_STEP_IN] = { .begin = begin_step, .command = "s",
+			      .resumes = RESUMED_BY_STEP },
+	[REQUEST_STEP_OUT] = { .begin = begin_step, .command = "r",
+			       .resumes = RESUMED_BY_STEP },
+	[REQUEST_UNTIL] = { .begin = begin_step, .command = "until",
+			    .resumes = RESUMED_BY_STEP },
+	[REQUEST_JUMP] = { .begin = begin_step, .command = "j",
+			   .resumes = RESUMED_BY_STEP },
+	[REQUEST_TERMINATE] = { .begin = begin_step, .command = "q",
+				.resumes = RESUMED_BY_QUIT },
+	[REQUEST_SET_BREAKPOINTS] = { .begin = begin_breakpoints,
+				      .body = make_bindings },
+	[REQUEST_TERMINAL_INPUT] = { .resumes = RESUMED_BY_TYPING },
+};
+/* clang-format on */
+
+static int begin_step(struct session *session, struct order *order, struct error *error)
+{
+	int64_t line = get_number(order, "line");
+
+	order->line = line > 0 ? xasprintf("%s %d\n", rows[order->kind].command, (int)line)
+			       : xasprintf("%s\n", rows[order->kind].command);
+	if (session->debugger.is_post_mortem || order->kind == REQUEST_TERMINATE)
+		return 0;
+	return select_frame(session, order, error);
+}
+
+static struct order *order_make(enum request_kind kind)
+{
+	struct order *order = xcalloc(1, sizeof(*order));
+
+	order->kind = kind;
+	return order;
+}
+
+void order_free(struct order *order)
+{
+	if (!order)
+		return;
+	message_clear(&order->request);
+	json_decref(order->question);
+	free(order->line);
+	free(order);
+}
+
+struct order *order_new(struct session *session, enum request_kind kind,
+			const struct message *request, struct error *error)
+{
+	struct order *order = order_make(kind);
+
+	message_make_request(&order->request, request->name, json_incref(request->body));
+	order->request.seq = request->seq;
+	if (rows[kind].begin(session, order, error) == 0)
+		return order;
+	order_free(order);
+	return NULL;
+}
+
+struct order *order_new_line(const char *line)
+{
+	struct order *order = order_make(REQUEST_TERMINAL_INPUT);
+
+	order->line = xstrdup(line);
+	return order;
+}
+
+struct order *order_new_breakpoints(json_t *owned_breakpoints)
+{
+	struct order *order = order_make(REQUEST_SET_BREAKPOINTS);
+
+	order->question = make_question("breakpoints");
+	json_object_set_new(order->question, "breakpoints", owned_breakpoints);
+	return order;
+}
+
+enum resumed_by order_resumes(const struct order *order)
+{
+	return rows[order->kind].resumes;
+}
+
+/* "until LINE" resumes only where LINE is after the current line. */
+static bool is_refused_until(const struct session *session, const struct order *order)
+{
+	int64_t line = get_number(order, "line");
+	int depth;
+
+	if (order->kind != REQUEST_UNTIL || line <= 0)
+		return false;
+	return session->debugger.is_post_mortem || get_depth(session, order, &depth, NULL) < 0 ||
+	       line <= stop_line(session->stop, depth);
+}
+
+/* The others are told by the next stop. */
+bool order_waits(const struct session *session, const struct order *order)
+{
+	return order->kind == REQUEST_EVALUATE || order->kind == REQUEST_JUMP ||
+	       is_refused_until(session, order);
+}
+
+static const char *const commands[] = {
+	"c", "cont",   "continue", "n",	    "next", "s",    "step",
+	"r", "return", "unt",	   "until", "q",    "quit", "exit",
+};
+
+bool order_is_command(const struct order *order)
+{
+	const char *line = order->line + strspn(order->line, " ");
+	size_t length = strcspn(line, " \n");
+
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		if (strlen(commands[i]) == length && memcmp(commands[i], line, length) == 0)
+			return true;
+	return false;
+}
+
+static void respond(struct session *session, const struct order *order, json_t *owned_body,
+		    const char *error)
+{
+	if (order->request.name)
+		node_respond(session->base.node, &order->request, owned_body, error);
+	else
+		json_decref(owned_body);
+}
+
+void order_answered(struct session *session, const struct order *order, const json_t *answer)
+{
+	const struct row *row = &rows[order->kind];
+	struct error error = ERROR_INIT;
+	json_t *body = NULL;
+
+	if (row->body)
+		body = row->body(session, order, answer, &error);
+	respond(session, order, body, error_is_set(&error) ? error.message : NULL);
+}
+
+void order_failed(struct session *session, const struct order *order, const char *why)
+{
+	respond(session, order, NULL, why);
+}
+
+/* Without the spaces and line ends around it. */
+static char *trim(const char *text)
+{
+	size_t length;
+
+	text += strspn(text, "\r\n");
+	length = strlen(text);
+	while (length > 0 && strchr("\r\n ", text[length - 1]))
+		length--;
+	return xstrndup(text, length);
+}
+
+void order_typed(struct session *session, const struct order *order, const char *text)
+{
+	char *said = trim(text);
+	json_t *body = NULL;
+
+	if (order->kind == REQUEST_EVALUATE) {
+		body = json_object();
+		json_set_text(body, "result", said);
+		respond(session, order, body, NULL);
+	} else {
+		bool is_refused = strncmp(said, "*** ", 4) == 0;
+
+		respond(session, order, NULL, is_refused ? said + 4 : NULL);
+	}
+	free(said);
+}

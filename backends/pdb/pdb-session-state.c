@@ -1,0 +1,280 @@
+/*
+ * pdb-session-state: what each state of a session (pdb-session.h) does with bytes of
+ * the debugger, with a while without bytes, and at its deadline.
+ */
+#include "backends/pdb/pdb-session-private.h"
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/pdb/pdb-requests.h"
+#include "base/loop.h"
+
+#define QUIET_SECONDS 0.03 /* more of an unfinished line */
+
+static void on_deadline(void *data);
+static void on_quiet(void *data);
+
+static void stop_timer(struct loop_timer **timer)
+{
+	if (*timer)
+		loop_timer_stop(*timer);
+	*timer = NULL;
+}
+
+static void set_timer(struct session *session, struct loop_timer **timer, double seconds,
+		      void (*due)(void *data))
+{
+	stop_timer(timer);
+	*timer = loop_timer(node_loop(session->base.node), seconds, 0, due, session);
+}
+
+void session_limit_state(struct session *session, double seconds)
+{
+	set_timer(session, &session->deadline, seconds, on_deadline);
+}
+
+void session_await_quiet(struct session *session, double seconds)
+{
+	set_timer(session, &session->quiet, seconds, on_quiet);
+}
+
+void session_enter(struct session *session, enum session_state state, double seconds)
+{
+	session->state = state;
+	stop_timer(&session->quiet);
+	stop_timer(&session->deadline);
+	if (seconds > 0)
+		session_limit_state(session, seconds);
+}
+
+/* interact, or a statement of several lines: the person at the console knows. */
+static void enter_nested(struct session *session)
+{
+	struct order *order = session->typing;
+
+	session->typing = NULL;
+	if (order)
+		order_typed(session, order, session->held.data);
+	order_free(order);
+	session_drop_held(session);
+	session_enter(session, SESSION_RUNNING, 0);
+	session_tell_state(
+		session, DEBUGGER_NESTED,
+		"It is at another prompt than that of the debugger; end that in the console.");
+	session_type_all(session);
+}
+
+/* From 3.14 on quit asks back; the screen has asked before it sent `terminate`. */
+static void confirm(struct session *session)
+{
+	if (session->resumed_by != RESUMED_BY_QUIT)
+		return;
+	session->resumed_by = RESUMED_BY_CONTINUE;
+	session_take_prompt(session);
+	session_send(session, "y\n");
+}
+
+/* Is the unfinished line a prompt? */
+static void look_at_line(struct session *session, bool is_quiet)
+{
+	bool is_first = !session->stop;
+	enum pdbprompt_kind kind = pdbprompt_kind(&session->prompt);
+
+	if (session->is_half_typed ||
+	    (session->debugger.state == DEBUGGER_FOREIGN && !session_was_typed(session)))
+		return;
+	if (kind == PDBPROMPT_MAYBE && is_first && is_quiet)
+		kind = PDBPROMPT_LIKELY;
+	switch (kind) {
+	case PDBPROMPT_LIKELY:
+		pdbprompt_learn_line(&session->prompt);
+		session_probe(session);
+		return;
+	case PDBPROMPT_LEARNED:
+		session_probe(session);
+		return;
+	case PDBPROMPT_CONFIRM:
+		confirm(session);
+		return;
+	case PDBPROMPT_OTHER:
+		if (is_quiet && session->stop)
+			enter_nested(session);
+		break;
+	case PDBPROMPT_MAYBE:
+	case PDBPROMPT_NONE:
+		break;
+	}
+	/* Another thread printed behind the prompt, or what looks like one. */
+	if (session->state == SESSION_RUNNING && pdbprompt_has_passed(&session->prompt))
+		session_probe(session);
+	else if (!is_quiet && kind != PDBPROMPT_NONE)
+		session_await_quiet(session, QUIET_SECONDS);
+}
+
+static const char late[] =
+	"The debugger has not come back to its prompt: the program runs, or the line takes long.";
+
+/* The line that was typed has not come to an end: the program runs. */
+static void stop_waiting(struct session *session)
+{
+	struct order *order = session->typing;
+
+	if (session->debugger.state != DEBUGGER_RUNNING)
+		session_tell_state(session, DEBUGGER_RUNNING, NULL);
+	if (!order) {
+		session_release(session);
+		session_fail_waiting(session, late);
+		session_type_all(session);
+		return;
+	}
+	if (order->kind == REQUEST_EVALUATE && session->resumed_by != RESUMED_BY_LATE_EVALUATION &&
+	    !order_is_command(order)) {
+		session->resumed_by = RESUMED_BY_LATE_EVALUATION;
+		session_limit_state(session, ANSWER_SECONDS);
+		return;
+	}
+	session->typing = NULL;
+	if (order->kind == REQUEST_EVALUATE && !order_is_command(order))
+		order_failed(session, order, late);
+	else
+		order_typed(session, order, "");
+	order_free(order);
+	session_release(session);
+	session_fail_waiting(session, late);
+}
+
+static void fail_connecting(struct session *session)
+{
+	session_lose(session, "The debugger does not take the connection.");
+}
+
+static void stop_running(struct session *session)
+{
+	if (session->debugger.state == DEBUGGER_CONNECTING) {
+		session_set_why(session, "It is connected and says nothing: its program runs, or "
+					 "it has another client.");
+		session_tell(session);
+	} else if (session_was_typed(session)) {
+		stop_waiting(session);
+	} else {
+		session_release(session);
+		session_fail_waiting(session, late);
+	}
+}
+
+/*
+ * Output of the program beside a prompt can make the session ask before the
+ * prompt is there, and a server that reads and writes by one stream drops what
+ * it has read when it writes. A debugger that has answered before is asked
+ * again, a new one once.
+ */
+static bool is_question_lost(const struct session *session)
+{
+	bool may_ask = session->stop ? session->debugger.state == DEBUGGER_RUNNING
+				     : session->lost_count == 0;
+
+	return may_ask && session->question != QUESTION_ORDER && session_has_shown_prompt(session);
+}
+
+static void stop_asking(struct session *session)
+{
+	if (is_question_lost(session)) {
+		session_probe_again(session);
+		return;
+	}
+	if (!session->typing)
+		session_release(session);
+	if (session->question == QUESTION_ORDER || session->debugger.state == DEBUGGER_STOPPED) {
+		session_fail_orders(session, "The debugger did not answer in time; it still works "
+					     "on what it was asked.");
+		session_tell_state(session, DEBUGGER_RUNNING,
+				   "It still works on what it was asked.");
+	} else if (!session->stop) {
+		session_tell_state(session, DEBUGGER_FOREIGN,
+				   "It shows a prompt and does not answer as a pdb does: only the "
+				   "console is of use.");
+	}
+	session_type_all(session);
+}
+
+/* The prompt comes later, or is there and not known. */
+static void stop_returning(struct session *session)
+{
+	session_enter(session, SESSION_RUNNING, 0);
+	session_show_raw(session, session->raw.length);
+	session_fail_orders(session, "The debugger has not come back to its prompt.");
+	session_tell_state(session, DEBUGGER_RUNNING, "It has not come back to its prompt.");
+	look_at_line(session, true);
+}
+
+static bool show_bytes(struct session *session, const char *bytes, size_t length)
+{
+	session_show_raw(session, session->raw.length);
+	session_show(session, bytes, length);
+	return true;
+}
+
+static bool keep_bytes(struct session *session, const char *bytes, size_t length)
+{
+	if (buffer_append(&session->raw, bytes, length) == 0)
+		return true;
+	session_lose(session, "The debugger writes without end instead of answering.");
+	return false;
+}
+
+static void look_for_answer(struct session *session, bool is_quiet)
+{
+	if (is_quiet) {
+		session_look_for_refusal(session);
+		return;
+	}
+	session_look_for_answer(session);
+	if (session->state == SESSION_ANSWERED)
+		session_look_for_prompt(session, false);
+}
+
+/* NULL: nothing is to be done. */
+struct actions {
+	/* Where the bytes go. False: the connection is over. */
+	bool (*bytes)(struct session *session, const char *bytes, size_t length);
+	/* What has come is looked at; is_quiet: nothing came for a while. */
+	void (*look)(struct session *session, bool is_quiet);
+	void (*deadline)(struct session *session);
+};
+
+static const struct actions actions[] = {
+	[SESSION_CONNECTING] = { keep_bytes, NULL, fail_connecting },
+	[SESSION_RUNNING] = { show_bytes, look_at_line, stop_running },
+	[SESSION_ASKED] = { keep_bytes, look_for_answer, stop_asking },
+	[SESSION_ANSWERED] = { keep_bytes, session_look_for_prompt, stop_returning },
+	[SESSION_PROMPT] = { show_bytes, look_at_line, NULL },
+	[SESSION_LOST] = { NULL, NULL, NULL },
+};
+
+void session_take_bytes(struct session *session, const char *bytes, size_t length)
+{
+	const struct actions *now = &actions[session->state];
+
+	if (now->bytes && now->bytes(session, bytes, length) && now->look)
+		now->look(session, false);
+}
+
+static void on_quiet(void *data)
+{
+	struct session *session = data;
+
+	stop_timer(&session->quiet);
+	if (actions[session->state].look)
+		actions[session->state].look(session, true);
+	node_flush(session->base.node);
+}
+
+static void on_deadline(void *data)
+{
+	struct session *session = data;
+
+	stop_timer(&session->deadline);
+	if (actions[session->state].deadline)
+		actions[session->state].deadline(session);
+	node_flush(session->base.node);
+}

@@ -1,0 +1,377 @@
+#include "backends/pdb/pdb-session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/pdb/inspector.h"
+#include "backends/pdb/output-stream.h"
+#include "backends/pdb/pdb-bindings.h"
+#include "backends/pdb/pdb-programs.h"
+#include "backends/pdb/pdb-requests.h"
+#include "backends/pdb/pdb-session-private.h"
+#include "backends/pdb/pdb-socket.h"
+#include "backends/pdb/pdb-stop.h"
+#include "backends/pdb/pdbtranscript.h"
+#include "backends/pdb/socket-file.h"
+#include "backends/process-table.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/process.h"
+
+#define CONNECT_SECONDS 3.0	   /* the first byte */
+#define OUTPUT_MAXIMUM (16u << 10) /* in a quarter of a second */
+#define RAW_MAXIMUM (INSPECTOR_ANSWER_MAXIMUM + (64u << 10))
+
+/* Our own agent: it waits for the next client. */
+static bool is_agent(const struct debugger *debugger)
+{
+	return debugger->dialect && strcmp(debugger->dialect, "probetui") == 0;
+}
+
+/* NULL: none that is known. */
+static const struct server *find_server(const struct session *session)
+{
+	const struct files *files =
+		roster_files(node_roster(session->base.node), session->base.pid);
+
+	return server_find(files, session->debugger.target);
+}
+
+/* What follows though it continues when probetui leaves; NULL: nothing. */
+static const char *find_after(const struct session *session)
+{
+	const struct server *server = find_server(session);
+
+	return server ? server->after : NULL;
+}
+
+/* Before it has said what it is: the folder is our own agent's. */
+static bool serves_many(const struct session *session)
+{
+	const struct server *server = find_server(session);
+	struct socket_name name;
+
+	socketfile_read_name(&name, session->debugger.target);
+	return name.has_folder || (server && !server->takes_one);
+}
+
+/* What leaving costs; NULL: nothing. */
+static const char *find_leaving(const struct session *session)
+{
+	const struct debugger *debugger = &session->debugger;
+
+	if (is_agent(debugger) || !session->wire)
+		return NULL;
+	if (session->is_guarded && !debugger->is_post_mortem)
+		return find_after(session);
+	switch (debugger->state) {
+	case DEBUGGER_STOPPED:
+		return debugger->is_post_mortem
+			       ? "Leaving ends its post-mortem: the exception propagates."
+			       : find_after(session);
+	case DEBUGGER_RUNNING:
+		if (session->resumed_by == RESUMED_BY_STEP)
+			return "It is in the middle of a step: where that ends, the debugger would "
+			       "raise in it, as it has no client.";
+		return bindings_count(debugger) > 0
+			       ? "It runs, and our breakpoints can only be taken out where it "
+				 "stops: the next one would raise in it, as it has no client."
+			       : find_after(session);
+	case DEBUGGER_CONNECTING:
+	case DEBUGGER_FOREIGN:
+		return "What it does when its client leaves is not known; most quit, which raises "
+		       "in the program.";
+	case DEBUGGER_NESTED:
+		return "It is at another prompt, which would end with its client; then the "
+		       "debugger quits, which raises in the program.";
+	case DEBUGGER_NONE:
+	case DEBUGGER_WAITING:
+	case DEBUGGER_STALE:
+	case DEBUGGER_REFUSED:
+	case DEBUGGER_LOST:
+		break;
+	}
+	return NULL;
+}
+
+void session_weigh_leaving(struct session *session)
+{
+	const char *leaving = find_leaving(session);
+
+	free(session->debugger.leaving);
+	session->debugger.leaving = xstrdup_or_null(leaving);
+}
+
+void session_set_why(struct session *session, const char *why)
+{
+	free(session->debugger.why);
+	session->debugger.why = xstrdup_or_null(why);
+}
+
+static void refresh(struct session *session)
+{
+	struct debugger *debugger = &session->debugger;
+
+	output_stream_flush(session->output);
+	pdbtranscript_flush(session->transcript);
+	session_weigh_leaving(session);
+	debugger->held =
+		debugger->state == DEBUGGER_STOPPED ? loop_now() - session->stopped_at : -1;
+}
+
+void session_tell(struct session *session)
+{
+	refresh(session);
+	node_emit_debugger(session->base.node, session->base.pid, &session->debugger);
+}
+
+void session_tell_again(struct session *session)
+{
+	refresh(session);
+	node_tell_debugger(session->base.node, session->base.pid, &session->debugger);
+}
+
+void session_tell_state(struct session *session, enum debugger_state state, const char *why)
+{
+	session->debugger.state = state;
+	session_set_why(session, why);
+	session_tell(session);
+}
+
+void session_fail_waiting(struct session *session, const char *why)
+{
+	struct order **link = &session->orders;
+
+	while (*link) {
+		struct order *order = *link;
+
+		if (order->kind == REQUEST_TERMINAL_INPUT) {
+			link = &order->next;
+			continue;
+		}
+		*link = order->next;
+		session->order_count--;
+		order_failed(session, order, why);
+		order_free(order);
+	}
+}
+
+void session_fail_orders(struct session *session, const char *why)
+{
+	struct order *asking = session->asking;
+	struct order *typing = session->typing;
+
+	if (session->question == QUESTION_ORDER)
+		session->question =
+			session->state == SESSION_ASKED ? QUESTION_DROPPED : QUESTION_NONE;
+	session->asking = NULL;
+	session->typing = NULL;
+	if (asking)
+		order_failed(session, asking, why);
+	if (typing)
+		order_failed(session, typing, why);
+	order_free(asking);
+	order_free(typing);
+	session_fail_waiting(session, why);
+}
+
+void session_lose(struct session *session, const char *why)
+{
+	if (session->state == SESSION_LOST)
+		return;
+	session_show_raw(session, session->raw.length);
+	session_release(session);
+	wire_free(session->wire);
+	session->wire = NULL;
+	session_enter(session, SESSION_LOST, 0);
+	session_fail_orders(session, why);
+	session->debugger.binding_count = 0;
+	session_tell_state(session, DEBUGGER_LOST, why);
+}
+
+int session_send(struct session *session, const char *text)
+{
+	struct error error = ERROR_INIT;
+
+	if (wire_send(session->wire, text, strlen(text), &error) == 0)
+		return 0;
+	session_lose(session, error.message);
+	return -1;
+}
+
+static void give_token(struct session *session)
+{
+	struct error error = ERROR_INIT;
+	char *line = token_line(&error);
+
+	token_expect_refusal(&session->token_talk);
+	if (line)
+		session_send(session, line);
+	else
+		session_lose(session, error.message);
+	free(line);
+}
+
+/* Bytes of the beginning that are of no further interest. */
+static size_t hear_token(struct session *session, const char *bytes, size_t length)
+{
+	const struct token_talk before = session->token_talk;
+	size_t used;
+
+	switch (token_hear(&session->token_talk, bytes, length, &used)) {
+	case TOKEN_WAIT:
+		return length;
+	case TOKEN_NOTHING:
+		if (before.matched > 0)
+			session_take_bytes(session, before.expected, before.matched);
+		return 0;
+	case TOKEN_ASKED:
+		give_token(session);
+		return used;
+	case TOKEN_REFUSED:
+		session_lose(session, "The token was refused: IPDB_TOKEN_FILE, or IPDB_TOKEN, is "
+				      "to be that of the program.");
+		return used;
+	}
+	return 0;
+}
+
+static void on_bytes(const char *bytes, size_t length, void *data)
+{
+	struct session *session = data;
+	size_t skipped = hear_token(session, bytes, length);
+
+	if (session->state == SESSION_LOST || skipped == length) {
+		node_flush(session->base.node);
+		return;
+	}
+	bytes += skipped;
+	length -= skipped;
+	skipped = session_skip_echo(session, bytes, length);
+
+	session_take_bytes(session, bytes + skipped, length - skipped);
+	node_flush(session->base.node);
+}
+
+static void on_connected(void *data)
+{
+	struct session *session = data;
+
+	session_enter(session, SESSION_RUNNING, CONNECT_SECONDS);
+}
+
+static void on_ended(const char *why, void *data)
+{
+	struct session *session = data;
+
+	session_lose(session, why);
+	node_flush(session->base.node);
+}
+
+struct session *session_new(struct node *node, const struct process *process,
+			    const struct target *target, struct error *error)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+	struct wire_calls calls = {
+		.connected = on_connected,
+		.bytes = on_bytes,
+		.ended = on_ended,
+		.data = session,
+	};
+
+	session->wire = wire_new(node_loop(node), target, process, &calls, error);
+	if (!session->wire) {
+		free(session);
+		return NULL;
+	}
+	session->base.node = node;
+	session->base.pid = process->pid;
+	debugger_init(&session->debugger);
+	session->debugger.state = DEBUGGER_CONNECTING;
+	session->debugger.backend = xstrdup("pdb");
+	session->debugger.target = xstrdup(target->text);
+	session->inspector = inspector_new();
+	session->transcript = pdbtranscript_new(node, process->pid);
+	session->output = output_stream_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
+	if (!target->path)
+		token_expect_question(&session->token_talk);
+	pdbprompt_init(&session->prompt);
+	buffer_init(&session->raw, RAW_MAXIMUM);
+	buffer_init(&session->echo, 0);
+	buffer_init(&session->held, 0);
+	session->addresses = map_new(NULL);
+	session_enter(session, SESSION_CONNECTING, CONNECT_SECONDS);
+	session_weigh_leaving(session);
+	return session;
+}
+
+/* The line that resumes the program without our breakpoints; owned. */
+static char *last_words(struct session *session)
+{
+	const struct debugger *debugger = &session->debugger;
+	json_t *question;
+	const char *line;
+	/* The end of a step may come just now, and read it. */
+	bool is_stepping =
+		debugger->state == DEBUGGER_RUNNING && session->resumed_by == RESUMED_BY_STEP;
+
+	if (debugger->state == DEBUGGER_CONNECTING)
+		return xstrdup(serves_many(session) ? "" : "c\n");
+	if (debugger->state != DEBUGGER_STOPPED && !is_stepping)
+		return xstrdup("");
+	if (debugger->is_post_mortem)
+		return xstrdup(is_agent(debugger) ? "" : "c\n");
+	question = json_object();
+	json_set_text(question, "do", "clear");
+	if (!is_agent(debugger))
+		json_set_text(question, "then", "c");
+	inspector_ask(session->inspector, question);
+	line = inspector_line(session->inspector);
+	return xstrdup(line ? line : is_agent(debugger) ? "" : "c\n");
+}
+
+void session_free(struct session *session)
+{
+	bool is_asked;
+
+	if (!session)
+		return;
+	/* A step that has just been sent is answered by its stop. */
+	is_asked = session->state == SESSION_ASKED || session->state == SESSION_ANSWERED ||
+		   session->debugger.state == DEBUGGER_CONNECTING ||
+		   session->debugger.state == DEBUGGER_RUNNING;
+	session_fail_orders(session, "The connection to the debugger is closed.");
+	session_enter(session, SESSION_LOST, 0);
+	if (session->wire) {
+		char *words = last_words(session);
+
+		wire_leave(session->wire, node_farewells(session->base.node), words,
+			   is_asked ? FAREWELL_BEHIND_AN_ANSWER : FAREWELL_NOW);
+		free(words);
+	}
+	while (session->orders) {
+		struct order *order = session->orders;
+
+		session->orders = order->next;
+		order_free(order);
+	}
+	inspector_free(session->inspector);
+	pdbtranscript_free(session->transcript);
+	output_stream_free(session->output);
+	pdbprompt_clear(&session->prompt);
+	stop_free(session->stop);
+	map_free(session->addresses);
+	json_decref(session->breakpoints);
+	debugger_clear(&session->debugger);
+	buffer_clear(&session->raw);
+	buffer_clear(&session->echo);
+	buffer_clear(&session->held);
+	free(session);
+}

@@ -1,0 +1,332 @@
+#include "backends/pdb/pdb-socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/linger.h"
+#include "backends/pdb/host-lookup.h"
+#include "backends/pdb/pdb-finder.h"
+#include "backends/target.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "protocol/process.h"
+
+#define READ_BYTES (64u << 10)
+#define QUEUE_MAXIMUM (256u << 10)
+
+struct wire {
+	struct loop *loop;
+	struct loop_watch *watch;
+	struct loop_timer *soon;    /* connected already: told from the loop */
+	struct lookup *lookup;	    /* NULL: its host's addresses are known */
+	struct addrinfo *addresses; /* of the host */
+	struct addrinfo *next;	    /* to be tried; NULL: none is left */
+	struct wire_calls calls;
+	struct buffer queue;
+	char *name; /* of the target, for sentences */
+	int fd;
+	pid_t pid; /* whose socket it is to be; 0: cannot be known */
+	uid_t uid;
+	bool is_connected;
+	char bytes[READ_BYTES];
+};
+
+static void on_ready(int fd, int events, void *data);
+
+static void stop_watch(struct wire *wire)
+{
+	if (wire->watch)
+		loop_watch_stop(wire->watch);
+	wire->watch = NULL;
+}
+
+static void watch(struct wire *wire, int events)
+{
+	stop_watch(wire);
+	wire->watch = loop_watch(wire->loop, wire->fd, events, on_ready, wire);
+}
+
+void wire_free(struct wire *wire)
+{
+	if (!wire)
+		return;
+	stop_watch(wire);
+	if (wire->soon)
+		loop_timer_stop(wire->soon);
+	lookup_cancel(wire->lookup);
+	if (wire->addresses)
+		freeaddrinfo(wire->addresses);
+	if (wire->fd >= 0)
+		close(wire->fd);
+	buffer_clear(&wire->queue);
+	free(wire->name);
+	free(wire);
+}
+
+/* The last that is done in a callback. */
+static void end(struct wire *wire, const struct error *error)
+{
+	stop_watch(wire);
+	wire->calls.ended(error->message, wire->calls.data);
+}
+
+/* -1: there is no address left; errno is of the last that was tried. */
+static int try_next(struct wire *wire)
+{
+	int one = 1;
+
+	for (; wire->next; wire->next = wire->next->ai_next) {
+		const struct addrinfo *address = wire->next;
+
+		if (wire->fd >= 0)
+			close(wire->fd);
+		wire->fd =
+			socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (wire->fd < 0)
+			continue;
+		setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		if (connect(wire->fd, address->ai_addr, address->ai_addrlen) < 0 &&
+		    errno != EINPROGRESS)
+			continue;
+		wire->next = address->ai_next;
+		watch(wire, LOOP_WRITABLE);
+		return 0;
+	}
+	return -1;
+}
+
+static void on_found(struct addrinfo *owned_found, int number, void *data)
+{
+	struct wire *wire = data;
+	struct error error = ERROR_INIT;
+
+	wire->lookup = NULL;
+	wire->addresses = owned_found;
+	wire->next = owned_found;
+	if (number != 0)
+		error_set(&error, "%s: the host cannot be found: %s.", wire->name,
+			  gai_strerror(number));
+	else if (try_next(wire) < 0)
+		error_set_errno(&error, errno, "%s cannot be connected to", wire->name);
+	if (error_is_set(&error))
+		end(wire, &error);
+}
+
+static void finish_connecting(struct wire *wire)
+{
+	struct error error = ERROR_INIT;
+	socklen_t length = sizeof(int);
+	int number = 0;
+
+	getsockopt(wire->fd, SOL_SOCKET, SO_ERROR, &number, &length);
+	if (number != 0) {
+		stop_watch(wire);
+		if (try_next(wire) == 0)
+			return;
+		error_set_errno(&error, number, "%s cannot be connected to", wire->name);
+	}
+	if (number != 0 || finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
+		end(wire, &error);
+		return;
+	}
+	wire->is_connected = true;
+	watch(wire, LOOP_READABLE);
+	wire->calls.connected(wire->calls.data);
+}
+
+static void on_soon(void *data)
+{
+	struct wire *wire = data;
+
+	loop_timer_stop(wire->soon);
+	wire->soon = NULL;
+	finish_connecting(wire);
+}
+
+/* 0, or the errno of a failure. */
+static int write_queue(struct wire *wire)
+{
+	while (wire->queue.length > 0) {
+		ssize_t length = send(wire->fd, wire->queue.data, wire->queue.length, MSG_NOSIGNAL);
+
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length < 0)
+			return errno == EAGAIN ? 0 : errno;
+		buffer_consume(&wire->queue, (size_t)length);
+	}
+	return 0;
+}
+
+static void read_some(struct wire *wire)
+{
+	ssize_t length = recv(wire->fd, wire->bytes, sizeof(wire->bytes), 0);
+	struct error error = ERROR_INIT;
+
+	if (length > 0) {
+		wire->calls.bytes(wire->bytes, (size_t)length, wire->calls.data);
+		return;
+	}
+	if (length < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (length == 0 || errno == ECONNRESET)
+		error_set(&error, "The debugger has closed the connection.");
+	else
+		error_set_errno(&error, errno, "%s cannot be read", wire->name);
+	end(wire, &error);
+}
+
+static void on_ready(int fd, int events, void *data)
+{
+	struct wire *wire = data;
+	int number;
+
+	(void)fd;
+	if (!wire->is_connected) {
+		finish_connecting(wire);
+		return;
+	}
+	if (events & LOOP_WRITABLE) {
+		number = write_queue(wire);
+		if (wire->queue.length == 0)
+			watch(wire, LOOP_READABLE);
+		/* Its last words are read first. */
+		if (number != 0)
+			buffer_reset(&wire->queue);
+	}
+	if (events & LOOP_READABLE)
+		read_some(wire);
+}
+
+static int open_unix(struct wire *wire, const struct target *target, struct error *error)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t length = strlen(target->path);
+
+	if (length >= sizeof(address.sun_path))
+		return error_set(error, "%s: the path of a socket has at most %zu bytes.",
+				 target->text, sizeof(address.sun_path) - 1);
+	memcpy(address.sun_path, target->path, length + 1);
+	length += offsetof(struct sockaddr_un, sun_path);
+	/* A name that is no file's begins with a NUL and has no end. */
+	if (target->path[0] == '@')
+		address.sun_path[0] = '\0';
+	else
+		length++;
+	wire->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (wire->fd < 0)
+		return error_set_errno(error, errno, "There is no socket");
+	return connect(wire->fd, (struct sockaddr *)&address, (socklen_t)length);
+}
+
+/* What to do about it, where that is known. */
+static int explain(const struct wire *wire, int number, struct error *error)
+{
+	if (number == ENOENT)
+		return error_set(error, "%s is not there.", wire->name);
+	if (number == ECONNREFUSED)
+		return error_set(error, "%s is stale: no process listens there.", wire->name);
+	if (number == EAGAIN)
+		return error_set(error,
+				 "%s takes no more clients: it has one, and others wait already.",
+				 wire->name);
+	return error_set_errno(error, number, "%s cannot be connected to", wire->name);
+}
+
+static int open_socket(struct wire *wire, const struct target *target, struct error *error)
+{
+	int result;
+
+	if (!target->path) {
+		wire->lookup = lookup_new(wire->loop, target->host, target->port, on_found, wire);
+		return 0;
+	}
+	errno = 0;
+	result = open_unix(wire, target, error);
+	if (error_is_set(error))
+		return -1;
+	if (result < 0 && errno != EINPROGRESS)
+		return explain(wire, errno, error);
+	if (result == 0)
+		wire->soon = loop_timer(wire->loop, 0, 0, on_soon, wire);
+	else
+		watch(wire, LOOP_WRITABLE);
+	return 0;
+}
+
+struct wire *wire_new(struct loop *loop, const struct target *target, const struct process *process,
+		      const struct wire_calls *calls, struct error *error)
+{
+	struct wire *wire = xcalloc(1, sizeof(*wire));
+	struct error why = ERROR_INIT;
+
+	wire->loop = loop;
+	wire->calls = *calls;
+	wire->fd = -1;
+	wire->pid = process->pid < PROCESS_FIRST_STANDIN ? process->pid : 0;
+	wire->uid = process->uid;
+	wire->name = xstrdup(target->path ? target->path : target->text);
+	buffer_init(&wire->queue, QUEUE_MAXIMUM);
+	if (open_socket(wire, target, &why) < 0) {
+		error_set(error, "%s", why.message);
+		wire_free(wire);
+		return NULL;
+	}
+	return wire;
+}
+
+int wire_send(struct wire *wire, const char *bytes, size_t length, struct error *error)
+{
+	if (buffer_append(&wire->queue, bytes, length) < 0)
+		return error_set(error, "The debugger does not read what it is sent; it may be "
+					"stopped by a signal.");
+	if (!wire->is_connected)
+		return 0;
+	/* A failure is told by the end that is read next. */
+	write_queue(wire);
+	if (wire->queue.length > 0)
+		watch(wire, LOOP_READABLE | LOOP_WRITABLE);
+	return 0;
+}
+
+/* The other side may have taken us already, and would miss us. */
+static bool is_there(const struct wire *wire)
+{
+	struct sockaddr_storage address;
+	socklen_t length = sizeof(address);
+	struct error ignored = ERROR_INIT;
+
+	if (wire->is_connected || wire->fd < 0)
+		return wire->is_connected;
+	return getpeername(wire->fd, (struct sockaddr *)&address, &length) == 0 &&
+	       finder_check_peer(wire->fd, wire->uid, wire->pid, &ignored) == 0;
+}
+
+void wire_leave(struct wire *owned_wire, struct farewells *farewells, const char *bytes,
+		enum farewell_when when)
+{
+	struct wire *wire = owned_wire;
+
+	if (is_there(wire)) {
+		buffer_append_string(&wire->queue, bytes);
+		stop_watch(wire);
+		farewells_add(farewells, wire->fd, wire->queue.data, wire->queue.length, when);
+		wire->fd = -1;
+	}
+	wire_free(wire);
+}

@@ -1,0 +1,250 @@
+#include "backends/pdb/pdb-stop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/debugger.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+struct place {
+	struct code code;
+	int line;
+};
+
+struct stop {
+	struct place *places; /* innermost first */
+	size_t count;
+	int index;
+	int nesting;
+	pid_t tid;
+	enum stop_event at;
+	bool is_post_mortem;
+	double lease;
+	char *prompt;
+	char *python;
+	char *dialect;
+	char *value;
+	char *exception;
+};
+
+void stop_free(struct stop *stop)
+{
+	if (!stop)
+		return;
+	for (size_t i = 0; i < stop->count; i++) {
+		free(stop->places[i].code.func);
+		free(stop->places[i].code.qualname);
+		free(stop->places[i].code.file);
+	}
+	free(stop->places);
+	free(stop->prompt);
+	free(stop->python);
+	free(stop->dialect);
+	free(stop->value);
+	free(stop->exception);
+	free(stop);
+}
+
+static void read_frame(struct place *place, const json_t *frame)
+{
+	place->code = (struct code){
+		.func = xstrdup(json_get_string(frame, "func", "?")),
+		.qualname = xstrdup_or_null(json_get_string(frame, "qualname", NULL)),
+		.file = xstrdup(json_get_string(frame, "file", "?")),
+		.first_lineno = json_get_count(frame, "first"),
+		.type = FRAME_PYTHON,
+	};
+	place->line = json_get_count(frame, "line");
+}
+
+static void read_frames(struct stop *stop, const json_t *frames)
+{
+	size_t count = json_array_size(frames);
+
+	if (count > STACK_FRAMES_MAXIMUM)
+		count = STACK_FRAMES_MAXIMUM;
+	stop->places = xcalloc(count + 1, sizeof(*stop->places));
+	for (size_t i = 0; i < count; i++)
+		read_frame(&stop->places[i], json_array_get(frames, i));
+	stop->count = count;
+}
+
+static void append_exception(struct buffer *out, const char *relation, const json_t *exception)
+{
+	debugger_append_exception(out, relation, json_get_string(exception, "type", "an exception"),
+				  json_get_string(exception, "message", ""));
+}
+
+/* A line for what was raised, and one for each that it came of. */
+static char *read_exception(const json_t *exception)
+{
+	const json_t *chain = json_object_get(exception, "chain");
+	struct buffer out = BUFFER_INIT;
+
+	if (!json_get_string(exception, "type", NULL))
+		return NULL;
+	append_exception(&out, NULL, exception);
+	for (size_t i = 0; i < json_array_size(chain); i++) {
+		const json_t *before = json_array_get(chain, i);
+
+		append_exception(&out, json_get_string(before, "relation", ""), before);
+	}
+	return buffer_take(&out);
+}
+
+/* In a container the debugger has other numbers; that of its main thread is
+ * known all the same. */
+static pid_t find_thread(const json_t *answer, pid_t pid)
+{
+	pid_t inner = (pid_t)json_get_count(answer, "pid");
+	pid_t tid = (pid_t)json_get_count(answer, "tid");
+
+	if (tid == inner)
+		return pid;
+	return inner == pid || inner == 0 ? tid : 0;
+}
+
+struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
+{
+	const json_t *frames = json_object_get(answer, "frames");
+	struct stop *stop;
+
+	if (!json_is_array(frames) || !json_get_string(answer, "prompt", NULL)) {
+		error_set(error, "What the debugger says of its state makes no sense.");
+		return NULL;
+	}
+	stop = xcalloc(1, sizeof(*stop));
+	read_frames(stop, frames);
+	stop->index = json_get_count(answer, "index");
+	stop->nesting = json_get_count(answer, "nesting");
+	stop->tid = find_thread(answer, pid);
+	stop->at = stop_event_parse(json_get_string(answer, "event", ""));
+	stop->is_post_mortem = json_get_boolean(answer, "post_mortem", false);
+	stop->lease = json_get_real(answer, "lease", -1);
+	stop->prompt = xstrdup(json_get_string(answer, "prompt", ""));
+	stop->python = xstrdup(json_get_string(answer, "python", ""));
+	stop->dialect = xstrdup(json_get_string(answer, "dialect", "pdb"));
+	stop->value = xstrdup_or_null(json_get_string(answer, "value", NULL));
+	stop->exception = read_exception(json_object_get(answer, "exception"));
+	return stop;
+}
+
+bool stop_is_same(const struct stop *stop, const struct stop *other)
+{
+	if (!stop || !other || stop->count != other->count || stop->tid != other->tid ||
+	    stop->at != other->at || stop->is_post_mortem != other->is_post_mortem)
+		return false;
+	for (size_t i = 0; i < stop->count; i++) {
+		const struct place *a = &stop->places[i];
+		const struct place *b = &other->places[i];
+
+		if (a->line != b->line || a->code.first_lineno != b->code.first_lineno ||
+		    strcmp(a->code.func, b->code.func) != 0 ||
+		    strcmp(a->code.file, b->code.file) != 0)
+			return false;
+	}
+	return true;
+}
+
+int stop_index(const struct stop *stop)
+{
+	return stop->index;
+}
+
+int stop_frame_count(const struct stop *stop)
+{
+	return (int)stop->count;
+}
+
+int stop_line(const struct stop *stop, int depth)
+{
+	return stop->places[depth].line;
+}
+
+int stop_nesting(const struct stop *stop)
+{
+	return stop->nesting;
+}
+
+const char *stop_python(const struct stop *stop)
+{
+	return stop->python;
+}
+
+const char *stop_prompt(const struct stop *stop)
+{
+	return stop->prompt;
+}
+
+static void replace(char **text, const char *with)
+{
+	free(*text);
+	*text = xstrdup_or_null(with);
+}
+
+void stop_describe(const struct stop *stop, struct debugger *debugger)
+{
+	debugger->tid = stop->tid;
+	debugger->at = stop->at;
+	debugger->is_post_mortem = stop->is_post_mortem;
+	debugger->lease = stop->lease;
+	replace(&debugger->dialect, stop->dialect);
+	replace(&debugger->value, stop->value);
+	replace(&debugger->exception, stop->exception);
+}
+
+static const struct stack *intern(const struct stop *stop, struct stack_table *stacks)
+{
+	struct frame *frames = xcalloc(stop->count + 1, sizeof(*frames));
+	const struct stack *stack;
+
+	for (size_t i = 0; i < stop->count; i++) {
+		frames[i].code = stack_table_code(stacks, &stop->places[i].code);
+		frames[i].lineno = stop->places[i].line;
+	}
+	stack = stack_table_stack(stacks, frames, stop->count, 0);
+	free(frames);
+	return stack;
+}
+
+static struct thread_sample *find_sample(struct process_sample *sample, pid_t tid)
+{
+	struct thread_sample *thread;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == tid)
+			return &sample->threads[i];
+	if (sample->thread_count >= SAMPLE_THREADS_MAXIMUM)
+		return NULL;
+	thread = process_sample_add(sample);
+	thread->tid = tid;
+	thread->is_main = tid == sample->pid;
+	return thread;
+}
+
+void stop_amend(const struct stop *stop, struct stack_table *stacks, struct process_sample *sample)
+{
+	struct thread_sample *thread;
+
+	if (stop->tid == 0 && sample->thread_count > 0)
+		thread = &sample->threads[0];
+	else
+		thread = find_sample(sample, stop->tid ? stop->tid : sample->pid);
+	if (!thread)
+		return;
+	thread->stack = intern(stop, stacks);
+	thread->native = NULL;
+	thread->state = THREAD_STOPPED;
+	thread->exactness = EXACT;
+	/* That is the debugger's, waiting for a line. */
+	thread->syscall = -1;
+	free(thread->error);
+	thread->error = NULL;
+}

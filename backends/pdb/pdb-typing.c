@@ -1,0 +1,211 @@
+#include "backends/pdb/pdb-session-private.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/pdb/inspector.h"
+#include "backends/pdb/pdb-requests.h"
+#include "backends/pdb/pdb-socket.h"
+#include "backends/pdb/pdbtranscript.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/map.h"
+
+#define ORDERS_MAXIMUM 1000
+#define TYPED_MAXIMUM (16u << 10)
+
+static void forget_addresses(struct session *session)
+{
+	map_free(session->addresses);
+	session->addresses = map_new(NULL);
+}
+
+bool session_was_typed(const struct session *session)
+{
+	return session->resumed_by == RESUMED_BY_TYPING ||
+	       session->resumed_by == RESUMED_BY_LATE_EVALUATION;
+}
+
+/* The debugger has a line to execute. */
+static void follow_line(struct session *session, enum resumed_by resumed_by)
+{
+	session->resumed_by = resumed_by;
+	session->is_holding = resumed_by == RESUMED_BY_TYPING;
+	session_enter(session, SESSION_RUNNING, session->orders ? BEHIND_SECONDS : 0);
+	if (resumed_by == RESUMED_BY_TYPING)
+		session_limit_state(session, LINE_SECONDS);
+}
+
+/* A line's end is a line's end, or what Enter sends. */
+static size_t piece_length(const char *text)
+{
+	size_t length = strcspn(text, "\r\n");
+
+	return text[length] ? length + 1 : length;
+}
+
+static bool is_line(const char *piece)
+{
+	char last = piece[strlen(piece) - 1];
+
+	return last == '\n' || last == '\r';
+}
+
+/* Sent as it is, whatever reads it. */
+static int type_piece(struct session *session, const char *piece, struct error *error)
+{
+	size_t length = strlen(piece);
+
+	if (wire_send(session->wire, piece, length, error) < 0)
+		return -1;
+	pdbtranscript_add(session->transcript, piece, length);
+	if (session->is_echoing)
+		buffer_append(&session->echo, piece, length);
+	session->is_half_typed = !is_line(piece) && (unsigned char)piece[length - 1] >= ' ';
+	if (!is_line(piece))
+		return 0;
+	forget_addresses(session);
+	if (session->state == SESSION_PROMPT || session->state == SESSION_RUNNING) {
+		/* The prompt that is there is used up. */
+		session_take_prompt(session);
+		follow_line(session, RESUMED_BY_TYPING);
+	}
+	return 0;
+}
+
+/* The oldest order, which is a line of the console. */
+static void type_first(struct session *session)
+{
+	struct order *order = session->orders;
+	struct error error = ERROR_INIT;
+
+	session->orders = order->next;
+	session->order_count--;
+	if (type_piece(session, order->line, &error) < 0)
+		session_lose(session, error.message);
+	order_free(order);
+}
+
+static void type_line(struct session *session, struct order *owned_order)
+{
+	struct order *order = owned_order;
+	bool is_waiting = order_waits(session, order);
+
+	pdbtranscript_add(session->transcript, order->line, strlen(order->line));
+	if (session->is_echoing)
+		session_expect_echo(session, order->line);
+	forget_addresses(session);
+	follow_line(session, is_waiting ? RESUMED_BY_TYPING : order_resumes(order));
+	if (is_waiting) {
+		session->typing = order;
+		session_send(session, order->line);
+		return;
+	}
+	if (session_send(session, order->line) < 0) {
+		order_failed(session, order, session->debugger.why);
+		order_free(order);
+		return;
+	}
+	session_tell_state(session, DEBUGGER_RUNNING, NULL);
+	order_typed(session, order, "");
+	order_free(order);
+}
+
+/* The prompt is free: the next order. */
+void session_pump(struct session *session)
+{
+	struct order *order = session->orders;
+
+	if (session->state != SESSION_PROMPT || session->is_half_typed || !order)
+		return;
+	if (order->kind == REQUEST_TERMINAL_INPUT) {
+		type_first(session);
+		return;
+	}
+	session->orders = order->next;
+	session->order_count--;
+	order->next = NULL;
+	if (!order->question) {
+		type_line(session, order);
+		return;
+	}
+	session->question = QUESTION_ORDER;
+	session->asking = order;
+	inspector_ask(session->inspector, json_incref(order->question));
+	session_send_question(session);
+}
+
+void session_put_first(struct session *session, struct order *owned_order)
+{
+	owned_order->next = session->orders;
+	session->orders = owned_order;
+	session->order_count++;
+}
+
+int session_add(struct session *session, struct order *owned_order, struct error *error)
+{
+	struct order **last = &session->orders;
+
+	if (session->order_count >= ORDERS_MAXIMUM) {
+		order_free(owned_order);
+		return error_set(error, "The debugger has %d requests to answer already.",
+				 ORDERS_MAXIMUM);
+	}
+	while (*last)
+		last = &(*last)->next;
+	*last = owned_order;
+	session->order_count++;
+	session_pump(session);
+	return 0;
+}
+
+/*
+ * A second line may be lost: who reads and writes by one stream forgets what
+ * came while it wrote. So it waits for the prompt, where there will be one.
+ */
+static bool must_wait(const struct session *session)
+{
+	enum debugger_state state = session->debugger.state;
+
+	if (session->is_half_typed)
+		return false;
+	switch (session->state) {
+	case SESSION_ANSWERED:
+		return true;
+	case SESSION_ASKED:
+		return state != DEBUGGER_FOREIGN && state != DEBUGGER_NESTED;
+	case SESSION_RUNNING:
+		return state == DEBUGGER_STOPPED;
+	case SESSION_PROMPT:
+		return session->orders != NULL;
+	case SESSION_CONNECTING:
+	case SESSION_LOST:
+		break;
+	}
+	return false;
+}
+
+int session_type(struct session *session, const char *text, struct error *error)
+{
+	int result = 0;
+
+	if (strlen(text) > TYPED_MAXIMUM)
+		return error_set(error, "At most %u bytes can be typed at once.", TYPED_MAXIMUM);
+	/* What a piece ends is reported as lost; the rest has no reader. */
+	while (*text && result == 0 && session->wire) {
+		size_t length = piece_length(text);
+		char *piece = xstrndup(text, length);
+
+		result = must_wait(session) ? session_add(session, order_new_line(piece), error)
+					    : type_piece(session, piece, error);
+		free(piece);
+		text += length;
+	}
+	return result;
+}
+
+void session_type_all(struct session *session)
+{
+	while (session->orders && session->wire && session->orders->kind == REQUEST_TERMINAL_INPUT)
+		type_first(session);
+}

@@ -1,0 +1,116 @@
+#include "backends/pdb/socket-token.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define TOKEN_MAXIMUM 4096
+
+/* agent/probetui/channel.py says these. */
+static const char question[] = "probetui: say the token (IPDB_TOKEN_FILE) first.\n";
+static const char refusal[] = "probetui: the token was refused.\n";
+
+void token_expect_question(struct token_talk *talk)
+{
+	*talk = (struct token_talk){ .expected = question };
+}
+
+void token_expect_refusal(struct token_talk *talk)
+{
+	*talk = (struct token_talk){ .expected = refusal };
+}
+
+enum token_result token_hear(struct token_talk *talk, const char *bytes, size_t length,
+			     size_t *used)
+{
+	const char *expected = talk->expected;
+	size_t i = 0;
+
+	*used = 0;
+	if (!expected)
+		return TOKEN_NOTHING;
+	while (i < length && expected[talk->matched] == bytes[i] &&
+	       expected[talk->matched] != '\0') {
+		talk->matched++;
+		i++;
+	}
+	if (expected[talk->matched] == '\0') {
+		*used = i;
+		talk->expected = NULL;
+		return expected == question ? TOKEN_ASKED : TOKEN_REFUSED;
+	}
+	if (i == length)
+		return TOKEN_WAIT;
+	talk->expected = NULL;
+	return TOKEN_NOTHING;
+}
+
+/* The bytes of the file; -1: as the error says. */
+static ssize_t read_file(const char *path, char *text, struct error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat about;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &about) < 0) {
+		error_set_errno(
+			error, errno,
+			"It asks for a token, and that in %s (IPDB_TOKEN_FILE) cannot be read",
+			path);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	length = read(fd, text, TOKEN_MAXIMUM);
+	if (length < 0)
+		error_set_errno(
+			error, errno,
+			"It asks for a token, and that in %s (IPDB_TOKEN_FILE) cannot be read",
+			path);
+	close(fd);
+	if (length >= 0 && (about.st_mode & 077) != 0)
+		return error_set(error,
+				 "It asks for a token, and others can read that in %s "
+				 "(IPDB_TOKEN_FILE): chmod 600 it.",
+				 path);
+	return length;
+}
+
+/* Without blanks around it, as the package takes it from a file. */
+static char *cut(const char *text, size_t length)
+{
+	while (length > 0 && isspace((unsigned char)text[length - 1]))
+		length--;
+	while (length > 0 && isspace((unsigned char)*text)) {
+		text++;
+		length--;
+	}
+	return xasprintf("%.*s\n", (int)length, text);
+}
+
+char *token_line(struct error *error)
+{
+	const char *path = getenv("IPDB_TOKEN_FILE");
+	const char *token = getenv("IPDB_TOKEN");
+	char text[TOKEN_MAXIMUM];
+	ssize_t length;
+
+	if (path && *path) {
+		length = read_file(path, text, error);
+		return length < 0 ? NULL : cut(text, (size_t)length);
+	}
+	if (token && *token && !strchr(token, '\n'))
+		return xasprintf("%s\n", token);
+	error_set(
+		error,
+		"It asks for a token: set IPDB_TOKEN_FILE, or IPDB_TOKEN, to that of the program.");
+	return NULL;
+}

@@ -1,0 +1,671 @@
+#include "backends/process-table.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/discover/child-kind.h"
+#include "backends/discover/discover.h"
+#include "backends/discover/exe-cache.h"
+#include "backends/launch/launch.h"
+#include "backends/linux/exit-watch.h"
+#include "backends/linux/pid-list.h"
+#include "backends/linux/procfs.h"
+#include "backends/node.h"
+#include "backends/pdb/pdb-finder.h"
+#include "backends/stack-files.h"
+#include "backends/tracer/tracee.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/debugger.h"
+#include "protocol/process.h"
+#include "protocol/rankset.h"
+#include "protocol/sample.h"
+
+/* What has ended is remembered by its files, the last so many. */
+#define PAST_FILES_MAXIMUM 64
+
+/* So often a job is looked at that this node has started. */
+#define LAUNCHED_SECONDS 0.1
+/* A look that takes long is followed by a rest so many times as long. */
+#define REST 20
+
+struct member {
+	struct process process;
+	struct exit_watch *exit; /* NULL: not followed, or not possible */
+	struct files *files;
+	uint64_t epoch; /* of the newest sample; outlives connections */
+	bool is_adopted;
+	bool is_over; /* a stand-in whose debugger is gone */
+};
+
+struct roster {
+	struct node *node;
+	struct map *members;
+	struct discovery discovery; /* the last look */
+	struct exe_cache *exes;
+	int unread;		  /* errno of what it could not read, or 0 */
+	struct loop_timer *timer; /* NULL: not followed */
+	double rested_at;	  /* not looked at before */
+	bool is_named;		  /* only those in pids are followed */
+	struct pid_list pids;
+	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
+	size_t past_count;			/* ever written */
+	struct loop_timer *over_timer;		/* NULL: no stand-in is over */
+};
+
+static void free_member(void *value)
+{
+	struct member *member = value;
+
+	exit_watch_free(member->exit);
+	files_free(member->files);
+	process_clear(&member->process);
+	free(member);
+}
+
+struct roster *roster_new(struct node *node)
+{
+	struct roster *roster = xcalloc(1, sizeof(*roster));
+
+	roster->node = node;
+	roster->members = map_new(free_member);
+	roster->exes = exe_cache_new();
+	return roster;
+}
+
+static void stop_following(struct roster *roster)
+{
+	if (roster->timer)
+		loop_timer_stop(roster->timer);
+	roster->timer = NULL;
+	pid_list_clear(&roster->pids);
+}
+
+void roster_free(struct roster *roster)
+{
+	if (!roster)
+		return;
+	stop_following(roster);
+	if (roster->over_timer)
+		loop_timer_stop(roster->over_timer);
+	discovery_clear(&roster->discovery);
+	exe_cache_free(roster->exes);
+	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
+		files_free(roster->past[i]);
+	map_free(roster->members);
+	free(roster);
+}
+
+static struct member *find(const struct roster *roster, pid_t pid)
+{
+	return map_find(roster->members, (uint64_t)pid);
+}
+
+const struct process *roster_find(const struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+
+	return member ? &member->process : NULL;
+}
+
+int roster_miss(pid_t pid, struct error *error)
+{
+	if (pid >= PROCESS_FIRST_STANDIN)
+		return error_set(error,
+				 "The process on another machine is not connected to any more.");
+	return error_set(error, "Process %d is not one of those found here; it may have ended.",
+			 (int)pid);
+}
+
+static bool is_standin(const struct member *member)
+{
+	return member->process.pid >= PROCESS_FIRST_STANDIN;
+}
+
+static void tell(struct roster *roster, enum event_kind event, struct member *member)
+{
+	struct process *process = &member->process;
+
+	if (process->start_time)
+		process->age = procfs_age(process->start_time);
+	node_emit(roster->node, event, process_to_json(process));
+}
+
+/* Of a stand-in. */
+static char *describe_loss(struct roster *roster, pid_t pid)
+{
+	const struct debugger *debugger = connections_debugger(node_connections(roster->node), pid);
+
+	return xstrdup(debugger && debugger->why ? debugger->why
+						 : "Its debugger is not connected any more.");
+}
+
+/* Another rank of this machine may be asked for what the dead one ran. */
+static void keep_files(struct roster *roster, struct member *member)
+{
+	struct files **slot = &roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
+
+	files_free(*slot);
+	*slot = member->files;
+	member->files = NULL;
+}
+
+static void remove_member(struct roster *roster, struct member *member)
+{
+	struct process *process = &member->process;
+	pid_t pid = process->pid;
+	struct exit_status status = { .code = -1 };
+	char *end;
+
+	if (is_standin(member)) {
+		end = describe_loss(roster, pid);
+	} else {
+		status = exit_status_read(member->exit, node_procfs(roster->node), pid,
+					  process->start_time);
+		end = exit_status_describe(status);
+	}
+	/* What it was asked for is answered before it is told gone. */
+	connections_close(node_connections(roster->node), pid);
+	process->state = PROCESS_EXITED;
+	process->exit_code = status.code;
+	process->exit_signal = status.signal;
+	free(process->error);
+	process->error = end;
+	tell(roster, EVENT_RANK_REMOVED, member);
+	keep_files(roster, member);
+	map_remove(roster->members, (uint64_t)pid);
+}
+
+static void on_ended(pid_t pid, void *data)
+{
+	struct roster *roster = data;
+	struct member *member = find(roster, pid);
+
+	if (member)
+		remove_member(roster, member);
+	node_flush(roster->node);
+}
+
+static void follow_member(struct roster *roster, struct member *member)
+{
+	if (!roster->timer || member->exit || member->process.start_time == 0)
+		return;
+	member->exit =
+		exit_watch_new(node_loop(roster->node), member->process.pid, on_ended, roster);
+}
+
+/* Whether it can be read, and what runs in it. */
+static void open_member(struct roster *roster, struct member *member)
+{
+	struct process *process = &member->process;
+	struct error error = ERROR_INIT;
+	struct connection *connection;
+
+	if (is_standin(member) || (process->error && process->state == PROCESS_UNREADABLE))
+		return;
+	connection = connections_open(node_connections(roster->node), process, &error);
+	if (!connection) {
+		process->state = PROCESS_UNREADABLE;
+		free(process->error);
+		process->error = xstrdup(error.message);
+		return;
+	}
+	free(process->python);
+	process->python = xstrdup(connection->version);
+}
+
+static bool is_same(const struct process *a, const struct process *b)
+{
+	const char *error = a->error ? a->error : "";
+
+	return a->rank == b->rank && a->parent_pid == b->parent_pid && a->state == b->state &&
+	       a->world_size == b->world_size && strcmp(a->python, b->python) == 0 &&
+	       strcmp(a->script, b->script) == 0 && strcmp(error, b->error ? b->error : "") == 0;
+}
+
+/* What was found of a process that is known; its learnt role is kept. */
+static void update_member(struct roster *roster, struct member *member, const struct process *found,
+			  bool is_asked)
+{
+	struct process before = member->process;
+	char *role = before.role;
+
+	process_init(&member->process);
+	process_copy(&member->process, found);
+	/* A look does not know the number that it was given. */
+	if (member->is_adopted)
+		member->process.rank = before.rank;
+	if (role && found->role && strcmp(found->role, "child") == 0) {
+		free(member->process.role);
+		member->process.role = xstrdup(role);
+	}
+	open_member(roster, member);
+	if (is_asked)
+		tell(roster, EVENT_RANK_ADDED, member);
+	else if (!is_same(&before, &member->process))
+		tell(roster, EVENT_RANK_CHANGED, member);
+	process_clear(&before);
+}
+
+/* Whether it is there; what has ended is told of to who asks for it only. */
+static bool is_there(const struct process *found)
+{
+	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
+}
+
+static struct member *add_member(struct roster *roster, const struct process *found)
+{
+	struct member *member = xcalloc(1, sizeof(*member));
+
+	member->files = files_new();
+	process_init(&member->process);
+	process_copy(&member->process, found);
+	map_put(roster->members, (uint64_t)found->pid, member);
+	open_member(roster, member);
+	tell(roster, EVENT_RANK_ADDED, member);
+	return member;
+}
+
+static void take_found(struct roster *roster, const struct process *found, bool is_asked)
+{
+	struct member *member = find(roster, found->pid);
+
+	if (member && is_standin(member))
+		return;
+	/* Its end was not seen: it is there, but could not be looked at. */
+	if (member && member->process.start_time != 0 && found->start_time == 0) {
+		if (is_asked)
+			tell(roster, EVENT_RANK_ADDED, member);
+		return;
+	}
+	if (member && member->process.start_time != found->start_time &&
+	    member->process.start_time != 0) {
+		remove_member(roster, member);
+		member = NULL;
+	}
+	if (member) {
+		update_member(roster, member, found, is_asked);
+	} else if (is_asked || is_there(found)) {
+		member = add_member(roster, found);
+	}
+	if (member)
+		follow_member(roster, member);
+}
+
+/*
+ * What had a rank before its ranks were there may turn out to be what starts
+ * them. It lives, and is told of as such.
+ */
+static void take_back(struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+
+	if (!member || member->is_adopted)
+		return;
+	tell(roster, EVENT_RANK_REMOVED, member);
+	map_remove(roster->members, (uint64_t)pid);
+}
+
+static void list_member(uint64_t pid, void *value, void *data)
+{
+	(void)value;
+	pid_list_add(data, (pid_t)pid);
+}
+
+void roster_list(const struct roster *roster, struct pid_list *pids)
+{
+	map_each(roster->members, list_member, pids);
+}
+
+bool roster_check(struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+	struct procfs_stat stat;
+
+	if (!member || member->process.start_time == 0)
+		return false;
+	if (procfs_stat(node_procfs(roster->node), pid, &stat) < 0) {
+		/* A machine that has run out of files says nothing of it. */
+		if (!procfs_is_gone(errno))
+			return false;
+	} else if (stat.start_time == member->process.start_time && !procfs_has_ended(&stat)) {
+		return false;
+	}
+	remove_member(roster, member);
+	return true;
+}
+
+void roster_release(struct roster *roster)
+{
+	struct connections *connections = node_connections(roster->node);
+	struct pid_list list = { .pids = NULL };
+
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		struct connection *connection =
+			connections_find_debugger(connections, list.pids[i]);
+
+		if (connection)
+			connections_disconnect(connections, connection);
+	}
+	pid_list_clear(&list);
+}
+
+static void check_all(struct roster *roster)
+{
+	struct pid_list list = { .pids = NULL };
+
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++)
+		roster_check(roster, list.pids[i]);
+	pid_list_clear(&list);
+}
+
+void roster_adopt(struct roster *roster, const struct process *process)
+{
+	struct member *member = add_member(roster, process);
+
+	member->is_adopted = true;
+	follow_member(roster, member);
+}
+
+static void on_over(void *data)
+{
+	struct roster *roster = data;
+	struct pid_list list = { .pids = NULL };
+
+	loop_timer_stop(roster->over_timer);
+	roster->over_timer = NULL;
+	roster_list(roster, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		struct member *member = find(roster, list.pids[i]);
+
+		if (member->is_over)
+			remove_member(roster, member);
+	}
+	pid_list_clear(&list);
+	node_flush(roster->node);
+}
+
+void roster_end_standin(struct roster *roster, pid_t pid)
+{
+	struct member *member = find(roster, pid);
+
+	if (!member || !is_standin(member))
+		return;
+	member->is_over = true;
+	if (!roster->over_timer)
+		roster->over_timer = loop_timer(node_loop(roster->node), 0, 0, on_over, roster);
+}
+
+struct telling {
+	struct roster *roster;
+	const struct discovery *discovery;
+};
+
+/* Of what was adopted; what was found was told of, and is followed. */
+static void tell_again(uint64_t pid, void *value, void *data)
+{
+	const struct telling *telling = data;
+	struct member *member = value;
+
+	if (!member->is_adopted)
+		return;
+	for (size_t i = 0; i < telling->discovery->count; i++)
+		if ((uint64_t)telling->discovery->processes[i].pid == pid && !is_standin(member))
+			return;
+	tell(telling->roster, EVENT_RANK_ADDED, member);
+	follow_member(telling->roster, member);
+}
+
+static void note_number(uint64_t pid, void *value, void *data)
+{
+	const struct member *member = value;
+
+	(void)pid;
+	if (member->is_adopted)
+		rankset_add(data, member->process.rank);
+}
+
+/* The number that it was given before; -1: it is new. */
+static int known_number(const struct roster *roster, const struct process *found)
+{
+	const struct member *member = find(roster, found->pid);
+
+	return member && member->process.start_time == found->start_time &&
+			       member->process.parent_pid == 0
+		       ? member->process.rank
+		       : -1;
+}
+
+static int free_number(const struct discovery *discovery)
+{
+	struct rankset taken = RANKSET_INIT;
+	int number = 0;
+
+	for (size_t i = 0; i < discovery->count; i++)
+		if (discovery->processes[i].rank >= 0)
+			rankset_add(&taken, discovery->processes[i].rank);
+	while (rankset_contains(&taken, number))
+		number++;
+	rankset_clear(&taken);
+	return number;
+}
+
+static int number_of(const struct discovery *discovery, pid_t pid)
+{
+	for (size_t i = 0; i < discovery->count; i++)
+		if (discovery->processes[i].pid == pid)
+			return discovery->processes[i].rank;
+	return -1;
+}
+
+/* Those that have none are of a job that this node started. */
+static void number_all(struct roster *roster)
+{
+	struct discovery *discovery = &roster->discovery;
+	struct process *processes = discovery->processes;
+	size_t count = discovery->count;
+
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
+			processes[i].rank = known_number(roster, &processes[i]);
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
+			processes[i].rank = free_number(discovery);
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank < 0)
+			processes[i].rank = number_of(discovery, processes[i].parent_pid);
+}
+
+/* Those that we have stopped ourselves are told by their debugger. */
+static void look_past_our_stops(struct roster *roster)
+{
+	const struct waits *waits = node_waits(roster->node);
+
+	for (size_t i = 0; i < roster->discovery.count; i++) {
+		struct process *process = &roster->discovery.processes[i];
+
+		if (process->state == PROCESS_STOPPED && tracee_is_ours(waits, process->pid))
+			process->state = PROCESS_LIVE;
+	}
+}
+
+static void attend(uint64_t pid, void *value, void *data)
+{
+	const struct member *member = value;
+	struct roster *roster = data;
+
+	(void)pid;
+	if (!is_standin(member))
+		connections_attend(node_connections(roster->node), &member->process);
+}
+
+const char *roster_unread(const struct roster *roster)
+{
+	return roster->unread ? strerror(roster->unread) : NULL;
+}
+
+static void tell_unread(struct roster *roster)
+{
+	json_t *body = json_object();
+
+	json_object_set_new(body, "hidden", json_integer((json_int_t)roster->discovery.hidden));
+	json_set_text(body, "unread", roster_unread(roster));
+	node_emit(roster->node, EVENT_UNREAD, body);
+}
+
+static void look_at_all(struct roster *roster, bool is_asked)
+{
+	struct procfs *procfs = node_procfs(roster->node);
+
+	exe_cache_begin(roster->exes, procfs, is_asked);
+	discover_all(&roster->discovery, procfs, node_connections(roster->node), roster->exes,
+		     launch_root(node_launch(roster->node)));
+}
+
+/* pids NULL: all processes. */
+static void look(struct roster *roster, const struct pid_list *pids, bool is_asked)
+{
+	struct connections *connections = node_connections(roster->node);
+	struct procfs *procfs = node_procfs(roster->node);
+	struct rankset taken = RANKSET_INIT;
+	size_t hidden = roster->discovery.hidden;
+	int unread = roster->unread;
+
+	procfs->unread = 0;
+	check_all(roster);
+	connections_tidy(connections);
+	discovery_clear(&roster->discovery);
+	map_each(roster->members, note_number, &taken);
+	if (pids)
+		discover_pids(&roster->discovery, procfs, connections, pids, &taken);
+	else
+		look_at_all(roster, is_asked);
+	rankset_clear(&taken);
+	look_past_our_stops(roster);
+	number_all(roster);
+	for (size_t i = 0; i < roster->discovery.launchers.count; i++)
+		take_back(roster, roster->discovery.launchers.pids[i]);
+	for (size_t i = 0; i < roster->discovery.count; i++)
+		take_found(roster, &roster->discovery.processes[i], is_asked);
+	if (is_asked)
+		map_each(roster->members, tell_again,
+			 &(struct telling){ roster, &roster->discovery });
+	finder_look(node_finder(roster->node), is_asked);
+	roster->unread = procfs->unread;
+	/* Who asks is told with the answer. */
+	if (!is_asked && (roster->unread != unread || roster->discovery.hidden != hidden))
+		tell_unread(roster);
+	if (roster->timer)
+		map_each(roster->members, attend, roster);
+}
+
+void roster_look(struct roster *roster)
+{
+	look(roster, roster->is_named ? &roster->pids : NULL, false);
+}
+
+static void on_look(void *data)
+{
+	struct roster *roster = data;
+	double begun = loop_now();
+
+	if (begun < roster->rested_at)
+		return;
+	roster_look(roster);
+	roster->rested_at = loop_now() + (loop_now() - begun) * REST;
+	node_flush(roster->node);
+}
+
+/* What we start is seen soon; one look costs little, as it is not at all. */
+static double choose_period(const struct roster *roster, double period)
+{
+	return launch_root(node_launch(roster->node)) > 0 && period > LAUNCHED_SECONDS
+		       ? LAUNCHED_SECONDS
+		       : period;
+}
+
+const struct discovery *roster_discover(struct roster *roster, const struct pid_list *pids,
+					double period)
+{
+	stop_following(roster);
+	if (period > 0) {
+		period = choose_period(roster, period);
+		roster->timer =
+			loop_timer(node_loop(roster->node), period, period, on_look, roster);
+		roster->is_named = pids != NULL;
+		for (size_t i = 0; pids && i < pids->count; i++)
+			pid_list_add(&roster->pids, pids->pids[i]);
+	}
+	look(roster, pids, true);
+	return &roster->discovery;
+}
+
+bool roster_has_file(const struct roster *roster, pid_t pid, const char *path)
+{
+	const struct member *member = find(roster, pid);
+
+	if (member && files_has(member->files, path))
+		return true;
+	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
+		if (roster->past[i] && files_has(roster->past[i], path))
+			return true;
+	return false;
+}
+
+const struct files *roster_files(const struct roster *roster, pid_t pid)
+{
+	const struct member *member = find(roster, pid);
+
+	return member ? member->files : NULL;
+}
+
+void roster_count(struct roster *roster, struct process_sample *sample)
+{
+	struct member *member = find(roster, sample->pid);
+
+	/* One that failed has no number. */
+	if (member && sample->epoch > 0)
+		sample->epoch = ++member->epoch;
+}
+
+static void reset_files(uint64_t pid, void *value, void *data)
+{
+	struct member *member = value;
+
+	(void)pid;
+	(void)data;
+	files_reset(member->files);
+}
+
+void roster_forget_files(struct roster *roster)
+{
+	map_each(roster->members, reset_files, NULL);
+}
+
+void roster_learn(struct roster *roster, const struct process_sample *sample)
+{
+	struct member *member = find(roster, sample->pid);
+	const char *role;
+
+	if (member)
+		files_note(member->files, sample);
+	if (!member || !member->process.role || sample->thread_count == 0 ||
+	    !sample->threads[0].stack || strcmp(member->process.role, "child") != 0)
+		return;
+	role = role_of_stack(sample->threads[0].stack);
+	if (!role)
+		return;
+	free(member->process.role);
+	member->process.role = xstrdup(role);
+	tell(roster, EVENT_RANK_CHANGED, member);
+}

@@ -1,0 +1,183 @@
+/*
+ * breakpoint-condition: whether the names of a condition can mean something where its
+ * breakpoint is, told before anything has run there.
+ *
+ * A name may be a variable of the code object, a global that its module has, a
+ * builtin, or a global that is still to come: then code of the same file has
+ * it in its co_names, the module's body or a function that says `global`.
+ * What cannot be read, and a file that no module has, is not judged.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/code-search.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycontainer.h"
+#include "backends/cpython/pydict.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pystring.h"
+#include "backends/cpython/sys-modules.h"
+#include "backends/expression/pyexpression.h"
+#include "backends/linux/memory.h"
+#include "backends/ptrace/breakpoint-table-private.h"
+#include "base/alloc.h"
+
+/* A breakpoint at more places is not judged. */
+#define PLACES_MAXIMUM 16
+#define NAMES_MAXIMUM 65536
+
+struct judge {
+	struct breaks *breaks;
+	struct pyreader reader;
+	const struct bytecode *code;
+	char *unknown; /* the first name that means nothing; NULL: none */
+};
+
+/* In the tuple of names at an offset of a code object, or not readable. */
+static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const char *name)
+{
+	uint64_t names, item;
+	int64_t count;
+
+	if (pyreader_pointer(&judge->reader, code + (uint64_t)offset, &names) ||
+	    pyreader_size(&judge->reader, names, &count) || count < 0 || count > NAMES_MAXIMUM)
+		return true;
+	for (int64_t i = 0; i < count; i++)
+		if (pytuple_item(&judge->reader, names, i, &item) ||
+		    pystring_equals(&judge->reader, item, name))
+			return true;
+	return false;
+}
+
+/* co_names, which stands behind co_consts in every version (Include/code.h). */
+static bool is_mentioned(struct judge *judge, uint64_t code, const char *name)
+{
+	long offset = judge->breaks->python->offsets.co_consts + 8;
+
+	return is_in_tuple(judge, code, offset, name);
+}
+
+static bool is_variable(struct judge *judge, const char *name)
+{
+	const struct offsets *at = &judge->breaks->python->offsets;
+	uint64_t code = judge->code->address;
+
+	if (judge->breaks->python->minor >= 11)
+		return is_in_tuple(judge, code, at->co_localsplusnames, name);
+	return is_in_tuple(judge, code, at->co_varnames, name) ||
+	       is_in_tuple(judge, code, at->co_cellvars, name) ||
+	       is_in_tuple(judge, code, at->co_freevars, name);
+}
+
+/* A dict that is being changed as it is read lacks what each module has. */
+static bool is_whole(struct judge *judge, const struct pytable *table)
+{
+	uint64_t value;
+
+	return !pytable_find(&judge->reader, table, "__name__", &value);
+}
+
+static bool is_in_dict(struct judge *judge, uint64_t dict, const char *name)
+{
+	struct pytable table;
+	uint64_t value;
+
+	return pytable_of_dict(&judge->reader, dict, &table) || !is_whole(judge, &table) ||
+	       !pytable_find(&judge->reader, &table, name, &value);
+}
+
+/* A global of a module of the code's file, or there is no such module. */
+static bool is_global(struct judge *judge, uint64_t interpreter, const char *name)
+{
+	struct modules modules = { .items = NULL };
+	bool is_found = false;
+	size_t count = 0;
+
+	modules_read(&modules, judge->breaks->memory, judge->breaks->python, interpreter);
+	for (size_t i = 0; i < modules.count && !is_found; i++) {
+		const struct module *module = &modules.items[i];
+
+		if (!module->dict || !module->file ||
+		    !pystring_equals(&judge->reader, module->file, judge->code->file))
+			continue;
+		count++;
+		is_found = is_in_dict(judge, module->dict, name);
+	}
+	modules_clear(&modules);
+	return is_found || count == 0;
+}
+
+static bool is_builtin(struct judge *judge, uint64_t interpreter, const char *name)
+{
+	uint64_t value;
+
+	return pymodule_find(&judge->reader, interpreter, "builtins", "len", &value) ||
+	       !pymodule_find(&judge->reader, interpreter, "builtins", name, &value);
+}
+
+/* Looked for last: it takes a search through the process. */
+static bool is_to_come(struct judge *judge, const char *name)
+{
+	struct code_list list = { .items = NULL };
+	bool is_found = false;
+
+	codes_of_file(judge->breaks->codes, judge->code->file, &list);
+	is_found = list.is_cut;
+	for (size_t i = 0; i < list.count && !is_found; i++)
+		is_found = is_mentioned(judge, list.items[i], name);
+	code_list_clear(&list);
+	return is_found;
+}
+
+static bool is_known(struct judge *judge, const char *name)
+{
+	const struct cpython *python = judge->breaks->python;
+	uint64_t interpreter;
+
+	return pyreader_pointer(&judge->reader,
+				python->runtime + (uint64_t)python->offsets.rt_interp_main,
+				&interpreter) ||
+	       is_variable(judge, name) || is_mentioned(judge, judge->code->address, name) ||
+	       is_global(judge, interpreter, name) || is_builtin(judge, interpreter, name) ||
+	       is_to_come(judge, name);
+}
+
+static bool look_at_name(const char *name, void *data)
+{
+	struct judge *judge = data;
+
+	memory_begin(judge->breaks->memory, false);
+	if (is_known(judge, name))
+		return true;
+	judge->unknown = xstrdup(name);
+	return false;
+}
+
+char *break_unknown_name(struct breaks *breaks, const struct break_entry *entry)
+{
+	char *unknown = NULL;
+
+	if (!entry->condition || entry->count > PLACES_MAXIMUM)
+		return NULL;
+	for (size_t i = 0; i < entry->count; i++) {
+		struct judge judge = {
+			.breaks = breaks,
+			.code = bytecode_find(breaks->bytecodes, entry->places[i].code),
+		};
+
+		free(unknown);
+		unknown = NULL;
+		if (!judge.code)
+			return NULL;
+		pyreader_init(&judge.reader, breaks->memory, breaks->python);
+		pyexpression_each_name(entry->condition, look_at_name, &judge);
+		/* It is right in one of its places. */
+		if (!judge.unknown)
+			return NULL;
+		unknown = judge.unknown;
+	}
+	return unknown;
+}

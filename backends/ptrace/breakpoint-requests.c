@@ -1,0 +1,170 @@
+#include "backends/ptrace/debuggee.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/node.h"
+#include "backends/ptrace/stop-place.h"
+#include "backends/ptrace/watchpoints.h"
+#include "backends/tracer/tracee.h"
+#include "base/json.h"
+#include "protocol/message.h"
+
+/* The frames of the thread that is shown. */
+static int find_frame(int depth, struct pyobject_frame *frame, void *data)
+{
+	struct control *control = data;
+	const struct control_thread *thread = control_find(control, control->shown);
+
+	return thread ? control_frame(control, thread, depth, frame) : -1;
+}
+
+int control_want(struct control *control, struct error *error)
+{
+	struct watched_frames frames = {
+		.find = find_frame,
+		.data = control,
+	};
+
+	if (breaks_set(control->breaks, control->wanted, error) < 0)
+		return -1;
+	return watched_set(control->watched, control->wanted,
+			   control->phase == CONTROL_STOPPED ? &frames : NULL, error);
+}
+
+static const json_t *find_wanted(const json_t *list, int64_t id)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) if (json_get_integer(item, "id", 0) == id) return item;
+	return NULL;
+}
+
+static bool is_disabled(const json_t *item)
+{
+	return json_get_boolean(item, "disabled", false);
+}
+
+/* A temporary one goes with its stop, which is still to be told. */
+static bool is_cleared(const json_t *before, const json_t *list, int id)
+{
+	const json_t *was = find_wanted(before, id);
+	const json_t *is = find_wanted(list, id);
+
+	return was && !json_get_boolean(was, "temporary", false) && (!is || is_disabled(is));
+}
+
+/* The stops of other threads that are kept until this one is continued. */
+static void clear_kept(struct control *control, const json_t *before)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct control_thread *thread = control->threads[i];
+		struct place *place = thread->place;
+		size_t kept = 0;
+
+		if (!place || thread->tid == control->shown || place->hit_count == 0)
+			continue;
+		for (size_t j = 0; j < place->hit_count; j++)
+			if (!is_cleared(before, control->wanted, place->hits[j]))
+				place->hits[kept++] = place->hits[j];
+		place->hit_count = kept;
+		place->is_cleared = kept == 0;
+	}
+}
+
+static bool is_as_before(const json_t *before, const json_t *item)
+{
+	json_t *disabled = json_copy((json_t *)(uintptr_t)before);
+	bool result;
+
+	json_object_set_new(disabled, "disabled", json_true());
+	result = json_equal(before, item) || json_equal(disabled, item);
+	json_decref(disabled);
+	return result;
+}
+
+bool control_only_clears(const struct control *control, const json_t *list)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const json_t *before =
+			find_wanted(control->wanted, json_get_integer(item, "id", 0));
+
+		if (!before || !is_as_before(before, item))
+			return false;
+	}
+	return true;
+}
+
+/* Who sets another rank's means nothing by what is the same here. */
+static void rearm(struct control *control, const json_t *list)
+{
+	struct debugger *debugger = &control->debugger;
+
+	if (!control->is_disarmed || json_equal(list, control->wanted))
+		return;
+	control->is_disarmed = false;
+	if (debugger->state != DEBUGGER_RUNNING)
+		return;
+	debugger->resumed_for = RESUME_REQUEST;
+	free(debugger->description);
+	debugger->description = NULL;
+	control_tell_again(control);
+}
+
+/* Without a Python yet it is only known what is wanted. */
+static json_t *make_answer(const struct control *control)
+{
+	json_t *body;
+
+	if (!control->is_python) {
+		body = json_object();
+		json_object_set_new(body, "breakpoints", json_array());
+		return body;
+	}
+	body = breaks_to_json(control->breaks);
+	watched_add_json(control->watched, json_object_get(body, "breakpoints"));
+	return body;
+}
+
+static int keep(struct control *control, json_t *list, struct error *error)
+{
+	json_t *before = control->wanted;
+
+	control_say_left_out(control, INFINITY);
+	control->wanted = json_incref(list);
+	if (control->is_python && control_want(control, error) < 0) {
+		json_decref(control->wanted);
+		control->wanted = before;
+		return -1;
+	}
+	clear_kept(control, before);
+	json_decref(before);
+	return 0;
+}
+
+int control_set_breakpoints(struct control *control, const struct message *request,
+			    struct error *error)
+{
+	json_t *list = json_object_get(request->body, "breakpoints");
+
+	rearm(control, list);
+	if (keep(control, list, error) < 0) {
+		control_settle(control);
+		return -1;
+	}
+	control_wish(control);
+	if (control->phase == CONTROL_RUNNING)
+		control_look_at_threads(control);
+	control_arm_all(control);
+	control_keep_looking(control);
+	control_refresh(control);
+	node_respond(control->base.node, request, make_answer(control), NULL);
+	control_settle(control);
+	return 0;
+}

@@ -1,0 +1,375 @@
+#include "backends/ptrace/breakpoint-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/address-set.h"
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/code-search.h"
+#include "backends/expression/logpoint.h"
+#include "backends/expression/pyexpression.h"
+#include "backends/linux/memory.h"
+#include "backends/ptrace/breakpoint-table-private.h"
+#include "backends/ptrace/stepper.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
+			  struct bytecode_cache *bytecodes, struct codes *codes)
+{
+	struct breaks *breaks = xcalloc(1, sizeof(*breaks));
+
+	breaks->memory = memory_new(memory_pid(memory));
+	breaks->trapped = memory;
+	breaks->python = python;
+	breaks->bytecodes = bytecodes;
+	breaks->codes = codes;
+	return breaks;
+}
+
+static void clear_entry(struct break_entry *entry)
+{
+	break_places_clear(entry);
+	free(entry->message);
+	free(entry->failure);
+	logpoint_free(entry->log);
+	pyexpression_free(entry->condition);
+	breakpoint_clear(&entry->wanted);
+}
+
+static void free_entries(struct break_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		clear_entry(&entries[i]);
+	free(entries);
+}
+
+void breaks_free(struct breaks *breaks)
+{
+	if (!breaks)
+		return;
+	free(breaks->failure);
+	free(breaks->wishes);
+	free_entries(breaks->entries, breaks->count);
+	memory_free(breaks->memory);
+	free(breaks);
+}
+
+bool break_entry_is_on(const struct break_entry *entry)
+{
+	return !entry->wanted.is_disabled &&
+	       (entry->state == ENTRY_BOUND || entry->state == ENTRY_PENDING ||
+		entry->state == ENTRY_ABSENT);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_same_place(const struct breakpoint *a, const struct breakpoint *b)
+{
+	return is_same_text(a->path, b->path) && a->line == b->line &&
+	       is_same_text(a->function, b->function);
+}
+
+static struct break_entry *find_entry(const struct breaks *breaks, int id)
+{
+	for (size_t i = 0; i < breaks->count; i++)
+		if (breaks->entries[i].wanted.id == id)
+			return &breaks->entries[i];
+	return NULL;
+}
+
+/* Takes over what was found and counted. */
+static void inherit(struct break_entry *entry, struct break_entry *before)
+{
+	bool is_new_condition = !is_same_text(entry->wanted.condition, before->wanted.condition);
+
+	entry->places = before->places;
+	entry->count = before->count;
+	entry->capacity = before->capacity;
+	entry->file = before->file;
+	entry->line = before->line;
+	before->places = NULL;
+	before->count = before->capacity = 0;
+	before->file = NULL;
+	entry->was_far = before->was_far;
+	entry->hits = before->hits;
+	if (!is_new_condition) {
+		entry->failure = before->failure;
+		before->failure = NULL;
+	}
+	entry->speaks_since = before->speaks_since;
+	entry->said = before->said;
+	entry->left_out = before->left_out;
+	if (entry->wanted.ignore == before->wanted.ignore)
+		entry->ignore_left = before->ignore_left;
+	if (before->state == ENTRY_SPENT && entry->wanted.is_temporary)
+		entry->state = ENTRY_SPENT;
+}
+
+/* Its condition and text; what is wrong with them stands in the message. */
+static void compile(struct break_entry *entry)
+{
+	struct error error = ERROR_INIT;
+
+	if (entry->wanted.condition)
+		entry->condition = pyexpression_parse_condition(entry->wanted.condition, &error);
+	if (entry->wanted.log && !error_is_set(&error))
+		entry->log = logpoint_parse(entry->wanted.log, &error);
+	if (!error_is_set(&error))
+		return;
+	entry->state = ENTRY_WRONG;
+	entry->message = xstrdup(error.message);
+}
+
+/* Appends an entry of one of the list; -1: it is none, and is not appended. */
+static void read_entry(struct breaks *into, const json_t *json)
+{
+	struct break_entry entry = { .state = ENTRY_PENDING };
+	struct error error = ERROR_INIT;
+
+	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 || entry.wanted.watch ||
+	    find_entry(into, entry.wanted.id)) {
+		breakpoint_clear(&entry.wanted);
+		return;
+	}
+	entry.ignore_left = entry.wanted.ignore;
+	ARRAY_GROW(into->entries, into->count, into->capacity);
+	into->entries[into->count++] = entry;
+}
+
+static int read_entries(struct breaks *into, const json_t *list, struct error *error)
+{
+	if (breakpoints_check(list, error) < 0)
+		return -1;
+	for (size_t i = 0; i < json_array_size(list); i++)
+		read_entry(into, json_array_get(list, i));
+	return 0;
+}
+
+int breaks_check(const json_t *list, struct error *error)
+{
+	struct breaks read = { .entries = NULL };
+	int result = read_entries(&read, list, error);
+
+	for (size_t i = 0; i < read.count && result == 0; i++) {
+		compile(&read.entries[i]);
+		if (read.entries[i].state == ENTRY_WRONG)
+			result = error_set(error, "breakpoint %d: %s", read.entries[i].wanted.id,
+					   read.entries[i].message);
+	}
+	free_entries(read.entries, read.count);
+	return result;
+}
+
+static void bind_all(struct breaks *breaks, bool is_far)
+{
+	struct break_search search = { .breaks = breaks, .is_far = is_far };
+
+	/* The process has run: what code there was may be other code. */
+	bytecode_cache_age(breaks->bytecodes);
+	for (size_t i = 0; i < breaks->count; i++) {
+		struct break_entry *entry = &breaks->entries[i];
+
+		if (entry->state != ENTRY_WRONG && entry->state != ENTRY_SPENT)
+			break_bind(entry, &search);
+	}
+	break_search_clear(&search);
+}
+
+/* A condition whose names mean nothing would fail at each hit. */
+static void judge_all(struct breaks *breaks)
+{
+	for (size_t i = 0; i < breaks->count; i++) {
+		struct break_entry *entry = &breaks->entries[i];
+		char *name = entry->state == ENTRY_BOUND ? break_unknown_name(breaks, entry) : NULL;
+
+		if (!name)
+			continue;
+		break_places_clear(entry);
+		free(entry->message);
+		entry->state = ENTRY_WRONG;
+		entry->message = xasprintf("condition failed: name '%s' is not defined", name);
+		free(name);
+	}
+}
+
+int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
+{
+	struct breaks read = { .entries = NULL };
+
+	if (read_entries(&read, list, error) < 0) {
+		free_entries(read.entries, read.count);
+		return -1;
+	}
+	for (size_t i = 0; i < read.count; i++) {
+		struct break_entry *entry = &read.entries[i];
+		struct break_entry *before = find_entry(breaks, entry->wanted.id);
+
+		if (before && is_same_place(&before->wanted, &entry->wanted))
+			inherit(entry, before);
+		compile(entry);
+	}
+	free_entries(breaks->entries, breaks->count);
+	breaks->entries = read.entries;
+	breaks->count = read.count;
+	breaks->capacity = read.capacity;
+	/* Taken first: what is loaded meanwhile is looked at again. */
+	breaks->looked = breaks->count ? codes_revision(breaks->codes) : 0;
+	/* That takes long: who asked is told before. */
+	bind_all(breaks, false);
+	judge_all(breaks);
+	breaks_rewish(breaks);
+	return 0;
+}
+
+bool breaks_are_pending(const struct breaks *breaks)
+{
+	for (size_t i = 0; i < breaks->count; i++)
+		if (breaks->entries[i].state == ENTRY_PENDING &&
+		    break_entry_is_on(&breaks->entries[i]))
+			return true;
+	return false;
+}
+
+bool breaks_are_far(const struct breaks *breaks)
+{
+	for (size_t i = 0; i < breaks->count; i++)
+		if (breaks->entries[i].state == ENTRY_ABSENT && !breaks->entries[i].was_far)
+			return true;
+	return false;
+}
+
+bool breaks_are_any(const struct breaks *breaks)
+{
+	for (size_t i = 0; i < breaks->count; i++)
+		if (break_entry_is_on(&breaks->entries[i]))
+			return true;
+	return false;
+}
+
+bool breaks_look(struct breaks *breaks)
+{
+	uint64_t before = breaks->revision;
+	uint64_t now;
+	bool is_far;
+
+	if (!breaks->count)
+		return false;
+	now = codes_revision(breaks->codes);
+	is_far = breaks_are_far(breaks);
+	if (now == breaks->looked && !is_far)
+		return false;
+	breaks->looked = now;
+	bind_all(breaks, is_far);
+	breaks_rewish(breaks);
+	return breaks->revision != before;
+}
+
+bool breaks_starts(struct breaks *breaks, uint64_t code)
+{
+	struct code_list list = { .items = NULL };
+	uint64_t before = breaks->revision;
+
+	if (!breaks_are_any(breaks))
+		return false;
+	codes_nested(breaks->codes, code, &list);
+	for (size_t i = 0; i < breaks->count; i++) {
+		struct break_entry *entry = &breaks->entries[i];
+
+		if (entry->state != ENTRY_WRONG && entry->state != ENTRY_SPENT)
+			break_bind_starting(entry, breaks, code, &list);
+	}
+	code_list_clear(&list);
+	breaks_rewish(breaks);
+	return breaks->revision != before;
+}
+
+uint64_t breaks_revision(const struct breaks *breaks)
+{
+	return breaks->revision;
+}
+
+static void collect(const struct breaks *breaks, struct breaks *into)
+{
+	struct addresses seen = { .slots = NULL };
+
+	for (size_t i = 0; i < breaks->count; i++) {
+		const struct break_entry *entry = &breaks->entries[i];
+
+		for (size_t j = 0; j < entry->count && break_entry_is_on(entry); j++) {
+			const struct break_place *place = &entry->places[j];
+
+			for (size_t k = 0; k < place->count; k++) {
+				if (!addresses_add(&seen, place->watched[k]))
+					continue;
+				ARRAY_GROW(into->wishes, into->wish_count, into->wish_capacity);
+				into->wishes[into->wish_count++] = (struct break_wish){
+					.address = place->watched[k],
+					.code = place->code,
+				};
+			}
+		}
+	}
+	addresses_clear(&seen);
+}
+
+/* What became of one counts, though there is nothing to watch for it. */
+static void look_at_states(struct breaks *breaks)
+{
+	uint64_t told = HASH_START;
+
+	for (size_t i = 0; i < breaks->count; i++) {
+		const struct break_entry *entry = &breaks->entries[i];
+
+		told = hash_number(told, (uint64_t)entry->state);
+		told = hash_text(told, entry->message ? entry->message : "");
+	}
+	breaks->revision += told != breaks->told;
+	breaks->told = told;
+}
+
+void breaks_rewish(struct breaks *breaks)
+{
+	struct breaks now = { .wishes = NULL };
+
+	look_at_states(breaks);
+	collect(breaks, &now);
+	if (now.wish_count == breaks->wish_count &&
+	    (!now.wish_count ||
+	     !memcmp(now.wishes, breaks->wishes, now.wish_count * sizeof(*now.wishes)))) {
+		free(now.wishes);
+		return;
+	}
+	free(breaks->wishes);
+	breaks->wishes = now.wishes;
+	breaks->wish_count = now.wish_count;
+	breaks->wish_capacity = now.wish_capacity;
+	breaks->missing = 0;
+	breaks->revision++;
+}
+
+size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum)
+{
+	for (size_t i = 0; i < breaks->wish_count && i < maximum; i++)
+		wishes[i] = (struct planned){
+			.watch = { .address = breaks->wishes[i].address,
+				   .length = 1,
+				   .access = WATCH_ACCESS },
+			.kind = PLAN_BREAKPOINT,
+			.code = breaks->wishes[i].code,
+		};
+	return breaks->wish_count;
+}
+
+void breaks_short(struct breaks *breaks, size_t missing, const char *why)
+{
+	free(breaks->failure);
+	breaks->failure = xstrdup_or_null(why);
+	breaks->missing = missing < breaks->wish_count ? missing : breaks->wish_count;
+}

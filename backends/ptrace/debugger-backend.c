@@ -1,0 +1,220 @@
+/*
+ * The backend `ptrace` as a debugger: what can be asked of a process that is
+ * stopped from outside, by its state.
+ */
+#include "backends/backend.h"
+
+#include "banned.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pywalk.h"
+#include "backends/http/agent-endpoint.h"
+#include "backends/linux/memory.h"
+#include "backends/node.h"
+#include "backends/ptrace/debuggee.h"
+#include "backends/tracer/tracee.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/breakpoint.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+static struct control *to_control(struct connection *connection)
+{
+	return (struct control *)connection;
+}
+
+static const struct control *lend_control(const struct connection *connection)
+{
+	return (const struct control *)connection;
+}
+
+static struct connection *control_open(struct node *node, const struct process *process,
+				       const struct target *target, struct error *error)
+{
+	struct control *control;
+
+	if (process->pid >= PROCESS_FIRST_STANDIN) {
+		error_set(error,
+			  "Only its debugger can be asked: the process is on another machine.");
+		return NULL;
+	}
+	control = control_new(node, process, target != NULL, error);
+	if (!control)
+		return NULL;
+	control->base.backend = &control_backend;
+	return &control->base;
+}
+
+static bool control_opens_for(const struct process *process, enum request_kind kind,
+			      const struct message *request)
+{
+	/* An agent in it has breakpoints without a limit, and runs code. */
+	return request_opens(BACKEND_TRACER, kind, request) &&
+	       !way_exists(process->pid, process->uid);
+}
+
+static void control_close(struct connection *connection)
+{
+	control_free(to_control(connection));
+}
+
+static int send_pause(struct control *control, enum request_kind kind,
+		      const struct message *request, struct error *error)
+{
+	int64_t tid = json_get_integer(request->body, "tid", 0);
+
+	(void)kind;
+	control_take_setting(control, request);
+	if (control_pause(control, (pid_t)tid, error) < 0)
+		return -1;
+	node_respond(control->base.node, request, NULL, NULL);
+	return 0;
+}
+
+static int send_evaluate(struct control *control, enum request_kind kind,
+			 const struct message *request, struct error *error)
+{
+	(void)kind;
+	return control_evaluate(control, request, error);
+}
+
+static int send_breakpoints(struct control *control, enum request_kind kind,
+			    const struct message *request, struct error *error)
+{
+	(void)kind;
+	return control_set_breakpoints(control, request, error);
+}
+
+static int (*const senders[REQUEST_KIND_COUNT])(struct control *control, enum request_kind kind,
+						const struct message *request,
+						struct error *error) = {
+	[REQUEST_EVALUATE] = send_evaluate, [REQUEST_CONTINUE] = control_go,
+	[REQUEST_NEXT] = control_go,	    [REQUEST_STEP_IN] = control_go,
+	[REQUEST_STEP_OUT] = control_go,    [REQUEST_UNTIL] = control_go,
+	[REQUEST_PAUSE] = send_pause,	    [REQUEST_SET_BREAKPOINTS] = send_breakpoints,
+};
+
+static bool has_stopped(const struct control *control, struct reason *reason)
+{
+	if (control->phase == CONTROL_STOPPED)
+		return true;
+	if (control->phase == CONTROL_STOPPING)
+		return reason_set(reason, "It is just being stopped.", "");
+	return reason_is_running(reason);
+}
+
+static bool control_can(const struct connection *connection, enum request_kind kind,
+			const struct message *request, struct reason *reason)
+{
+	const struct control *control = lend_control(connection);
+	enum capability capability = backend_capability(BACKEND_TRACER, kind);
+
+	if (control->is_gone)
+		return reason_set(reason, "The process has ended.", "");
+	/* Else cleared breakpoints would stop it again. */
+	if (kind == REQUEST_SET_BREAKPOINTS && request &&
+	    control_only_clears(control, json_object_get(request->body, "breakpoints")))
+		return true;
+	if (reason_refuse(reason, capability))
+		return false;
+	/* A pause is withdrawn before it is told. */
+	if (kind == REQUEST_CONTINUE && control_is_pausing(control))
+		return true;
+	if (capability >= CAPABILITY_STOPPED && !has_stopped(control, reason))
+		return false;
+	if (capability == CAPABILITY_FOLLOWED || capability == CAPABILITY_STEPPED)
+		return control_can_step(control, reason);
+	return true;
+}
+
+static int control_send(struct connection *connection, enum request_kind kind,
+			const struct message *request, struct error *error)
+{
+	return senders[kind](to_control(connection), kind, request, error);
+}
+
+/* Whether the newest frame of the thread, as it has it, is its stop's. */
+static bool is_newest(struct control *control, const struct control_thread *thread)
+{
+	struct pywalk walk = { .frames = NULL };
+	bool result;
+
+	memory_begin(control->memory, false);
+	pywalk_read(&walk, control->memory, &control->python, thread->tstate);
+	result = walk.count > 0 && walk.frames[0].address == thread->place->frame;
+	pywalk_clear(&walk);
+	return result;
+}
+
+/* Its row, though who read the process did not see it. */
+static struct thread_sample *find_shown(const struct control *control,
+					struct process_sample *sample)
+{
+	struct thread_sample *added;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == control->shown)
+			return &sample->threads[i];
+	added = process_sample_add(sample);
+	added->tid = control->shown;
+	added->is_main = added->tid == sample->pid;
+	return added;
+}
+
+/* Of one that did not come to stand the stack is what was read, if it was. */
+static void amend_shown(struct control *control, struct thread_sample *sample, bool stands)
+{
+	const struct control_thread *thread = control_find(control, control->shown);
+	bool has_frames = sample->stack && sample->stack->frame_count > 0;
+
+	if (!thread || !thread->place || !thread->place->frame || (!stands && has_frames))
+		return;
+	sample->stack = place_amend(thread->place, has_frames && is_newest(control, thread),
+				    sample->stack, node_stacks(control->base.node));
+	sample->native = NULL;
+}
+
+static bool amend_thread(struct control *control, struct thread_sample *sample)
+{
+	const struct control_thread *thread = control_find(control, sample->tid);
+
+	if (!thread || !thread->is_wanted || !tracee_is_stopped(control->tracee, thread->tid))
+		return false;
+	sample->state = THREAD_STOPPED;
+	if (sample->stack || thread->tid == control->shown)
+		sample->exactness = EXACT;
+	return true;
+}
+
+static void control_amend(struct connection *connection, struct process_sample *sample)
+{
+	struct control *control = to_control(connection);
+	struct thread_sample *shown;
+
+	if (control->phase != CONTROL_STOPPED)
+		return;
+	shown = find_shown(control, sample);
+	amend_shown(control, shown, amend_thread(control, shown));
+	for (size_t i = 0; i < sample->thread_count; i++)
+		amend_thread(control, &sample->threads[i]);
+}
+
+static const struct debugger *control_debugger(const struct connection *connection)
+{
+	return &lend_control(connection)->debugger;
+}
+
+const struct backend control_backend = {
+	.name = "ptrace",
+	.help = "stops and steps the process from outside",
+	.open = control_open,
+	.opens_for = control_opens_for,
+	.can = control_can,
+	.send = control_send,
+	.amend = control_amend,
+	.debugger = control_debugger,
+	.close = control_close,
+};

@@ -1,0 +1,320 @@
+/*
+ * event-synthesis: what a trace function would be told, from where a frame's pointer
+ * goes.
+ */
+#include <string.h>
+
+#include "banned.h"
+
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/cpython.h"
+#include "backends/ptrace/stepper-private.h"
+
+#define LINE_UNITS_MAXIMUM 64
+
+int follow_start(struct stepper *stepper, struct follow *follow, const struct pyframe_now *frame)
+{
+	*follow = (struct follow){
+		.frame = frame->address,
+		.previous = frame->previous,
+		.at = -1,
+		.pointer_due = -1,
+		.fetch_due = -1,
+		.store_due = -1,
+		.raised_at = -1,
+	};
+	if (frame->address == 0)
+		return 0;
+	follow->code = bytecode_meet(stepper->codes, frame->code);
+	if (!follow->code)
+		return -1;
+	follow->is_in_generator = pyframes_is_in_generator(&stepper->frames, frame);
+	int unit = pyframes_unit(&stepper->frames, frame, follow->code);
+	/* From 3.13 on a frame that has not begun is at its first unit. */
+	if (unit == 0 && stepper->python->minor >= 13)
+		unit = -1;
+	/* Within a call the pointer stands among the caches of CALL. */
+	if (unit >= 0)
+		follow->at = bytecode_instruction(follow->code, unit);
+	follow->shown_line =
+		follow->at < 0 ? follow->code->first_line : follow->code->units[follow->at].line;
+	return 0;
+}
+
+/* Made for the specialised call of a class (3.13 on): no user code. */
+static bool is_hidden(const struct bytecode *code)
+{
+	return strcmp(code->name, "__init__") == 0 && strcmp(code->file, "__init__") == 0;
+}
+
+static struct event *add_event(struct stepper *stepper, const struct follow *follow,
+			       enum stop_event at, int line, int unit)
+{
+	struct event *event = &stepper->events[stepper->event_count];
+
+	if (is_hidden(follow->code) || stepper->event_count == EVENTS_MAXIMUM)
+		return NULL;
+	stepper->event_count++;
+	*event = (struct event){
+		.stop = {
+			.at = at,
+			.reason = STOP_STEP,
+			.frame = follow->frame,
+			.code = follow->code,
+			.line = line < 0 ? follow->code->first_line : line,
+			.unit = unit,
+		},
+	};
+	return event;
+}
+
+/*
+ * The line that a trace function sees between line events: up to 3.9 that of
+ * the last one, later that of the instruction.
+ */
+static int shown_line(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	if (stepper->python->minor <= 9 && follow->shown_line > 0)
+		return follow->shown_line;
+	return unit < 0 ? -1 : follow->code->units[unit].line;
+}
+
+static const struct unit *unit_at(const struct follow *follow, int unit)
+{
+	return &follow->code->units[unit];
+}
+
+/* What raises again what was raised before is no new exception. */
+static bool is_reraise(const struct unit *unit)
+{
+	return unit->kind == UNIT_RERAISE || unit->kind == UNIT_END_ASYNC_FOR ||
+	       unit->kind == UNIT_CLEANUP_THROW;
+}
+
+static int raised_from(const struct follow *follow)
+{
+	return follow->raised_at >= 0 ? follow->raised_at : follow->at;
+}
+
+static bool is_raised(const struct stepper *stepper, const struct follow *follow, int from, int to)
+{
+	return from >= 0 && unit_at(follow, to)->is_handler &&
+	       !bytecode_follows(stepper->python, follow->code, from, to);
+}
+
+static void add_line(struct stepper *stepper, struct follow *follow, int unit)
+{
+	int line = unit_at(follow, unit)->line;
+
+	follow->shown_line = line;
+	add_event(stepper, follow, STOP_AT_LINE, line, unit);
+}
+
+void follow_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last)
+{
+	struct event *event =
+		add_event(stepper, follow, STOP_AT_RETURN, shown_line(stepper, follow, unit), unit);
+
+	if (event)
+		event->is_last = is_last;
+	if (is_last)
+		stepper->ended = follow->frame;
+}
+
+void follow_call(struct stepper *stepper, struct follow *follow)
+{
+	int line = follow->at < 0 ? follow->code->first_line : unit_at(follow, follow->at)->line;
+
+	add_event(stepper, follow, STOP_AT_CALL, line, follow->at);
+}
+
+void follow_position(struct stepper *stepper, struct follow *follow, int unit)
+{
+	const struct unit *to = unit_at(follow, unit);
+	int from = follow->at;
+	int raised_at = raised_from(follow);
+	bool raised = is_raised(stepper, follow, raised_at, unit);
+
+	follow->raised_at = -1;
+	follow->is_unwound = false;
+	follow->at = unit;
+	/* Nothing has run in between: it is reported where it came from. */
+	if (raised && !is_reraise(unit_at(follow, raised_at)))
+		add_event(stepper, follow, STOP_AT_EXCEPTION, shown_line(stepper, follow, from),
+			  from);
+	if (stepper->python->minor >= 11 && to->kind == UNIT_RESUME)
+		follow_call(stepper, follow);
+	else if (bytecode_is_line(stepper->python, follow->code, from, unit, raised))
+		add_line(stepper, follow, unit);
+	if (to->kind == UNIT_YIELD || (to->kind == UNIT_RETURN && stepper->ended != follow->frame))
+		follow_return(stepper, follow, unit, to->kind == UNIT_RETURN);
+}
+
+/* What the interpreter does together with the instruction at follow->at. */
+static int joined_unit(const struct follow *follow)
+{
+	return follow->at < 0 ? -1 : follow->at + unit_at(follow, follow->at)->length;
+}
+
+/*
+ * A superinstruction does the next one, too, which stores no pointer: it is
+ * told once the pointer is behind it. (Its unit is fetched, but gcc may move
+ * that load to before the first half's store.)
+ */
+static void pass_joined(struct stepper *stepper, struct follow *follow, int unit)
+{
+	int joined = joined_unit(follow);
+
+	if (joined >= 0 && joined != unit &&
+	    bytecode_follows(stepper->python, follow->code, follow->at, joined) &&
+	    bytecode_follows(stepper->python, follow->code, joined, unit) &&
+	    !bytecode_follows(stepper->python, follow->code, follow->at, unit))
+		follow_position(stepper, follow, joined);
+}
+
+/* Of its halves the first stores or loads a constant: the second has raised. */
+static void pass_raising(struct stepper *stepper, struct follow *follow)
+{
+	int joined = joined_unit(follow);
+
+	if (joined >= 0 && follow->raised_at < 0 && follow->pointer_due != follow->at &&
+	    bytecode_is_line(stepper->python, follow->code, follow->at, joined, false) &&
+	    bytecode_hides_next(stepper->codes, follow->code, follow->at))
+		follow_position(stepper, follow, joined);
+}
+
+/*
+ * From 3.13 on YIELD_VALUE stores where its generator goes on, the RESUME
+ * behind it, and not itself.
+ */
+static int yield_of(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	int before = unit - 1;
+
+	if (stepper->python->minor >= 13 && before >= 0 &&
+	    unit_at(follow, unit)->kind == UNIT_RESUME &&
+	    unit_at(follow, before)->kind == UNIT_YIELD && follow->at >= 0 && follow->at != unit &&
+	    follow->at != before)
+		return before;
+	return unit;
+}
+
+/*
+ * RERAISE may put the pointer back to where the exception came from (3.10 on):
+ * nothing runs there. Handlers are still those of the RERAISE.
+ */
+static bool is_put_back(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	return stepper->python->minor >= 10 && follow->at >= 0 &&
+	       unit_at(follow, follow->at)->kind == UNIT_RERAISE &&
+	       !unit_at(follow, unit)->is_handler;
+}
+
+/* Up to 3.10 YIELD_FROM goes back by one each time that it yields. */
+static bool is_yield_from(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	return stepper->python->minor <= 10 && follow->at >= 0 && unit == follow->at - 1 &&
+	       unit_at(follow, follow->at)->kind == UNIT_YIELD_FROM;
+}
+
+/*
+ * An instruction may fetch the next one before it stores its own pointer (gcc
+ * moves loads up; 3.11's NOP): the watch of that one was first.
+ */
+static bool is_passed(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	return follow->pointer_due >= 0 && follow->pointer_due == follow->at &&
+	       unit != follow->at &&
+	       bytecode_follows(stepper->python, follow->code, follow->due_from, unit) &&
+	       bytecode_follows(stepper->python, follow->code, unit, follow->at);
+}
+
+/*
+ * 3.12: a generator or coroutine that ends and returns to the FOR_ITER or SEND
+ * which entered it leaves the pointer at the unit before the one that comes
+ * next: that of a `continue`, or, in `async with`, of a handler. Nothing runs
+ * there; a SEND's own handler is another.
+ */
+static bool is_sent_back(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	const struct unit *from;
+
+	if (stepper->python->minor != 12 || follow->at < 0)
+		return false;
+	from = unit_at(follow, follow->at);
+	return (from->kind == UNIT_SEND || from->kind == UNIT_FOR_ITER) &&
+	       unit == from->target - 1 && unit != from->handler;
+}
+
+void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
+{
+	/* Calls that are inlined write into the middle of CALL's caches. */
+	if (unit < 0 || unit_at(follow, unit)->kind == UNIT_INSIDE)
+		return;
+	if (is_passed(stepper, follow, unit) || is_sent_back(stepper, follow, unit))
+		return;
+	/* gcc may load two units ahead. */
+	if (follow->store_due >= 0 &&
+	    (unit == follow->store_due ||
+	     !bytecode_follows(stepper->python, follow->code, unit, follow->store_due)))
+		follow->store_due = -1;
+	bool is_due = follow->pointer_due == unit && unit == follow->at;
+	follow->pointer_due = -1;
+	if (is_due)
+		return;
+	if (stepper->ended == follow->frame && unit != follow->at)
+		stepper->ended = 0;
+	unit = yield_of(stepper, follow, unit);
+	if (is_yield_from(stepper, follow, unit)) {
+		follow_return(stepper, follow, follow->at, false);
+		return;
+	}
+	if (is_put_back(stepper, follow, unit)) {
+		follow->raised_at = follow->at;
+		follow->at = unit;
+		return;
+	}
+	/* Written once more; unless it is a loop of one instruction. */
+	if (unit == follow->at && unit_at(follow, unit)->kind != UNIT_RESUME &&
+	    unit_at(follow, unit)->target != unit)
+		return;
+	pass_joined(stepper, follow, unit);
+	if (is_raised(stepper, follow, raised_from(follow), unit))
+		pass_raising(stepper, follow);
+	follow_position(stepper, follow, unit);
+	if (stepper->python->minor <= 10)
+		follow->fetch_due = unit;
+}
+
+void follow_unwinding(struct stepper *stepper, struct follow *follow)
+{
+	if (follow->is_unwound)
+		return;
+	pass_raising(stepper, follow);
+	int from = raised_from(follow);
+	follow->is_unwound = true;
+	if (from < 0 || !is_reraise(unit_at(follow, from)))
+		add_event(stepper, follow, STOP_AT_EXCEPTION,
+			  shown_line(stepper, follow, follow->at), follow->at);
+	follow_return(stepper, follow, follow->at, true);
+}
+
+bool follow_is_unborn(const struct stepper *stepper, const struct follow *follow)
+{
+	return stepper->python->minor >= 11 && follow->code &&
+	       (follow->code->flags & BYTECODE_GENERATOR) && !follow->is_in_generator;
+}
+
+bool follow_is_line_unit(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	int units[LINE_UNITS_MAXIMUM];
+	size_t count = bytecode_line_units(stepper->python, follow->code,
+					   unit_at(follow, unit)->line, units, LINE_UNITS_MAXIMUM);
+
+	if (count > LINE_UNITS_MAXIMUM)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (units[i] == unit)
+			return true;
+	return false;
+}

@@ -1,0 +1,465 @@
+/*
+ * launched-programs: three stations of a program that may be a rank.
+ *
+ *	exec -> its libraries are loaded -> its interpreter is up
+ *
+ * The second is the program's own first instruction, the third the first code
+ * object that it runs once the interpreter can be read: both are watches of
+ * the processor, so nothing depends on how fast we are.
+ */
+#include "backends/ptrace/launched-programs.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
+#include "backends/linux/pid-list.h"
+#include "backends/linux/process-tree.h"
+#include "backends/node.h"
+#include "backends/process-table.h"
+#include "backends/ptrace/debuggee.h"
+#include "backends/ptrace/entry-point.h"
+#include "backends/tracer/tracee.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/breakpoint.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/rankset.h"
+
+/* Code objects that a Python runs before it can be read; it is a few. */
+#define TRIES_MAXIMUM 1000
+
+enum station {
+	STATION_NONE,	 /* it is followed for what it starts */
+	STATION_LOADING, /* the program's first instruction is to come */
+	STATION_RUNNING, /* code objects are */
+	STATION_READY,	 /* it stands, and is looked at in the next turn */
+};
+
+struct follow {
+	struct starts *starts;
+	struct tracee *tracee;
+	pid_t pid;
+	enum station station;
+	struct memory *memory; /* NULL: not read */
+	int tries;
+};
+
+struct starts {
+	struct node *node;
+	json_t *list; /* NULL: there are no breakpoints */
+	struct follow **follows;
+	size_t count;
+	size_t capacity;
+	struct loop_timer *timer; /* NULL: nobody is ready, or was taken so */
+	pid_t *taken;		  /* those stand, and are let go by the timer */
+	size_t taken_count;
+	size_t taken_capacity;
+	bool was_refused;
+};
+
+struct starts *starts_new(struct node *node)
+{
+	struct starts *starts = xcalloc(1, sizeof(*starts));
+
+	starts->node = node;
+	return starts;
+}
+
+static void close_memory(struct follow *follow)
+{
+	memory_free(follow->memory);
+	follow->memory = NULL;
+}
+
+/* Forgets it; its tracee is somebody's. */
+static void remove_follow(struct follow *follow)
+{
+	struct starts *starts = follow->starts;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < starts->count; i++)
+		if (starts->follows[i] != follow)
+			starts->follows[kept++] = starts->follows[i];
+	starts->count = kept;
+	close_memory(follow);
+	free(follow);
+}
+
+static void end_follow(struct follow *follow)
+{
+	struct tracee *tracee = follow->tracee;
+
+	remove_follow(follow);
+	tracee_free(tracee);
+}
+
+static struct follow *find(const struct starts *starts, pid_t pid)
+{
+	for (size_t i = 0; i < starts->count; i++)
+		if (starts->follows[i]->pid == pid)
+			return starts->follows[i];
+	return NULL;
+}
+
+static void end_all(struct starts *starts)
+{
+	while (starts->count > 0)
+		end_follow(starts->follows[starts->count - 1]);
+}
+
+void starts_free(struct starts *starts)
+{
+	if (!starts)
+		return;
+	if (starts->timer)
+		loop_timer_stop(starts->timer);
+	end_all(starts);
+	free(starts->follows);
+	free(starts->taken);
+	json_decref(starts->list);
+	free(starts);
+}
+
+/*
+ * Stations
+ */
+
+/* address 0: none. -1: it cannot be watched, and is followed without. */
+static int watch(struct follow *follow, uint64_t address)
+{
+	struct watch slots[WATCH_SLOTS] = { { .access = WATCH_NONE } };
+	struct error error = ERROR_INIT;
+
+	if (address)
+		slots[0] = (struct watch){
+			.address = address,
+			.length = 8,
+			.access = WATCH_EXECUTE,
+		};
+	return tracee_watch(follow->tracee, follow->pid, slots, &error);
+}
+
+static void leave_station(struct follow *follow)
+{
+	follow->station = STATION_NONE;
+	close_memory(follow);
+	watch(follow, 0);
+}
+
+static void go_to(struct follow *follow, enum station station, uint64_t address)
+{
+	follow->station = station;
+	if (address == 0 || watch(follow, address) < 0)
+		leave_station(follow);
+}
+
+static enum tracee_next on_execed(struct tracee *tracee, void *data)
+{
+	struct follow *follow = data;
+	struct procfs *procfs = node_procfs(follow->starts->node);
+
+	(void)tracee;
+	follow->station = STATION_NONE;
+	close_memory(follow);
+	if (entrance_is_python(procfs, follow->pid))
+		go_to(follow, STATION_LOADING, entrance_of_program(procfs, follow->pid));
+	return TRACEE_RESUME;
+}
+
+static void on_turn(void *data);
+
+static bool is_up(struct follow *follow)
+{
+	struct elf_cache *cache = node_elf_cache(follow->starts->node);
+	struct error error = ERROR_INIT;
+	struct cpython python;
+
+	return cpython_locate(&python, follow->memory, cache, &error) == 0;
+}
+
+static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
+{
+	struct follow *follow = data;
+	struct starts *starts = follow->starts;
+
+	(void)tracee;
+	(void)tid;
+	(void)slot;
+	if (follow->station == STATION_LOADING) {
+		follow->memory = memory_new(follow->pid);
+		follow->tries = 0;
+		go_to(follow, STATION_RUNNING,
+		      entrance_of_python(follow->memory, node_elf_cache(starts->node)));
+		return TRACEE_RESUME;
+	}
+	if (follow->station != STATION_RUNNING)
+		return TRACEE_RESUME;
+	if (!is_up(follow)) {
+		if (++follow->tries > TRIES_MAXIMUM)
+			leave_station(follow);
+		return TRACEE_RESUME;
+	}
+	follow->station = STATION_READY;
+	if (!starts->timer)
+		starts->timer = loop_timer(node_loop(starts->node), 0, 0, on_turn, starts);
+	return TRACEE_STAY;
+}
+
+static void on_gone(struct tracee *tracee, void *data)
+{
+	(void)tracee;
+	end_follow(data);
+}
+
+static void on_forked(struct tracee *parent, pid_t child, void *data)
+{
+	struct follow *follow = data;
+
+	starts_forked(follow->starts, parent, child);
+}
+
+static struct follow *add_follow(struct starts *starts, pid_t pid)
+{
+	struct follow *follow = xcalloc(1, sizeof(*follow));
+
+	follow->starts = starts;
+	follow->pid = pid;
+	ARRAY_GROW(starts->follows, starts->count, starts->capacity);
+	starts->follows[starts->count++] = follow;
+	return follow;
+}
+
+static struct tracee_calls make_calls(struct follow *follow)
+{
+	return (struct tracee_calls){
+		.trapped = on_trapped,
+		.execed = on_execed,
+		.forked = on_forked,
+		.gone = on_gone,
+		.data = follow,
+	};
+}
+
+void starts_forked(struct starts *starts, struct tracee *parent, pid_t child)
+{
+	struct tracee_calls calls;
+	struct follow *follow;
+
+	if (!starts || !starts->list || find(starts, child))
+		return;
+	follow = add_follow(starts, child);
+	calls = make_calls(follow);
+	follow->tracee = tracee_adopt(parent, child, &calls);
+}
+
+/* Once: the reason is the same for all of them. */
+static void say_refusal(struct starts *starts, const struct reason *reason)
+{
+	struct error error = ERROR_INIT;
+
+	if (starts->was_refused)
+		return;
+	starts->was_refused = true;
+	reason_explain(reason, &error);
+	error_prefix(&error, "A breakpoint in the first moments of a rank may be passed, as the "
+			     "job cannot be followed from its start");
+	node_say(starts->node, error.message);
+}
+
+void starts_follow(struct starts *starts, pid_t pid)
+{
+	struct reason reason = { .why = "" };
+	struct tracee_calls calls;
+	struct follow *follow;
+
+	if (!starts->list || tracee_find(node_waits(starts->node), pid))
+		return;
+	follow = add_follow(starts, pid);
+	calls = make_calls(follow);
+	follow->tracee = tracee_new(node_waits(starts->node), pid, &calls, &reason);
+	if (follow->tracee)
+		return;
+	say_refusal(starts, &reason);
+	remove_follow(follow);
+}
+
+struct tracee *starts_take(struct starts *starts, pid_t pid, const struct tracee_calls *calls)
+{
+	struct follow *follow = starts ? find(starts, pid) : NULL;
+	struct tracee *tracee;
+
+	if (!follow)
+		return NULL;
+	tracee = follow->tracee;
+	/* It stands, and only on_turn() knows. */
+	if (follow->station == STATION_READY) {
+		ARRAY_GROW(starts->taken, starts->taken_count, starts->taken_capacity);
+		starts->taken[starts->taken_count++] = pid;
+	}
+	remove_follow(follow);
+	tracee_set_calls(tracee, calls);
+	return tracee;
+}
+
+/*
+ * Breakpoints
+ */
+
+static bool is_for(const json_t *breakpoint, int rank)
+{
+	const char *text = json_get_string(breakpoint, "ranks", NULL);
+	struct rankset ranks = RANKSET_INIT;
+	bool is_for;
+
+	if (!text)
+		return true;
+	is_for = rankset_parse(&ranks, text, NULL) == 0 && rankset_contains(&ranks, rank);
+	rankset_clear(&ranks);
+	return is_for;
+}
+
+static json_t *list_for(const struct starts *starts, int rank)
+{
+	json_t *list = json_array();
+	json_t *breakpoint;
+	size_t i;
+
+	json_array_foreach(starts->list, i, breakpoint)
+	{
+		if (is_for(breakpoint, rank))
+			json_array_append(list, breakpoint);
+	}
+	return list;
+}
+
+/* As if the screen had sent it; it sends the same a little later. */
+static void set_breakpoints(struct starts *starts, const struct process *process)
+{
+	struct connections *connections = node_connections(starts->node);
+	json_t *list = list_for(starts, process->rank);
+	struct error error = ERROR_INIT;
+	struct connection *connection = NULL;
+	struct message request;
+
+	message_make_request(&request, request_kind_name(REQUEST_SET_BREAKPOINTS), json_object());
+	request.seq = NODE_NOBODY;
+	json_object_set_new(request.body, "pid", json_integer(process->pid));
+	json_object_set(request.body, "breakpoints", list);
+	if (json_array_size(list) > 0)
+		connection = connections_find(connections, process, REQUEST_SET_BREAKPOINTS,
+					      &request, &error);
+	if (connection)
+		connection->backend->send(connection, REQUEST_SET_BREAKPOINTS, &request, &error);
+	if (error_is_set(&error)) {
+		error_prefix(&error, "pid %d has no breakpoints yet", (int)process->pid);
+		node_say(starts->node, error.message);
+	}
+	message_clear(&request);
+	json_decref(list);
+}
+
+static struct control *find_control(struct starts *starts, pid_t pid)
+{
+	struct connection *connection =
+		connections_find_debugger(node_connections(starts->node), pid);
+
+	return connection && connection->backend == &control_backend ? (struct control *)connection
+								     : NULL;
+}
+
+/* It stands before code of its own: that may have breakpoints already. */
+static void enter(struct starts *starts, pid_t pid)
+{
+	struct control *control = find_control(starts, pid);
+
+	if (control)
+		control_starts(control, pid);
+}
+
+static void settle(struct starts *starts, struct follow *follow)
+{
+	struct tracee *tracee = follow->tracee;
+	pid_t pid = follow->pid;
+	const struct process *process;
+
+	leave_station(follow);
+	process = roster_find(node_roster(starts->node), pid);
+	if (process && process->parent_pid == 0)
+		set_breakpoints(starts, process);
+	/* A rank with breakpoints is followed by its debugger now. */
+	if (!find(starts, pid))
+		enter(starts, pid);
+	tracee_resume(tracee, pid);
+}
+
+/* Its debugger has it since; a person may have stopped it there meanwhile. */
+static void let_go(struct starts *starts, pid_t pid)
+{
+	struct control *control = find_control(starts, pid);
+
+	if (!control || control->phase != CONTROL_RUNNING)
+		return;
+	control_starts(control, pid);
+	tracee_resume(control->tracee, pid);
+}
+
+static struct follow *find_ready(const struct starts *starts)
+{
+	for (size_t i = 0; i < starts->count; i++)
+		if (starts->follows[i]->station == STATION_READY)
+			return starts->follows[i];
+	return NULL;
+}
+
+/* Who is a rank is found by a look at all. */
+static void on_turn(void *data)
+{
+	struct starts *starts = data;
+	struct follow *follow;
+
+	loop_timer_stop(starts->timer);
+	starts->timer = NULL;
+	roster_look(node_roster(starts->node));
+	while (starts->taken_count > 0)
+		let_go(starts, starts->taken[--starts->taken_count]);
+	while ((follow = find_ready(starts)))
+		settle(starts, follow);
+	node_flush(starts->node);
+}
+
+static void follow_all(struct starts *starts, pid_t root)
+{
+	struct pid_list list = { .pids = NULL };
+
+	if (root > 0)
+		tree_list(node_procfs(starts->node), root, &list);
+	for (size_t i = 0; i < list.count; i++)
+		starts_follow(starts, list.pids[i]);
+	pid_list_clear(&list);
+}
+
+int starts_set(struct starts *starts, const json_t *list, pid_t root, struct error *error)
+{
+	bool was_on = starts->list != NULL;
+
+	if (breakpoints_check(list, error) < 0)
+		return -1;
+	json_decref(starts->list);
+	starts->list = NULL;
+	if (json_array_size(list) == 0) {
+		end_all(starts);
+		return 0;
+	}
+	starts->list = json_deep_copy(list);
+	if (!was_on)
+		follow_all(starts, root);
+	return 0;
+}

@@ -1,0 +1,350 @@
+#include "backends/ptrace/peek.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pystack.h"
+#include "backends/linux/memory.h"
+#include "backends/node.h"
+#include "backends/ptrace/reader.h"
+#include "backends/tracer/freezer.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "protocol/stack.h"
+
+/* The last of these takes as long as it takes. */
+#define LOOKS_MAXIMUM 3
+
+/* Who has to stand while it is read: of a task the thread that runs it. */
+static pid_t mover_of(const struct thread_sample *thread)
+{
+	return thread->loop_tid ? thread->loop_tid : thread->tid;
+}
+
+static const struct thread_sample *find_thread(const struct reading *reading,
+					       const struct process_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == reading->tid &&
+		    sample->threads[i].interpreter == reading->interpreter)
+			return &sample->threads[i];
+	return NULL;
+}
+
+static const struct thread_sample *now_of(const struct reading *reading)
+{
+	return find_thread(reading, &reading->sample);
+}
+
+static int take(struct reading *reading, struct error *error)
+{
+	process_sample_clear(&reading->sample);
+	return pystack_sample(reading->connection->pystack, false, &reading->sample, error);
+}
+
+/* Where it fails, the reading is less exact. */
+static void hold_thread(struct reading *reading, pid_t tid)
+{
+	struct error refused = ERROR_INIT;
+
+	reading->is_held = holds_begin(node_holds(reading->connection->base.node),
+				       reading->connection->base.pid, tid, &refused) == 0;
+}
+
+static void release(struct reading *reading)
+{
+	uint64_t held_ns;
+
+	if (!reading->is_held)
+		return;
+	held_ns = holds_end(node_holds(reading->connection->base.node));
+	if (held_ns > reading->held_ns)
+		reading->held_ns = held_ns;
+	reading->is_held = false;
+}
+
+void reading_clear(struct reading *reading)
+{
+	release(reading);
+	process_sample_clear(&reading->sample);
+}
+
+static bool is_at_rest(const struct thread_sample *thread)
+{
+	return thread->exactness == EXACT && thread->state != THREAD_RUNNING;
+}
+
+/* What stands for us may still be on its way off the processor. */
+static bool is_to_be_held(const struct reading *reading, const struct thread_sample *thread)
+{
+	struct node *node = reading->connection->base.node;
+
+	return !is_at_rest(thread) || holds_stands(node_holds(node), mover_of(thread));
+}
+
+/*
+ * Frames
+ */
+
+size_t reading_count(const struct reading *reading, size_t *dropped)
+{
+	return pystack_frame_count(reading->connection->pystack, reading->tid, reading->interpreter,
+				   dropped);
+}
+
+const struct code *reading_code(const struct reading *reading, int depth)
+{
+	return pystack_code(reading->connection->pystack, reading->tid, reading->interpreter,
+			    depth);
+}
+
+int reading_line(const struct reading *reading, int depth)
+{
+	return pystack_line(reading->connection->pystack, reading->tid, reading->interpreter,
+			    depth);
+}
+
+/* The depth now of the frame at depth in before; -1: it is no more. */
+static int follow_frame(const struct reading *reading, const struct stack *before, int depth)
+{
+	size_t dropped;
+	size_t count = reading_count(reading, &dropped);
+	size_t below;
+	size_t place;
+
+	if ((size_t)depth >= before->frame_count)
+		return -1;
+	below = before->frame_count - (size_t)depth;
+	if (below > count)
+		return -1;
+	place = count - below;
+	for (size_t i = 0; i < below; i++)
+		if (before->frames[(size_t)depth + i].code !=
+		    reading_code(reading, (int)(place + i)))
+			return -1;
+	return (int)place;
+}
+
+int reading_follow(const struct reading *reading, int depth)
+{
+	const struct thread_sample *before = find_thread(reading, &reading->connection->newest);
+
+	if (!before || !before->stack)
+		return depth;
+	return follow_frame(reading, before->stack, depth);
+}
+
+int reading_frame(const struct reading *reading, int depth, struct pyobject_frame *frame,
+		  struct error *error)
+{
+	size_t dropped;
+
+	if (!reading_count(reading, &dropped))
+		return error_set(error, "Thread %d runs no Python now; it may have ended.",
+				 (int)reading->tid);
+	if (depth < 0 || pystack_frame(reading->connection->pystack, reading->tid,
+				       reading->interpreter, depth, frame) < 0)
+		return error_set(error, "The thread has moved on: this frame is no longer there.");
+	return 0;
+}
+
+void reading_judge(struct reading *reading)
+{
+	const struct thread_sample *thread = now_of(reading);
+	const struct stack *stack = thread ? thread->stack : NULL;
+	uint64_t switches = thread ? thread->switches : 0;
+	bool was_at_rest = thread && is_at_rest(thread);
+	struct error error = ERROR_INIT;
+
+	reading->exactness = CONSISTENT;
+	if (reading->has_stood) {
+		reading->exactness = EXACT;
+		return;
+	}
+	if (take(reading, &error) < 0)
+		return;
+	thread = now_of(reading);
+	if (!thread || thread->stack != stack)
+		reading->exactness = TORN;
+	else if (was_at_rest && is_at_rest(thread) && thread->switches == switches)
+		reading->exactness = EXACT;
+}
+
+/* The main thread when none is named, and its interpreter when that is not. */
+static int settle_thread(struct reading *reading, struct error *error)
+{
+	const struct process_sample *sample = &reading->sample;
+	int found = -1;
+
+	if (reading->tid == 0 && sample->thread_count > 0) {
+		reading->tid = sample->threads[0].tid;
+		reading->interpreter = sample->threads[0].interpreter;
+	}
+	for (size_t i = 0; reading->interpreter < 0 && i < sample->thread_count; i++) {
+		if (sample->threads[i].tid != reading->tid)
+			continue;
+		if (found >= 0)
+			return error_set(error,
+					 "Thread %d runs Python in several interpreters, and the "
+					 "request does not say in which.",
+					 (int)reading->tid);
+		found = sample->threads[i].interpreter;
+	}
+	if (reading->interpreter < 0)
+		reading->interpreter = found;
+	return 0;
+}
+
+int reading_begin(struct reading *reading, struct error *error)
+{
+	if (take(reading, error) < 0)
+		return -1;
+	return reading->is_of_holder ? 0 : settle_thread(reading, error);
+}
+
+/*
+ * Looks
+ */
+
+/* Each interpreter may have a GIL; one holder stands, that of the object's. */
+static const struct thread_sample *find_holder(const struct reading *reading)
+{
+	const struct process_sample *sample = &reading->sample;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].has_gil &&
+		    sample->threads[i].interpreter == reading->interpreter)
+			return &sample->threads[i];
+	return NULL;
+}
+
+/* The thread that is to be held; 0: none. */
+static pid_t find_mover(const struct reading *reading)
+{
+	const struct thread_sample *thread =
+		reading->is_of_holder ? find_holder(reading) : now_of(reading);
+
+	return thread && is_to_be_held(reading, thread) ? mover_of(thread) : 0;
+}
+
+static uint64_t count_calls(const struct reading *reading)
+{
+	return pystack_calls(reading->connection->pystack) +
+	       memory_calls(reading->connection->looking);
+}
+
+/* Its frames, now that it stands. -1: they cannot be had by themselves. */
+static int walk_again(struct reading *reading)
+{
+	if (reading->is_of_holder)
+		return 0;
+	return pystack_walk_again(reading->connection->pystack, reading->tid, reading->interpreter,
+				  reading->connection->looking);
+}
+
+struct looking {
+	int (*look)(struct reading *reading, void *data, struct error *error);
+	void *data;
+	bool is_last; /* it takes as long as it takes */
+};
+
+/* 1: another one is needed, as it led somewhere else than before. */
+static int look_held(struct reading *reading, const struct looking *looking, struct error *error)
+{
+	struct memory *memory = reading->connection->looking;
+	uint64_t calls = count_calls(reading);
+	struct error failed = ERROR_INIT;
+	int result;
+
+	memory_begin_held(memory, !looking->is_last);
+	result = walk_again(reading);
+	if (result && looking->is_last)
+		result = take(reading, &failed);
+	if (!result)
+		result = looking->look(reading, looking->data, &failed);
+	else if (!looking->is_last)
+		result = 1;
+	if (!looking->is_last && memory_was_cut(memory))
+		result = 1;
+	reading->held_calls = count_calls(reading) - calls;
+	release(reading);
+	reading->has_stood = true;
+	if (result < 0 && error)
+		*error = failed;
+	return result;
+}
+
+/* It is not to be believed, but tells what will be read. */
+static void rehearse(struct reading *reading, const struct looking *looking)
+{
+	struct error unused = ERROR_INIT;
+
+	memory_begin(reading->connection->looking, false);
+	if (!walk_again(reading))
+		looking->look(reading, looking->data, &unused);
+}
+
+/* As it runs, or rests: what is read may belong to several moments. */
+static int look_free(struct reading *reading, const struct looking *looking, struct error *error)
+{
+	reading->has_stood = false;
+	memory_begin(reading->connection->looking, false);
+	return looking->look(reading, looking->data, error);
+}
+
+/* Where its frames are, the whole sample finds alone. */
+static bool is_task(const struct reading *reading)
+{
+	return reading->tid < 0 && !reading->is_of_holder;
+}
+
+int reading_look(struct reading *reading,
+		 int (*look)(struct reading *reading, void *data, struct error *error), void *data,
+		 struct error *error)
+{
+	struct looking looking = { .look = look, .data = data };
+	int result = 1;
+
+	for (int i = 1; result > 0; i++) {
+		pid_t mover = find_mover(reading);
+		bool can_hold = mover && !node_is_read_only(reading->connection->base.node);
+
+		looking.is_last = i == LOOKS_MAXIMUM || is_task(reading);
+		if (can_hold && !looking.is_last)
+			rehearse(reading, &looking);
+		if (can_hold)
+			hold_thread(reading, mover);
+		if (!reading->is_held)
+			return can_hold && take(reading, error) < 0
+				       ? -1
+				       : look_free(reading, &looking, error);
+		result = look_held(reading, &looking, error);
+		if (result > 0 && take(reading, error) < 0)
+			return -1;
+	}
+	return result;
+}
+
+void reading_reader(const struct reading *reading, struct pyreader *reader)
+{
+	pyreader_init(reader, reading->connection->looking, &reading->connection->python);
+	reader->is_still = true;
+}
+
+/* An address may be somebody else's by now: the type must be the same. */
+int reading_check_type(struct pyreader *reader, uint64_t address, const char *type,
+		       struct error *error)
+{
+	struct buffer now = BUFFER_INIT;
+	int result = 0;
+
+	if (pyobject_type_name(reader, address, &now) < 0)
+		result = error_set(
+			error, "The object is no longer there: its memory cannot be read as one.");
+	else if (type && strcmp(type, now.data) != 0)
+		result = error_set(error, "The object is no longer there: a %s is in its place.",
+				   now.data);
+	buffer_clear(&now);
+	return result;
+}

@@ -1,0 +1,169 @@
+#include "backends/ptrace/debuggee.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/node.h"
+#include "backends/tracer/tracee.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/message.h"
+
+/* The traps of most steps come within this; then the loop takes them. */
+#define SPIN_NS 2000000u
+
+void control_take_setting(struct control *control, const struct message *request)
+{
+	control->is_alone = strcmp(json_get_string(request->body, "threads", ""), "one") == 0;
+}
+
+struct control_thread *control_asked(struct control *control, const struct message *request,
+				     struct error *error)
+{
+	int64_t tid = json_get_integer(request->body, "tid", control->shown);
+	struct control_thread *thread = control_find(control, (pid_t)tid);
+
+	if (!thread || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid)) {
+		error_set(error, "Thread %lld does not stand, or runs no Python.", (long long)tid);
+		return NULL;
+	}
+	return thread;
+}
+
+static int command_thread(struct control *control, struct control_thread *thread,
+			  enum request_kind command, const struct message *request,
+			  struct error *error)
+{
+	int64_t depth = json_get_integer(request->body, "depth", 0);
+	int64_t line = json_get_integer(request->body, "line", 0);
+	struct pyobject_frame frame = { .address = 0 };
+
+	if (depth > 0 && command != REQUEST_CONTINUE &&
+	    control_frame(control, thread, (int)depth, &frame) < 0)
+		return error_set(error, "There is no such frame any more; the stack has changed.");
+	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
+}
+
+/* A step that another thread's stop came before is dropped. */
+static void drop_others(struct control *control, const struct control_thread *but)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct stepper *stepper = control->threads[i]->stepper;
+
+		if (control->threads[i] != but && stepper &&
+		    stepper_doing(stepper) != REQUEST_CONTINUE)
+			stepper_command(stepper, REQUEST_CONTINUE, 0, 0, NULL);
+	}
+}
+
+/* What has been told is over; what stopped at the same time is not. */
+static void forget_place(struct control *control, struct control_thread *thread)
+{
+	if (thread->place && thread->tid != control->shown && thread->place->reason != STOP_PAUSE &&
+	    !thread->place->is_cleared)
+		return;
+	place_free(thread->place);
+	thread->place = NULL;
+}
+
+/* Something else may come before it moves: an exception, then a return. */
+static void find_next_stop(struct control *control, struct control_thread *thread)
+{
+	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
+
+	if (thread->place || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid))
+		return;
+	if (stepper_resume(thread->stepper, &stop))
+		control_take_place(thread, &stop);
+}
+
+/* Lends the first thread that stops again where it stands; NULL: none. */
+static struct control_thread *find_pending(struct control *control)
+{
+	struct control_thread *pending = NULL;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		forget_place(control, thread);
+		find_next_stop(control, thread);
+		if (thread->place && !pending)
+			pending = thread;
+	}
+	return pending;
+}
+
+static bool is_held(const struct bytecode *code, void *data)
+{
+	const struct control *control = data;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct stepper *stepper = control->threads[i]->stepper;
+
+		if (stepper && stepper_holds(stepper, code))
+			return true;
+	}
+	return false;
+}
+
+void control_resume(struct control *control)
+{
+	if (control->bytecodes) {
+		bytecode_cache_age(control->bytecodes);
+		bytecode_cache_sweep(control->bytecodes, is_held, control);
+	}
+	control_wish(control);
+	control_arm_all(control);
+	for (size_t i = 0; i < tracee_thread_count(control->tracee); i++)
+		tracee_resume(control->tracee, tracee_thread(control->tracee, i));
+	control_keep_looking(control);
+	control_settle(control);
+}
+
+/* Those that do not stop with the one that does. */
+static void resume_others(struct control *control)
+{
+	control_wish(control);
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		if (thread->place || !tracee_is_stopped(control->tracee, thread->tid))
+			continue;
+		control_arm(control, thread);
+		tracee_resume(control->tracee, thread->tid);
+	}
+}
+
+int control_go(struct control *control, enum request_kind kind, const struct message *request,
+	       struct error *error)
+{
+	struct node *node = control->base.node;
+	bool is_step = kind != REQUEST_CONTINUE;
+	struct control_thread *thread = control_asked(control, request, is_step ? error : NULL);
+	struct control_thread *pending;
+
+	/* All resume, also when the one that is shown did not stop. */
+	if (!thread && is_step)
+		return -1;
+	control_take_setting(control, request);
+	if (thread && command_thread(control, thread, kind, request, error) < 0)
+		return -1;
+	control->is_disarmed = false;
+	drop_others(control, thread);
+	pending = find_pending(control);
+	control_forget_stop(control);
+	node_emit_debugger(node, control->base.pid, &control->debugger);
+	node_respond(node, request, NULL, NULL);
+	if (pending) {
+		if (control->is_alone)
+			resume_others(control);
+		control_stop(control, pending);
+		return 0;
+	}
+	control_resume(control);
+	if (is_step)
+		tracee_spin(control->tracee, SPIN_NS);
+	return 0;
+}

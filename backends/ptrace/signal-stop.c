@@ -1,0 +1,191 @@
+/*
+ * signal-stop: resumes a stopped process that is sent a signal; else a scheduler
+ * that ends the job kills the process at the end of the grace period.
+ * CPython's handler in C only sets a flag; the one in Python runs in the main
+ * thread, between two bytecodes. So all threads are resumed, whichever took
+ * the signal, and no breakpoint stops them until a person says so.
+ *
+ * A running thread (of C, or with `threads` "one") takes the signal at once,
+ * which the tracee notes. Where all threads are stopped the tracer gets no
+ * event: the pending signals are read ten times a second.
+ */
+#include "backends/ptrace/debuggee.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/linux/pending-signals.h"
+#include "backends/node.h"
+#include "backends/process-table.h"
+#include "backends/tracer/tracee.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/loop.h"
+#include "protocol/process.h"
+
+#define LOOK_SECONDS 0.1
+
+/* A signal that every thread blocks waits, as it would without a tracer. */
+static uint64_t taken_by_any(const struct control *control, uint64_t set)
+{
+	struct procfs *procfs = node_procfs(control->base.node);
+	size_t count = tracee_thread_count(control->tracee);
+	uint64_t blocked = set;
+
+	for (size_t i = 0; i < count && blocked; i++) {
+		struct signals signals;
+
+		if (signals_read(&signals, procfs, tracee_thread(control->tracee, i)))
+			blocked &= signals.blocked;
+	}
+	return set & ~blocked;
+}
+
+/*
+ * What waits for a thread alone. A look reads one of them, in turn: they may be
+ * hundreds, and few programs send a signal to a thread.
+ */
+static uint64_t of_next_thread(struct control *control)
+{
+	struct procfs *procfs = node_procfs(control->base.node);
+	size_t count = tracee_thread_count(control->tracee);
+	struct signals signals;
+	pid_t tid;
+
+	if (count == 0)
+		return 0;
+	tid = tracee_thread(control->tracee, control->signals_turn++ % count);
+	if (!signals_read(&signals, procfs, tid))
+		return 0;
+	return signals.pending & ~signals.blocked;
+}
+
+/* The signals for which the process is to be resumed, those that were delivered
+ * since its last resume among them. */
+static uint64_t find(struct control *control, struct signals *signals)
+{
+	struct procfs *procfs = node_procfs(control->base.node);
+	uint64_t shared;
+
+	control->delivered |= tracee_take_signals(control->tracee);
+	if (!signals_read(signals, procfs, control->base.pid))
+		return 0;
+	shared = signals_that_count(signals, signals->shared);
+	return signals_that_count(signals, control->delivered |
+						   (signals->pending & ~signals->blocked) |
+						   of_next_thread(control)) |
+	       taken_by_any(control, shared);
+}
+
+/* "rank 2 was sent SIGTERM" */
+static void append_sent(struct buffer *out, const struct control *control, uint64_t set)
+{
+	const struct process *process =
+		roster_find(node_roster(control->base.node), control->base.pid);
+
+	if (process && process->rank >= 0)
+		buffer_printf(out, "rank %d was sent ", process->rank);
+	else
+		buffer_printf(out, "process %d was sent ", (int)control->base.pid);
+	signals_append(out, set);
+}
+
+static void say_once(struct control *control, uint64_t set)
+{
+	uint64_t fresh = set & ~control->signals_told;
+	struct buffer out = BUFFER_INIT;
+
+	control->signals_told |= set;
+	if (fresh == 0)
+		return;
+	append_sent(&out, control, fresh);
+	buffer_append_string(&out,
+			     " and stays stopped (stop-on-signal): continue delivers the signal");
+	control_say(control, 0, out.data);
+	buffer_clear(&out);
+}
+
+/* Ends the steps and the stops of all threads. */
+static void drop_stops(struct control *control)
+{
+	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		place_free(thread->place);
+		thread->place = NULL;
+		if (!thread->stepper)
+			continue;
+		stepper_command(thread->stepper, REQUEST_CONTINUE, 0, 0, NULL);
+		if (!tracee_is_stopped(control->tracee, thread->tid))
+			continue;
+		while (stepper_resume(thread->stepper, &stop))
+			;
+	}
+}
+
+static void resume(struct control *control, uint64_t set, uint64_t caught)
+{
+	struct debugger *debugger = &control->debugger;
+	struct buffer out = BUFFER_INIT;
+
+	append_sent(&out, control, set);
+	buffer_append_string(&out, set & caught ? ": resumed so that it can handle it"
+						: ", which ends it: resumed");
+	if (set & caught && control_has_wishes(control))
+		buffer_append_string(&out, " (breakpoints off)");
+	control->is_disarmed = true;
+	drop_stops(control);
+	control_forget_stop(control);
+	debugger->resumed_for = RESUME_SIGNAL;
+	debugger->description = buffer_take(&out);
+	control_refresh(control);
+	node_emit_debugger(control->base.node, control->base.pid, debugger);
+	control_resume(control);
+}
+
+bool control_take_signals(struct control *control)
+{
+	struct signals signals;
+	uint64_t set;
+
+	if (control->is_gone)
+		return false;
+	set = find(control, &signals);
+	if (set == 0)
+		return false;
+	if (node_stops_on_signal(control->base.node)) {
+		if (control->phase != CONTROL_RUNNING)
+			say_once(control, set);
+		return false;
+	}
+	resume(control, set, signals.caught);
+	return true;
+}
+
+static void on_look(void *data)
+{
+	struct control *control = data;
+
+	control_take_signals(control);
+	node_flush(control->base.node);
+}
+
+void control_look_for_signals(struct control *control)
+{
+	if (!control->signals_look)
+		control->signals_look = loop_timer(node_loop(control->base.node), LOOK_SECONDS,
+						   LOOK_SECONDS, on_look, control);
+}
+
+void control_forget_signals(struct control *control)
+{
+	if (control->signals_look)
+		loop_timer_stop(control->signals_look);
+	control->signals_look = NULL;
+	control->delivered = 0;
+	control->signals_told = 0;
+	if (control->tracee)
+		tracee_take_signals(control->tracee);
+}

@@ -1,0 +1,463 @@
+/*
+ * slot-assignment: which of the few watches there are serve best now.
+ *
+ * Each letter is a watch; all but the last come from the stepper's aim:
+ *	A position  writes of a frame's pointer: each of its instructions
+ *	B leaving   the frame is about to be unlinked
+ *	C newest    a frame was pushed or popped
+ *	D loop      an evaluation loop was entered or left: C must move
+ *	E handlers  an exception was raised in a frame of the code; up to 3.9
+ *		    what is handled changes
+ *	R unit      a unit is dispatched, in any frame of the code
+ *
+ *	aim	how
+ *	all	A B C (D)
+ *	frame	A B; after some positions R on each unit that can come first,
+ *		and B, and E
+ *	return	B; of a generator R on its returns and E
+ *	called	B and R on each breakpoint, or as of a frame
+ *	nothing	none
+ *
+ * What a person wants has the places that are left. A breakpoint whose unit
+ * may come right behind an instruction that has begun could be missed (that
+ * instruction may have fetched it already): A stays for one trap more.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "banned.h"
+
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
+#include "backends/ptrace/stepper-private.h"
+#include "base/array.h"
+
+#define AHEAD_MAXIMUM 64 /* units; there are not that many watches */
+#define WALK_LIMIT_MAXIMUM 100000
+#define WALK_CALLED 500 /* then rather without some breakpoints */
+
+struct draft {
+	struct planned items[WATCH_SLOTS];
+	size_t count;
+};
+
+/* False: there is no room. */
+static bool want(struct draft *draft, const struct planned *planned)
+{
+	if (planned->watch.access == WATCH_NONE)
+		return true;
+	for (size_t i = 0; i < draft->count; i++)
+		if (watch_is_same(&draft->items[i].watch, &planned->watch))
+			return true;
+	if (draft->count == WATCH_SLOTS)
+		return false;
+	draft->items[draft->count++] = *planned;
+	return true;
+}
+
+static void want_watch(struct draft *draft, enum plan_kind kind, struct watch watch)
+{
+	want(draft, &(struct planned){ .watch = watch, .kind = kind });
+}
+
+static void want_unit(struct draft *draft, const struct bytecode *code, int unit)
+{
+	want_watch(draft, PLAN_UNIT,
+		   (struct watch){
+			   .address = bytecode_watched(code, unit),
+			   .length = 1,
+			   .access = WATCH_ACCESS,
+		   });
+}
+
+static void want_leaving(const struct stepper *stepper, struct draft *draft)
+{
+	want_watch(draft, PLAN_LEAVING,
+		   pyframes_watch_leaving(&stepper->frames, stepper->here.frame));
+}
+
+static void want_walk(const struct stepper *stepper, struct draft *draft)
+{
+	want_watch(draft, PLAN_POSITION,
+		   pyframes_watch_position(&stepper->frames, stepper->here.frame));
+	want_leaving(stepper, draft);
+}
+
+static void plan_all(struct stepper *stepper, const struct plan_wishes *wishes, struct draft *draft)
+{
+	const struct pyframes *frames = &stepper->frames;
+
+	(void)wishes;
+	if (stepper->here.frame && stepper->here.code)
+		want_walk(stepper, draft);
+	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, stepper->loop));
+	want_watch(draft, PLAN_LOOP, pyframes_watch_loop(frames));
+}
+
+/* Units that can come first, but for those that another watch tells of. */
+struct ahead {
+	int units[AHEAD_MAXIMUM];
+	size_t count;
+	const bool *wanted; /* as bytecode_frontier() has it */
+	bool has_handlers;  /* to be told by E */
+	bool is_near;	    /* it is too late for one of them */
+};
+
+/* The line from which on any is a stop. */
+static int line_ahead(const struct stepper *stepper)
+{
+	return stepper->aim == AIM_CALLED ? INT_MAX : stepper->bdb.stop_line;
+}
+
+/* Not only because of what it is. */
+static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead, int unit)
+{
+	const struct follow *here = &stepper->here;
+
+	return (ahead->wanted && ahead->wanted[unit]) ||
+	       (here->code->units[unit].line >= line_ahead(stepper) &&
+		follow_is_line_unit(stepper, here, unit));
+}
+
+/* A `finally` of 3.8 is one for all ways into it. */
+static bool is_fallen_into(const struct stepper *stepper, int unit)
+{
+	const struct bytecode *code = stepper->here.code;
+
+	return unit > 0 &&
+	       bytecode_follows(stepper->python, code, bytecode_instruction(code, unit - 1), unit);
+}
+
+static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int from, int unit)
+{
+	const struct bytecode *code = stepper->here.code;
+	const struct unit *to = &code->units[unit];
+
+	for (size_t i = 0; i < ahead->count; i++)
+		if (ahead->units[i] == unit)
+			return;
+	if (to->is_handler) {
+		/* 3.10 writes B's place when an exception is raised. */
+		ahead->has_handlers = stepper->python->minor != 10;
+		if (!is_fallen_into(stepper, unit) || !is_wanted(stepper, ahead, unit))
+			return;
+	}
+	if (from == stepper->here.at && bytecode_reaches(stepper->python, code, from, unit))
+		ahead->is_near = true;
+	if (ahead->count < AHEAD_MAXIMUM &&
+	    (to->kind != UNIT_RETURN || is_wanted(stepper, ahead, unit)))
+		ahead->units[ahead->count++] = unit;
+}
+
+/* bdb does not stop on the line where the command was given (3.13.6 on). */
+static bool is_passed_by(const struct stepper *stepper, int unit)
+{
+	const struct bdb *bdb = &stepper->bdb;
+
+	return bdb->command_frame == stepper->here.frame &&
+	       stepper->here.code->units[unit].line == bdb->command_line &&
+	       stepper->here.code->units[unit].kind != UNIT_RETURN;
+}
+
+static bool add_start(int *starts, size_t *count, int unit)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (starts[i] == unit)
+			return true;
+	if (*count == AHEAD_MAXIMUM)
+		return false;
+	starts[(*count)++] = unit;
+	return true;
+}
+
+/*
+ * B tells of returns, E of handlers. What comes behind a line that is passed by
+ * comes next. False: that is too much.
+ */
+static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
+{
+	const struct bytecode *code = stepper->here.code;
+	int line = line_ahead(stepper);
+	int starts[AHEAD_MAXIMUM] = { stepper->here.at };
+	int units[AHEAD_MAXIMUM];
+	size_t start_count = 1;
+	size_t count;
+
+	for (size_t k = 0; k < start_count; k++) {
+		if (!bytecode_frontier(stepper->python, code, starts[k], line, ahead->wanted, units,
+				       AHEAD_MAXIMUM, &count))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			if (!is_passed_by(stepper, units[i]))
+				add_ahead(stepper, ahead, starts[k], units[i]);
+			else if (!add_start(starts, &start_count, units[i]))
+				return false;
+	}
+	return true;
+}
+
+/* What persons want keeps the places that it has beside A and B. */
+static size_t room_beside(const struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	size_t count = slot_multiplex_count(stepper, wishes);
+
+	return WATCH_SLOTS - (count < 2 ? count : 2);
+}
+
+static bool is_planned(const struct plan *plan, const struct watch *watch)
+{
+	for (size_t i = 0; i < WATCH_SLOTS; i++)
+		if (watch_is_same(&plan->slots[i].watch, watch))
+			return true;
+	return false;
+}
+
+/*
+ * Whether a unit could be missed that is to be watched from now on, since it
+ * comes right behind one that runs; up to 3.10, whose pointer is stored before
+ * the fetch, also the one that runs.
+ */
+static bool is_near(const struct stepper *stepper, const struct watch *watch)
+{
+	const struct follow *here = &stepper->here;
+	int unit = bytecode_unit_at(here->code, watch->address);
+
+	if (unit < 0)
+		return false;
+	if (here->fetch_due == unit)
+		return true;
+	/* Where an exception leads is found once it is raised. */
+	if (here->code->units[unit].is_handler && !is_fallen_into(stepper, unit))
+		return false;
+	return here->pointer_due < 0 && here->at >= 0 && !is_planned(&stepper->plan, watch) &&
+	       bytecode_reaches(stepper->python, here->code, here->at, unit);
+}
+
+/*
+ * Whether a stop could be told twice: what was fetched, and not stored yet, is
+ * fetched again where the interpreter lets another thread run before. That
+ * takes as long as a person's stop.
+ */
+static bool is_refetched(const struct stepper *stepper, const struct watch *watch)
+{
+	const struct follow *here = &stepper->here;
+
+	return stepper->news == NEWS_RESUME && here->pointer_due >= 0 &&
+	       bytecode_unit_at(here->code, watch->address) == here->pointer_due;
+}
+
+static bool is_wish_near(const struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	for (size_t i = 0; i < wishes->count; i++)
+		if (wishes->items[i].kind == PLAN_BREAKPOINT &&
+		    (is_near(stepper, &wishes->items[i].watch) ||
+		     is_refetched(stepper, &wishes->items[i].watch)))
+			return true;
+	return false;
+}
+
+/* All breakpoints of the called function, if there is room for B, too. */
+static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	stepper->bare = stepper->here.code->address;
+	if (slot_multiplex_count(stepper, wishes) < WATCH_SLOTS)
+		return true;
+	stepper->bare = 0;
+	return false;
+}
+
+/*
+ * In a loop that has been walked for long the called function is not watched
+ * for being called again: that takes the place of units ahead.
+ */
+static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	size_t others = slot_multiplex_count(stepper, wishes) - 1;
+
+	stepper->bare = stepper->here.code->address;
+	return WATCH_SLOTS - (others < 1 ? others : 1);
+}
+
+static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wishes,
+			  struct ahead *ahead)
+{
+	bool *wanted = slot_multiplex_units(stepper, wishes);
+	size_t count;
+
+	*ahead = (struct ahead){ .wanted = wanted };
+	bool has_room = look_ahead(stepper, ahead);
+	free(wanted);
+	ahead->wanted = NULL;
+	count = ahead->count + ahead->has_handlers + 1;
+	if (!has_room || count <= room_beside(stepper, wishes))
+		return has_room;
+	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_multiplexed)
+		return false;
+	return count <= room_in_called(stepper, wishes);
+}
+
+/* False: walk on. */
+static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes,
+		       struct draft *draft)
+{
+	const struct follow *here = &stepper->here;
+	struct ahead ahead = { .count = 0 };
+
+	/*
+	 * What was raised goes to its handler first; where a RERAISE leads is
+	 * not where its pointer says.
+	 */
+	if (stepper->walked < stepper->walk_limit || stepper->course == COURSE_RAISING ||
+	    here->store_due >= 0 || here->raised_at >= 0 || !here->handled)
+		return false;
+	bool is_bare = stepper->aim == AIM_CALLED && plan_bare(stepper, wishes);
+	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
+		if (stepper->walk_limit < WALK_LIMIT_MAXIMUM)
+			stepper->walk_limit *= 2;
+		stepper->bare = 0;
+		return false;
+	}
+	if (ahead.is_near || is_wish_near(stepper, wishes)) {
+		stepper->bare = 0;
+		return false;
+	}
+	for (size_t i = 0; i < ahead.count; i++)
+		want_unit(draft, here->code, ahead.units[i]);
+	if (ahead.has_handlers)
+		want_watch(draft, PLAN_HANDLERS,
+			   pyframes_watch_handled(&stepper->frames, here->code, here->handled));
+	want_leaving(stepper, draft);
+	return true;
+}
+
+static void plan_frame(struct stepper *stepper, const struct plan_wishes *wishes,
+		       struct draft *draft)
+{
+	stepper->is_ahead = plan_ahead(stepper, wishes, draft);
+	if (!stepper->is_ahead)
+		want_walk(stepper, draft);
+}
+
+/* A generator is left and entered at each value: B would fire each time. */
+static void plan_return(struct stepper *stepper, const struct plan_wishes *wishes,
+			struct draft *draft)
+{
+	const struct pyframes *frames = &stepper->frames;
+	const struct bytecode *code = stepper->here.code;
+	struct draft returns = { .count = 0 };
+	/* Up to 3.10 there is no E. */
+	bool is_generator = stepper->here.is_in_generator;
+	struct watch freeing = pyframes_watch_freeing(frames, stepper->here.frame);
+	size_t count = freeing.access == WATCH_NONE ? 1 : 2;
+
+	want_watch(&returns, PLAN_HANDLERS, pyframes_watch_handlers(frames, code));
+	want_watch(&returns, PLAN_LEAVING, freeing);
+	for (int i = 0; i < code->count; i++)
+		if (code->units[i].kind == UNIT_RETURN) {
+			want_unit(&returns, code, i);
+			count++;
+		}
+	if (is_generator && returns.count == count && count <= room_beside(stepper, wishes) &&
+	    stepper->course == COURSE_PLAIN)
+		*draft = returns;
+	else
+		want_leaving(stepper, draft);
+	stepper->is_ahead =
+		stepper->course != COURSE_RETURNING && !follow_is_unborn(stepper, &stepper->here);
+	if (stepper->is_ahead)
+		return;
+	want_watch(draft, PLAN_POSITION, pyframes_watch_position(frames, stepper->here.frame));
+	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, frames->loop));
+}
+
+static void plan_nothing(struct stepper *stepper, const struct plan_wishes *wishes,
+			 struct draft *draft)
+{
+	(void)stepper;
+	(void)wishes;
+	(void)draft;
+}
+
+static void (*const aims[])(struct stepper *stepper, const struct plan_wishes *wishes,
+			    struct draft *draft) = {
+	[AIM_NOTHING] = plan_nothing, [AIM_ALL] = plan_all,	 [AIM_FRAME] = plan_frame,
+	[AIM_RETURN] = plan_return,   [AIM_CALLED] = plan_frame,
+};
+
+static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	if (stepper->here.code && stepper_is_aimed(stepper))
+		stepper->is_stepping_off =
+			stepper->here.store_due >= 0 || is_wish_near(stepper, wishes);
+}
+
+/* A fetch that is not watched is not waited for. */
+static void expect_fetch(struct stepper *stepper, const struct plan *plan)
+{
+	struct follow *here = &stepper->here;
+	struct watch watch = { .length = 1, .access = WATCH_ACCESS };
+
+	if (here->fetch_due < 0 || !here->code)
+		return;
+	watch.address = bytecode_watched(here->code, here->fetch_due);
+	if (!is_planned(plan, &watch))
+		here->fetch_due = -1;
+}
+
+void plan_keep_slots(struct plan *plan, const struct plan *before)
+{
+	for (int i = 0; i < WATCH_SLOTS; i++) {
+		const struct watch *kept = &before->slots[i].watch;
+		struct planned moved = plan->slots[i];
+		int at = i;
+
+		if (kept->access == WATCH_NONE || watch_is_same(kept, &moved.watch))
+			continue;
+		for (int j = 0; j < WATCH_SLOTS; j++)
+			if (watch_is_same(kept, &plan->slots[j].watch))
+				at = j;
+		plan->slots[i] = plan->slots[at];
+		plan->slots[at] = moved;
+	}
+}
+
+void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, struct plan *plan)
+{
+	struct draft draft = { .count = 0 };
+
+	*plan = (struct plan){ .missing = 0 };
+	stepper->is_ahead = false;
+	slot_multiplex_begin(stepper, wishes);
+	aims[stepper->aim](stepper, wishes, &draft);
+	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
+		step_off(stepper, wishes);
+	if (stepper->is_entering)
+		want_watch(&draft, PLAN_ENTRY,
+			   pyframes_watch_newest(&stepper->frames, stepper->frames.loop));
+	if (stepper->is_stepping_off)
+		want_watch(&draft, PLAN_POSITION,
+			   pyframes_watch_position(&stepper->frames, stepper->here.frame));
+	for (size_t i = 0; i < wishes->count; i++) {
+		struct planned planned =
+			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
+		if (!want(&draft, &planned))
+			plan->missing++;
+	}
+	for (size_t i = 0; i < draft.count; i++)
+		plan->slots[i] = draft.items[i];
+	plan_keep_slots(plan, &stepper->plan);
+	expect_fetch(stepper, plan);
+	stepper->plan = *plan;
+	stepper->news = NEWS_NONE;
+	if (!stepper->called)
+		stepper->waiting = (struct follow){ .frame = 0 };
+}
+
+bool stepper_spare_position(struct stepper *stepper)
+{
+	bool is_spared = stepper->is_stepping_off;
+
+	stepper->is_stepping_off = false;
+	return is_spared;
+}

@@ -1,0 +1,187 @@
+/*
+ * slot-multiplex: more breakpoints than hardware watches beside a step.
+ *
+ * A line of a `finally` begins at one unit for each way into the `finally`, and
+ * a step leaves two watches. So a function with several units to watch is
+ * watched at its first unit instead (PLAN_ENTRY). While a frame of that function
+ * is above the frame that the command is about, the latter frame does not run:
+ * the watches follow the called frame (AIM_CALLED) to its breakpoints and its
+ * end.
+ *
+ * Excluded: generators, which begin at each value, and functions with one unit.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/cpython.h"
+#include "backends/ptrace/stepper-private.h"
+#include "base/alloc.h"
+
+#define FRAMES_MAXIMUM 100000 /* of a stack that is searched */
+
+/* Watches that are left beside those of the aim. */
+static size_t room_of(enum aim aim)
+{
+	switch (aim) {
+	case AIM_FRAME:
+	case AIM_CALLED:
+		return WATCH_SLOTS - 2;
+	case AIM_RETURN:
+		return WATCH_SLOTS - 1;
+	case AIM_NOTHING:
+	case AIM_ALL:
+		break;
+	}
+	return SIZE_MAX;
+}
+
+/* The unit that a call of the code begins with; -1: no call does. */
+static int entry_of(const struct stepper *stepper, const struct bytecode *code)
+{
+	int unit = stepper->python->minor >= 11 ? code->first_traced : 0;
+
+	if ((code->flags & BYTECODE_GENERATOR) || unit >= code->count)
+		return -1;
+	return unit;
+}
+
+/* NULL: its units are watched themselves. */
+static const struct bytecode *code_of(const struct stepper *stepper,
+				      const struct plan_wishes *wishes, uint64_t address)
+{
+	const struct bytecode *code;
+	size_t count = 0;
+
+	for (size_t i = 0; address && i < wishes->count && count < 2; i++)
+		count += wishes->items[i].kind == PLAN_BREAKPOINT &&
+			 wishes->items[i].code == address;
+	if (count < 2)
+		return NULL;
+	code = bytecode_find(stepper->codes, address);
+	return code && entry_of(stepper, code) >= 0 ? code : NULL;
+}
+
+struct planned slot_multiplex_stand_in(const struct stepper *stepper,
+				       const struct plan_wishes *wishes, const struct planned *wish)
+{
+	const struct bytecode *code;
+	struct planned planned = *wish;
+
+	if (!stepper->is_multiplexed || wish->kind != PLAN_BREAKPOINT ||
+	    wish->code == stepper->bare)
+		return planned;
+	code = code_of(stepper, wishes, wish->code);
+	if (!code)
+		return planned;
+	planned.kind = PLAN_ENTRY;
+	planned.watch.address = bytecode_watched(code, entry_of(stepper, code));
+	return planned;
+}
+
+size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	struct watch watches[WATCH_SLOTS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < wishes->count && count < WATCH_SLOTS; i++) {
+		struct planned planned =
+			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
+		size_t k = 0;
+
+		while (k < count && !watch_is_same(&watches[k], &planned.watch))
+			k++;
+		if (k == count)
+			watches[count++] = planned.watch;
+	}
+	return count;
+}
+
+bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	const struct bytecode *code = stepper->here.code;
+	bool *units = NULL;
+
+	if (!stepper->is_multiplexed || !code_of(stepper, wishes, code->address))
+		return NULL;
+	for (size_t i = 0; i < wishes->count; i++) {
+		const struct planned *wish = &wishes->items[i];
+		int unit = bytecode_unit_at(code, wish->watch.address);
+
+		if (wish->kind != PLAN_BREAKPOINT || unit < 0)
+			continue;
+		if (!units)
+			units = xcalloc((size_t)code->count, sizeof(*units));
+		units[unit] = true;
+	}
+	return units;
+}
+
+/* The breakpoints and data breakpoints do not fit beside the watches of the aim. */
+static bool is_multiplexed(const struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < wishes->count; i++)
+		count += wishes->items[i].kind == PLAN_BREAKPOINT ||
+			 wishes->items[i].kind == PLAN_DATA;
+	return count > room_of(stepper->aim);
+}
+
+static void enter(struct stepper *stepper, const struct pyframe_now *frame)
+{
+	struct follow follow = stepper->here;
+
+	if (!stepper->called && stepper->waiting.frame == frame->address)
+		follow = stepper->waiting;
+	else if (frame->address != follow.frame && follow_start(stepper, &follow, frame) < 0)
+		return;
+	if (!stepper->called)
+		stepper->waiting = stepper->here;
+	stepper->here = follow;
+	stepper->called = frame->address;
+	stepper->aim = AIM_CALLED;
+	if (stepper->course == COURSE_RAISING)
+		stepper->course = COURSE_PLAIN;
+	stepper->walked = stepper->walk_limit;
+}
+
+/*
+ * Enters the newest frame of such a function above the followed frame; a
+ * followed generator may be on no stack. AIM_RETURN watches the followed frame
+ * no closer than the frames above, so there the followed frame itself counts.
+ */
+static void seek_called(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	uint64_t end = stepper->here.frame;
+	struct pyframe_now frame = { .address = stepper->newest };
+	struct pyframe_now found = { .address = 0 };
+	struct pyframe_now caller;
+
+	if (!frame.address || (frame.address == end && stepper->aim != AIM_RETURN) ||
+	    pyframes_frame(&stepper->frames, frame.address, &frame) < 0)
+		return;
+	for (int i = 0; i < FRAMES_MAXIMUM && frame.address; i++) {
+		if (frame.address == end && stepper->aim != AIM_RETURN)
+			break;
+		if (!found.address && frame.address != stepper->ended &&
+		    code_of(stepper, wishes, frame.code))
+			found = frame;
+		if (frame.address == end)
+			break;
+		if (pyframes_caller(&stepper->frames, &frame, &caller) < 0)
+			return;
+		frame = caller;
+	}
+	if (found.address && frame.address == end)
+		enter(stepper, &found);
+}
+
+void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wishes)
+{
+	stepper->bare = 0;
+	stepper->is_multiplexed = is_multiplexed(stepper, wishes);
+	if (stepper->is_multiplexed && stepper_is_aimed(stepper))
+		seek_called(stepper, wishes);
+}

@@ -1,0 +1,305 @@
+#include "backends/ptrace/debuggee.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/connections.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/linux/memory.h"
+#include "backends/linux/task.h"
+#include "backends/node.h"
+#include "backends/ptrace/watchpoints.h"
+#include "backends/tracer/tracee.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+/* Then the stop is told without those that do not come to stand. */
+#define STAND_SECONDS 0.25
+
+static void on_late(void *data);
+
+static void ask_to_stand(struct control *control)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct control_thread *thread = control->threads[i];
+
+		if (!thread->stepper ||
+		    (control->is_alone && thread->tid != control->shown && !thread->place))
+			continue;
+		thread->is_wanted = true;
+		if (!tracee_is_stopped(control->tracee, thread->tid))
+			tracee_interrupt(control->tracee, thread->tid);
+	}
+}
+
+static void begin_stopping(struct control *control)
+{
+	control->phase = CONTROL_STOPPING;
+	/* What came before the stop is handled, but for a step that the
+	 * handler may have ended. */
+	if (!control_is_stepping(control))
+		tracee_take_signals(control->tracee);
+	control_look_for_signals(control);
+	ask_to_stand(control);
+	control->deadline =
+		loop_timer(node_loop(control->base.node), STAND_SECONDS, 0, on_late, control);
+	control_check_standing(control);
+}
+
+/* The main thread where it runs Python, else any that does. */
+static pid_t choose_shown(struct control *control, pid_t asked)
+{
+	const struct control_thread *thread = control_find(control, asked);
+
+	if (!thread || !thread->stepper)
+		thread = control_find(control, control->base.pid);
+	for (size_t i = 0; i < control->thread_count; i++) {
+		if (thread && thread->stepper)
+			break;
+		thread = control->threads[i];
+	}
+	return thread && thread->stepper ? thread->tid : 0;
+}
+
+int control_pause(struct control *control, pid_t tid, struct error *error)
+{
+	if (control->phase != CONTROL_RUNNING)
+		return 0;
+	control_look_at_threads(control);
+	control->shown = choose_shown(control, tid);
+	if (control->shown == 0)
+		return error_set(error,
+				 "It runs no Python now: its threads are starting or ending.");
+	begin_stopping(control);
+	return 0;
+}
+
+bool control_is_pausing(const struct control *control)
+{
+	if (control->phase != CONTROL_STOPPING)
+		return false;
+	for (size_t i = 0; i < control->thread_count; i++)
+		if (control->threads[i]->place)
+			return false;
+	return true;
+}
+
+void control_stop(struct control *control, struct control_thread *thread)
+{
+	control->shown = thread->tid;
+	control_look_at_threads(control);
+	begin_stopping(control);
+}
+
+static void end_deadline(struct control *control)
+{
+	if (control->deadline)
+		loop_timer_stop(control->deadline);
+	control->deadline = NULL;
+}
+
+static bool sleeps_uninterruptibly(const struct control *control, pid_t tid)
+{
+	struct task task;
+	char letter;
+
+	task_init(&task, control->base.pid, tid);
+	letter = task_letter(&task);
+	task_clear(&task);
+	return letter == 'D';
+}
+
+static void append_thread(struct buffer *text, pid_t tid)
+{
+	buffer_printf(text, "%s%d", text->length ? ", " : "Thread ", (int)tid);
+}
+
+/* Names the threads that do not stand; NULL: they all do. */
+static char *explain_missing(const struct control *control)
+{
+	struct buffer missing = BUFFER_INIT;
+	struct buffer asleep = BUFFER_INIT;
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct control_thread *thread = control->threads[i];
+
+		if (!thread->is_wanted || tracee_is_stopped(control->tracee, thread->tid))
+			continue;
+		append_thread(&missing, thread->tid);
+		if (sleeps_uninterruptibly(control, thread->tid))
+			append_thread(&asleep, thread->tid);
+	}
+	if (missing.length > 0)
+		buffer_append_string(&missing, " did not come to stand yet.");
+	if (asleep.length > 0)
+		buffer_printf(&missing,
+			      " %s sleeps uninterruptibly (state D): it cannot be stopped.",
+			      asleep.data);
+	buffer_clear(&asleep);
+	return missing.length > 0 ? buffer_take(&missing) : NULL;
+}
+
+/* A thread that was made to stand by others is somewhere, too. */
+static void find_place(struct control_thread *thread)
+{
+	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
+	struct error error = ERROR_INIT;
+	bool is_known;
+
+	if (thread->place)
+		return;
+	is_known = stepper_where(thread->stepper, &stop, &error) == 0;
+	stop.reason = STOP_PAUSE;
+	control_take_place(thread, &stop);
+	if (!is_known)
+		thread->place->why = xstrdup(error.message);
+}
+
+static void set_text(char **text, char *owned_with)
+{
+	free(*text);
+	*text = owned_with;
+}
+
+static char *read_value(struct control *control, uint64_t address)
+{
+	struct buffer text = BUFFER_INIT;
+	struct pyreader reader;
+
+	if (address == 0)
+		return NULL;
+	memory_begin(control->memory, false);
+	pyreader_init(&reader, control->memory, &control->python);
+	pyobject_repr(&reader, address, &text);
+	return buffer_take(&text);
+}
+
+/* -1: it does not stand yet. */
+static double stood_since(const struct control *control, pid_t tid)
+{
+	return tracee_is_stopped(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
+}
+
+static void fill_stop(struct control *control, const struct control_thread *thread)
+{
+	struct debugger *debugger = &control->debugger;
+
+	debugger->state = DEBUGGER_STOPPED;
+	debugger->stops =
+		connections_next_stop(node_connections(control->base.node), control->base.pid);
+	debugger->tid = thread->tid;
+	debugger->stopped_at = stood_since(control, thread->tid);
+	set_text(&debugger->why, explain_missing(control));
+	set_text(&debugger->value, read_value(control, thread->place->value));
+	place_describe(thread->place, debugger);
+}
+
+static void tell_stop(struct control *control, const struct control_thread *thread)
+{
+	fill_stop(control, thread);
+	control_weigh(control);
+	control_refresh(control);
+	node_emit_debugger(control->base.node, control->base.pid, &control->debugger);
+	node_flush(control->base.node);
+}
+
+static void finish_stopping(struct control *control)
+{
+	struct control_thread *thread = control_find(control, control->shown);
+
+	end_deadline(control);
+	if (!thread || !thread->stepper) {
+		control->shown = choose_shown(control, 0);
+		thread = control_find(control, control->shown);
+	}
+	if (thread && !thread->is_wanted) {
+		/* It takes the place of one that has ended: it has to stand. */
+		begin_stopping(control);
+		return;
+	}
+	control->phase = CONTROL_STOPPED;
+	if (!thread) {
+		/* Nothing of Python is left: it runs to its end. */
+		control_forget_stop(control);
+		return;
+	}
+	find_place(thread);
+	control_say_left_out(control, INFINITY);
+	if (control->is_python)
+		watched_look(control->watched);
+	tell_stop(control, thread);
+}
+
+static void on_late(void *data)
+{
+	struct control *control = data;
+
+	finish_stopping(control);
+}
+
+static bool all_stand(const struct control *control)
+{
+	for (size_t i = 0; i < control->thread_count; i++)
+		if (control->threads[i]->is_wanted &&
+		    !tracee_is_stopped(control->tracee, control->threads[i]->tid))
+			return false;
+	return true;
+}
+
+/* Where it was while it ran is not where it came to stand. */
+static void find_place_again(struct control_thread *thread)
+{
+	if (thread->place->reason == STOP_PAUSE) {
+		place_free(thread->place);
+		thread->place = NULL;
+	}
+	find_place(thread);
+}
+
+/* Of a stop that was told without some of its threads. */
+static void take_late(struct control *control)
+{
+	struct control_thread *thread = control_find(control, control->shown);
+
+	if (thread && control->debugger.stopped_at < 0 &&
+	    tracee_is_stopped(control->tracee, thread->tid)) {
+		find_place_again(thread);
+		tell_stop(control, thread);
+	} else if (all_stand(control)) {
+		set_text(&control->debugger.why, NULL);
+		control_tell_again(control);
+	}
+}
+
+void control_check_standing(struct control *control)
+{
+	if (control->phase == CONTROL_STOPPING && all_stand(control))
+		finish_stopping(control);
+	else if (control->phase == CONTROL_STOPPED && control->debugger.why)
+		take_late(control);
+}
+
+void control_forget_stop(struct control *control)
+{
+	struct debugger *debugger = &control->debugger;
+
+	end_deadline(control);
+	control_forget_signals(control);
+	for (size_t i = 0; i < control->thread_count; i++)
+		control->threads[i]->is_wanted = false;
+	control->phase = CONTROL_RUNNING;
+	control->shown = 0;
+	debugger->state = DEBUGGER_RUNNING;
+	debugger->resumed_for = RESUME_REQUEST;
+	debugger->tid = 0;
+	debugger->hit_count = 0;
+	debugger->at = STOP_AT_UNKNOWN;
+	debugger->held = -1;
+	debugger->stopped_at = -1;
+	set_text(&debugger->why, NULL);
+	set_text(&debugger->value, NULL);
+	set_text(&debugger->description, NULL);
+}

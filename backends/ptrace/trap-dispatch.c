@@ -1,0 +1,448 @@
+/*
+ * trap-dispatch: what it means that a watch has fired. Each kind has a function; it
+ * adds the events that come of it and keeps account of where the thread is.
+ */
+#include "banned.h"
+
+#include "backends/cpython/bytecode.h"
+#include "backends/cpython/cpython.h"
+#include "backends/linux/memory.h"
+#include "backends/ptrace/stepper-private.h"
+
+#define STRAYS_MAXIMUM 1000 /* traps on end that made no sense */
+
+struct trap {
+	const struct planned *fired;
+	struct pythread_now now;
+};
+
+static bool is_here(const struct stepper *stepper, const struct trap *trap)
+{
+	return trap->now.frame.address != 0 && stepper->here.code &&
+	       trap->now.frame.address == stepper->here.frame &&
+	       trap->now.frame.code == stepper->here.code->address;
+}
+
+static void end_course(struct stepper *stepper, enum course course)
+{
+	if (stepper->course == course)
+		stepper->course = COURSE_PLAIN;
+}
+
+static bool is_position_watched(const struct stepper *stepper)
+{
+	for (size_t i = 0; i < WATCH_SLOTS; i++)
+		if (stepper->plan.slots[i].kind == PLAN_POSITION &&
+		    stepper->plan.slots[i].watch.access != WATCH_NONE)
+			return true;
+	return false;
+}
+
+static int unit_now(const struct stepper *stepper, const struct trap *trap,
+		    const struct bytecode *code)
+{
+	return pyframes_unit(&stepper->frames, &trap->now.frame, code);
+}
+
+static void position_fired(struct stepper *stepper, const struct trap *trap)
+{
+	struct follow *here = &stepper->here;
+	int from = here->at;
+
+	if (!is_here(stepper, trap))
+		return;
+	stepper->is_stepping_off = false;
+	stepper->course = COURSE_PLAIN;
+	follow_pointer(stepper, here, unit_now(stepper, trap, here->code));
+	/* A loop without a stop may run for long. */
+	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
+}
+
+/* What only walks the stack touches it, too. */
+static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
+{
+	return trap->now.error != 0 &&
+	       pyframes_is_unwound(&stepper->frames, &trap->now.frame, stepper->here.code);
+}
+
+/* Where a frame is that was not walked. */
+static void find_again(struct stepper *stepper, const struct trap *trap)
+{
+	struct follow *here = &stepper->here;
+
+	here->at = bytecode_instruction(here->code, unit_now(stepper, trap, here->code));
+	if (here->at >= 0)
+		here->shown_line = bytecode_traced_line(stepper->python, here->code, here->at);
+	stepper->walked = 0;
+}
+
+/*
+ * An exception was raised in a frame of the code. Its handler is walked to;
+ * has it none, the frame's leaving tells.
+ */
+static void handlers_fired(struct stepper *stepper, const struct trap *trap)
+{
+	if (!is_here(stepper, trap))
+		return;
+	find_again(stepper, trap);
+	stepper->here.pointer_due = -1;
+	if (stepper->aim != AIM_RETURN || stepper->course != COURSE_RETURNING)
+		stepper->course = COURSE_RAISING;
+}
+
+static bool is_at_return(const struct follow *follow)
+{
+	return follow->at >= 0 && follow->code->units[follow->at].kind == UNIT_RETURN;
+}
+
+/*
+ * A generator that was dropped is closed without being run: the step continues
+ * in the frame that dropped the last reference.
+ */
+static void frame_dropped(struct stepper *stepper, const struct trap *trap)
+{
+	const struct follow *here = &stepper->here;
+
+	if (!here->is_in_generator || stepper->ended == here->frame ||
+	    stepper->bdb.stop_frame != here->frame ||
+	    !pyframes_is_finished(&stepper->frames, here->frame))
+		return;
+	end_course(stepper, COURSE_RETURNING);
+	if (trap->now.frame.address)
+		bdb_next(&stepper->bdb, trap->now.frame.address, 0);
+	else
+		stepper_run_free(stepper);
+}
+
+/*
+ * The return may have begun before its pointer is stored (gcc moves the load
+ * up): then that comes next. Or the stack was just walked through.
+ */
+static void leaving_fired(struct stepper *stepper, const struct trap *trap)
+{
+	struct follow *here = &stepper->here;
+
+	if (!is_here(stepper, trap)) {
+		frame_dropped(stepper, trap);
+		return;
+	}
+	if (pyframes_is_raising(&stepper->frames, &trap->now.frame)) {
+		handlers_fired(stepper, trap);
+		return;
+	}
+	if (stepper->is_ahead)
+		find_again(stepper, trap);
+	if (stepper->aim == AIM_RETURN)
+		end_course(stepper, COURSE_RAISING);
+	if (is_unwinding(stepper, trap))
+		follow_unwinding(stepper, here);
+	else if (stepper->ended == here->frame || trap->now.error != 0)
+		return;
+	else if (is_at_return(here))
+		follow_return(stepper, here, here->at, true);
+	else if (stepper->aim == AIM_RETURN && stepper->python->minor >= 11)
+		stepper->course = COURSE_RETURNING;
+	else
+		end_course(stepper, COURSE_RETURNING);
+}
+
+/*
+ * Whether the newest frame was entered just now, and not returned to. Its own
+ * link to its caller may not be stored yet (3.12), so it is the old frame's
+ * that is asked.
+ */
+static bool is_entered(const struct stepper *stepper, const struct pythread_now *now)
+{
+	struct pyframe_now old = { .address = stepper->here.frame,
+				   .previous = stepper->here.previous };
+	struct pyframe_now caller;
+
+	if (old.address == 0)
+		return true;
+	if (now->newest == old.previous)
+		return false;
+	return pyframes_caller(&stepper->frames, &old, &caller) < 0 ||
+	       caller.address != now->frame.address;
+}
+
+static void newest_changed(struct stepper *stepper, const struct pythread_now *now)
+{
+	struct follow *here = &stepper->here;
+
+	if (now->frame.address == 0 || now->frame.address == here->frame)
+		return;
+	bool entered = is_entered(stepper, now);
+	stepper->ended = 0;
+	if (follow_start(stepper, here, &now->frame) < 0 || !entered)
+		return;
+	if (stepper->python->minor <= 10)
+		follow_call(stepper, here);
+	/* By throw() or close(): RESUME is not run. */
+	else if (here->at >= 0 && now->error != 0)
+		follow_call(stepper, here);
+}
+
+/* It was left unseen: its caller's next line is what is left to stop at. */
+static void return_missed(struct stepper *stepper)
+{
+	end_course(stepper, COURSE_RETURNING);
+	/* A generator may have yielded only. */
+	if (stepper->bdb.stop_frame != stepper->here.frame)
+		stepper->bdb.return_frame = 0;
+}
+
+static void newest_fired(struct stepper *stepper, const struct trap *trap)
+{
+	stepper->is_loop_new = false;
+	if (stepper->aim == AIM_RETURN) {
+		if (trap->now.newest == stepper->here.previous)
+			return_missed(stepper);
+		return;
+	}
+	newest_changed(stepper, &trap->now);
+}
+
+/*
+ * A loop further down the C stack is a new one, whose newest frame is not
+ * stored yet: what is there is garbage until PLAN_NEWEST fires at its place.
+ */
+static void loop_fired(struct stepper *stepper, const struct trap *trap)
+{
+	uint64_t old = stepper->loop;
+
+	stepper->loop = trap->now.loop;
+	stepper->is_loop_new = trap->now.loop < old;
+	if (!stepper->is_loop_new)
+		newest_changed(stepper, &trap->now);
+}
+
+/*
+ * Whether the unit whose byte was read is being dispatched. It is read for
+ * other reasons, too: by instrumentation, by cr_await and gi_yieldfrom, and by
+ * co_code; then the frame's pointer does not lead there.
+ */
+static bool is_dispatched(const struct stepper *stepper, const struct bytecode *code, int from,
+			  int unit)
+{
+	/*
+	 * Up to 3.10 the pointer may be stored before the fetch. Later it is
+	 * not; specialisation reads and writes what runs already.
+	 */
+	if (from == unit)
+		return stepper->python->minor <= 10 || code->units[unit].target == unit;
+	return from < 0 || bytecode_reaches(stepper->python, code, from, unit);
+}
+
+/*
+ * Where the frame was before, when its pointer is still there. The first half
+ * of a superinstruction hides that a second one came in between.
+ */
+static int before_fetch(const struct stepper *stepper, const struct follow *follow, int from,
+			int unit)
+{
+	int at = follow->at;
+
+	if (from >= 0 && follow->pointer_due == at && at >= 0 && at != unit && at != from &&
+	    bytecode_reaches(stepper->python, follow->code, from, at) &&
+	    bytecode_reaches(stepper->python, follow->code, at, unit))
+		return at;
+	return from;
+}
+
+/*
+ * The pointer was stored before the fetch, so where the frame came from is
+ * lost, if it was not walked: taken for a way that makes a line event, if
+ * there is one, but for none by an exception.
+ */
+static int before_store(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	if (bytecode_is_line(stepper->python, follow->code, -1, unit, false))
+		return -1;
+	if (!follow->code->units[unit].is_handler && follow_is_line_unit(stepper, follow, unit))
+		return unit + 1;
+	return bytecode_instruction(follow->code, unit - 1);
+}
+
+static void dispatch(struct stepper *stepper, struct follow *follow, int from, int unit)
+{
+	if (from != unit)
+		follow->at = before_fetch(stepper, follow, from, unit);
+	else
+		follow->at = before_store(stepper, follow, unit);
+	if (follow->code->units[unit].kind == UNIT_RETURN)
+		follow->shown_line = bytecode_traced_line(stepper->python, follow->code, unit);
+	follow_position(stepper, follow, unit);
+	follow->fetch_due = -1;
+	follow->pointer_due = from == unit ? -1 : unit;
+	follow->due_from = from;
+}
+
+/* The frame's pointer is watched, and still at from. */
+static void note_fetch(struct stepper *stepper, const struct bytecode *code, int from, int unit)
+{
+	struct follow *here = &stepper->here;
+
+	if (is_dispatched(stepper, code, from, unit))
+		here->store_due = from != unit ? unit : -1;
+	else if (here->store_due >= 0 &&
+		 bytecode_follows(stepper->python, code, here->store_due, unit))
+		here->store_due = unit;
+}
+
+static void unit_fired(struct stepper *stepper, const struct trap *trap)
+{
+	const struct pyframe_now *frame = &trap->now.frame;
+	const struct bytecode *code =
+		frame->address ? bytecode_meet(stepper->codes, frame->code) : NULL;
+	int unit = code ? bytecode_unit_at(code, trap->fired->watch.address) : -1;
+
+	if (unit < 0)
+		return;
+	int from = bytecode_instruction(code, pyframes_unit(&stepper->frames, frame, code));
+	if (is_here(stepper, trap) && is_position_watched(stepper)) {
+		/* Its pointer will tell, and in order. */
+		note_fetch(stepper, code, from, unit);
+		return;
+	}
+	if (!is_dispatched(stepper, code, from, unit))
+		return;
+	if (is_here(stepper, trap)) {
+		struct follow *here = &stepper->here;
+		/* Seen by its pointer already. */
+		if (here->fetch_due == unit && here->at == unit) {
+			here->fetch_due = -1;
+			return;
+		}
+		stepper->walked = 0;
+		stepper->is_stepping_off = false;
+		if (stepper->ended == here->frame)
+			stepper->ended = 0;
+		/*
+		 * gcc may load the opcode of a return before it stores the
+		 * value on the generator's stack: the event is made when the
+		 * frame's pointer is stored, which is later.
+		 */
+		if (stepper->aim == AIM_RETURN && here->is_in_generator && from != unit &&
+		    code->units[unit].kind == UNIT_RETURN) {
+			find_again(stepper, trap);
+			stepper->course = COURSE_RETURNING;
+			return;
+		}
+		dispatch(stepper, here, from, unit);
+		return;
+	}
+	if (stepper->ended == frame->address)
+		stepper->ended = 0;
+	/* Another activation: the frame that is followed stays so. */
+	if (follow_start(stepper, &stepper->other, frame) == 0)
+		dispatch(stepper, &stepper->other, from, unit);
+}
+
+/* Whether the newest frame is that of a call that begins at the unit watched. */
+static bool is_linked(struct stepper *stepper, const struct trap *trap)
+{
+	const struct pyframe_now *frame = &trap->now.frame;
+	const struct bytecode *code;
+
+	if (frame->code != trap->fired->code)
+		return false;
+	code = bytecode_meet(stepper->codes, frame->code);
+	return code &&
+	       unit_now(stepper, trap, code) <= bytecode_unit_at(code, trap->fired->watch.address);
+}
+
+/*
+ * A function begins that is to be followed (slot-multiplex.c). Its frame may not be
+ * linked yet (gcc moves the load up), then the watch of the newest one comes;
+ * up to 3.10 its first line begins, too.
+ */
+static void entry_fired(struct stepper *stepper, const struct trap *trap)
+{
+	stepper->is_entering = trap->fired->code != 0 && !is_linked(stepper, trap);
+	if (stepper->ended == trap->now.frame.address)
+		stepper->ended = 0;
+	if (stepper->python->minor <= 10)
+		unit_fired(stepper, trap);
+}
+
+/* PLAN_DATA is stepper_trap()'s own, PLAN_START nothing of a stepper's. */
+static void (*const kinds[])(struct stepper *stepper, const struct trap *trap) = {
+	[PLAN_POSITION] = position_fired, [PLAN_LEAVING] = leaving_fired,
+	[PLAN_NEWEST] = newest_fired,	  [PLAN_LOOP] = loop_fired,
+	[PLAN_HANDLERS] = handlers_fired, [PLAN_UNIT] = unit_fired,
+	[PLAN_BREAKPOINT] = unit_fired,	  [PLAN_ENTRY] = entry_fired,
+};
+
+/*
+ * The write is the doing of the instruction that runs. It stops where that
+ * cannot be told, too: it has been counted.
+ */
+static bool data_stops(struct stepper *stepper, const struct trap *trap, struct stepper_stop *stop)
+{
+	const struct pyframe_now *frame = &trap->now.frame;
+	struct follow follow;
+	int id = trap->fired->id;
+
+	if (!stepper->calls.is_data(&id, frame->address, stepper->calls.data))
+		return false;
+	if (follow_start(stepper, &follow, frame) < 0)
+		follow.frame = 0;
+	stepper->here = follow;
+	*stop = (struct stepper_stop){
+		.at = STOP_AT_UNKNOWN,
+		.reason = STOP_DATA_BREAKPOINT,
+		.frame = follow.frame,
+		.code = follow.code,
+		.line = follow.shown_line,
+		.unit = follow.at,
+		.data_id = id,
+	};
+	stepper->last = (struct event){ .stop = *stop };
+	return true;
+}
+
+/*
+ * While a loop begins, where its newest frame is to be holds garbage (3.11,
+ * 3.12; a generator's frame is written to just then). The next trap knows
+ * better.
+ */
+static bool stray_trap(struct stepper *stepper)
+{
+	if (++stepper->stray_count >= STRAYS_MAXIMUM)
+		stepper_lose(stepper, "The thread's frames cannot be read.");
+	return false;
+}
+
+static bool take_trap(struct stepper *stepper, const struct planned *fired,
+		      struct stepper_stop *stop)
+{
+	struct trap trap = { .fired = fired };
+
+	if (pyframes_read(&stepper->frames, stepper->here.frame, &trap.now) < 0 &&
+	    fired->kind != PLAN_LOOP)
+		return stray_trap(stepper);
+	stepper->stray_count = 0;
+	if (fired->kind == PLAN_DATA)
+		return data_stops(stepper, &trap, stop);
+	if (is_here(stepper, &trap))
+		stepper->here.previous = trap.now.frame.previous;
+	stepper->other = (struct follow){ .frame = 0 };
+	kinds[fired->kind](stepper, &trap);
+	if (stepper_happen(stepper, stop)) {
+		if (stepper->other.frame == stop->frame)
+			stepper->here = stepper->other;
+		return true;
+	}
+	stepper_aim(stepper, &trap.now);
+	return false;
+}
+
+bool stepper_trap(struct stepper *stepper, const struct planned *fired, struct stepper_stop *stop)
+{
+	bool is_stop;
+
+	memory_begin_stand(stepper->memory);
+	is_stop = take_trap(stepper, fired, stop);
+	memory_end_stand(stepper->memory);
+	return is_stop;
+}

@@ -1,0 +1,504 @@
+/*
+ * watchpoint-hit: what a write to a watched place means.
+ *
+ * It comes after the write, while the thread may be in the middle of
+ * anything. Whose memory is it now?
+ *	the frame lives (it is in its thread's chain, or its generator has not
+ *	ended): the expression is looked up again in it, as it may lead
+ *	elsewhere by now;
+ *	it does not, and the place was in the frame: out of scope. The memory
+ *	of a frame is written when the next one is built there, before that is
+ *	in the chain, so a new call of the same function is not taken for the
+ *	old one;
+ *	the place was in an object that lives: the last step is looked up again
+ *	in that.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pyreader.h"
+#include "backends/cpython/pytype.h"
+#include "backends/cpython/pywalk.h"
+#include "backends/expression/pyevaluate.h"
+#include "backends/linux/memory.h"
+#include "backends/ptrace/watchpoints-private.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#define OWNER_GENERATOR 1
+#define SHOWN_COLUMNS 100
+
+static uint64_t code_of(const struct watched *watched, uint64_t frame)
+{
+	const struct offsets *at = &watched->python->offsets;
+	uint64_t code;
+
+	if (watched_fetch(watched, frame + (uint64_t)at->if_code, &code))
+		return 0;
+	return pyreader_untag(watched->python->minor, code);
+}
+
+static bool is_in_chain(const struct watched *watched, uint64_t tstate, uint64_t frame)
+{
+	struct pywalk walk = { .frames = NULL };
+	bool is_in;
+
+	if (!tstate)
+		return false;
+	memory_begin(watched->memory, false);
+	/* What cannot be read does not prove that the frame has ended. */
+	is_in = pywalk_read(&walk, watched->memory, watched->python, tstate) < 0;
+	for (size_t i = 0; i < walk.count && !is_in; i++)
+		is_in = walk.frames[i].address == frame;
+	pywalk_clear(&walk);
+	return is_in;
+}
+
+/* A generator's frame lives between its calls, too. */
+static bool generator_lives(const struct watched *watched, const struct watched_entry *entry)
+{
+	const struct offsets *at = &watched->python->offsets;
+	uint64_t generator = entry->frame.address - (uint64_t)at->gen_frame;
+	int8_t state;
+
+	return watched_is_counted(watched, generator) &&
+	       !memory_fetch(watched->memory, generator + (uint64_t)at->gen_frame_state, &state,
+			     sizeof(state)) &&
+	       state <= 0;
+}
+
+static bool frame_lives(const struct watched *watched, const struct watched_entry *entry,
+			uint64_t tstate, uint64_t newest)
+{
+	uint64_t frame = entry->frame.address;
+
+	if (!frame || code_of(watched, frame) != entry->code)
+		return false;
+	if (frame == newest)
+		return true;
+	/* Up to 3.10 it is an object. */
+	if (watched->python->minor < 11)
+		return watched_is_counted(watched, frame);
+	return is_in_chain(watched, tstate, frame) ||
+	       (entry->frame.thread != tstate &&
+		is_in_chain(watched, entry->frame.thread, frame)) ||
+	       (entry->is_generator && generator_lives(watched, entry));
+}
+
+static void set_message(struct watched_entry *entry, const char *message)
+{
+	free(entry->message);
+	entry->message = xstrdup_or_null(message);
+}
+
+void watched_entry_refresh(struct watched *watched, struct watched_entry *entry)
+{
+	watched_value_clear(&entry->value);
+	watched_value_read(watched, &entry->place, &entry->value);
+}
+
+/* The table of keys of the dict whose count is the guard. */
+static uint64_t keys_of(const struct watched *watched, const struct pyexpression_place *place)
+{
+	uint64_t dict = place->guard - PYINDEX_DICT_USED;
+	uint64_t keys;
+
+	if (watched_fetch(watched, dict + (uint64_t)watched->python->offsets.dict_keys, &keys))
+		return 0;
+	return keys;
+}
+
+static void take_place(struct watched *watched, struct watched_entry *entry,
+		       const struct pyexpression_place *place)
+{
+	if (place->address != entry->place.address || place->guard != entry->place.guard)
+		watched->revision++;
+	entry->place = *place;
+	entry->owner_type = 0;
+	if (place->owner)
+		watched_fetch(watched, place->owner + PYREADER_HEAD - 8, &entry->owner_type);
+	if (place->address && place->is_count)
+		entry->keys = keys_of(watched, place);
+}
+
+static bool is_aligned(const struct pyexpression_place *place)
+{
+	return place->address % (uint64_t)place->length == 0;
+}
+
+static int find_place(struct watched *watched, struct watched_entry *entry, bool is_alive,
+		      struct pyexpression_place *place, struct error *error)
+{
+	struct pyreader reader;
+	int result;
+
+	pyreader_init(&reader, watched->memory, watched->python);
+	if (is_alive)
+		result =
+			pyexpression_place(entry->expression, &reader, &entry->frame, place, error);
+	else
+		result = pyexpression_place_again(entry->expression, &reader, entry->place.owner,
+						  place, error);
+	if (!result && !is_aligned(place))
+		result =
+			error_set(error,
+				  "It lies at 0x%" PRIx64 ", which is no multiple of its %d bytes: "
+							  "the processor watches only such places.",
+				  place->address, place->length);
+	return result;
+}
+
+static int find_frame(struct watched *watched, struct watched_entry *entry,
+		      const struct watched_frames *frames, struct error *error)
+{
+	const struct offsets *at = &watched->python->offsets;
+	uint8_t owner = 0;
+
+	if (!frames)
+		return error_set(error, "Names are looked up in a frame: stop the rank first.");
+	if (frames->find(entry->wanted.depth, &entry->frame, frames->data) < 0)
+		return error_set(error, "There is no frame %d where it stands.",
+				 entry->wanted.depth);
+	entry->code = code_of(watched, entry->frame.address);
+	if (at->if_owner >= 0)
+		memory_fetch(watched->memory, entry->frame.address + (uint64_t)at->if_owner, &owner,
+			     sizeof(owner));
+	entry->is_generator = owner == OWNER_GENERATOR;
+	return 0;
+}
+
+void watched_entry_find(struct watched *watched, struct watched_entry *entry,
+			const struct watched_frames *frames)
+{
+	bool is_memory = entry->wanted.watch[strspn(entry->wanted.watch, " \t")] == '*';
+	struct pyexpression_place place;
+	struct error error = ERROR_INIT;
+
+	if ((!is_memory && find_frame(watched, entry, frames, &error)) ||
+	    find_place(watched, entry, !is_memory, &place, &error)) {
+		set_message(entry, error.message);
+		return;
+	}
+	take_place(watched, entry, &place);
+	entry->is_local = pyexpression_is_local(entry->expression, &place) && !is_memory;
+	entry->state = WATCHED_SET;
+	set_message(entry, NULL);
+	watched_entry_refresh(watched, entry);
+}
+
+/* Why it is over; NULL: it lives. */
+static const char *explain_end(const struct watched *watched, const struct watched_entry *entry,
+			       bool is_alive)
+{
+	if (is_alive || !entry->frame.address)
+		return NULL;
+	if (entry->is_local)
+		return "out of scope: its frame has ended";
+	if (!watched_object_lives(watched, entry->place.owner, entry->owner_type))
+		return "over: the object that it was part of is gone";
+	return NULL;
+}
+
+static void end_entry(struct watched *watched, struct watched_entry *entry, const char *why)
+{
+	char *message = xasprintf("It is %s.", why);
+
+	set_message(entry, message);
+	free(message);
+	entry->state = WATCHED_ENDED;
+	watched->revision++;
+}
+
+/* What cannot be found now may come back where its owner says so. */
+static void follow(struct watched *watched, struct watched_entry *entry, bool is_alive)
+{
+	struct pyexpression_place place;
+
+	if (find_place(watched, entry, is_alive, &place, NULL)) {
+		place.address = 0;
+		if (!place.guard) {
+			place.owner = entry->place.owner;
+			place.guard = entry->place.guard;
+			place.is_count = entry->place.is_count;
+		}
+		place.length = entry->place.length;
+		place.is_object = entry->place.is_object;
+		place.format = entry->place.format;
+	}
+	take_place(watched, entry, &place);
+}
+
+static void append_cut(struct buffer *out, const char *text)
+{
+	text_cut(out, text, SHOWN_COLUMNS);
+}
+
+static char *say_change(const struct watched_entry *entry, const struct watched_value *now)
+{
+	struct buffer text = BUFFER_INIT;
+
+	append_cut(&text, entry->wanted.watch);
+	buffer_append_string(&text, ": ");
+	append_cut(&text, entry->value.text);
+	buffer_append_string(&text, " -> ");
+	append_cut(&text, now->text);
+	return buffer_take(&text);
+}
+
+/* Whether a change counts; one whose condition fails does not, and says so. */
+static bool is_wanted(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
+		      uint64_t frame)
+{
+	const struct pyobject_frame writer = {
+		.address = frame,
+		.thread = tstate,
+		.is_newest = true,
+	};
+	struct error error = ERROR_INIT;
+	struct pyreader reader;
+	char *message;
+	int truth;
+
+	if (!entry->condition)
+		return true;
+	pyreader_init(&reader, watched->memory, watched->python);
+	truth = pyexpression_test(entry->condition, &reader, &writer, &error);
+	if (truth >= 0)
+		return truth;
+	if (entry->has_failed)
+		return false;
+	message = xasprintf("condition failed: %s", error.message);
+	set_message(entry, message);
+	free(message);
+	entry->failure = xasprintf("the condition %s failed, so it does not stop: %s",
+				   entry->wanted.condition, error.message);
+	entry->has_failed = true;
+	watched->revision++;
+	return false;
+}
+
+char *watched_take_failure(struct watched *watched, int *id)
+{
+	for (size_t i = 0; i < watched->count; i++) {
+		char *failure = watched->entries[i].failure;
+
+		watched->entries[i].failure = NULL;
+		*id = watched->entries[i].wanted.id;
+		if (failure)
+			return failure;
+	}
+	return NULL;
+}
+
+static bool count_hit(struct watched *watched, struct watched_entry *entry)
+{
+	if (entry->ignore_left > 0) {
+		entry->ignore_left--;
+		return false;
+	}
+	entry->hits++;
+	if (entry->wanted.is_temporary) {
+		entry->state = WATCHED_SPENT;
+		watched->revision++;
+	}
+	return true;
+}
+
+/* The value is another one; takes owned_now. */
+static bool take_change(struct watched *watched, struct watched_entry *entry,
+			struct watched_value *owned_now, uint64_t tstate, uint64_t frame,
+			char **description)
+{
+	char *said;
+	bool stops;
+
+	watched_value_refresh(watched, &entry->value);
+	said = say_change(entry, owned_now);
+	watched_value_clear(&entry->value);
+	entry->value = *owned_now;
+	stops = is_wanted(watched, entry, tstate, frame) && count_hit(watched, entry);
+	if (stops)
+		*description = xstrdup(said);
+	free(said);
+	return stops;
+}
+
+static const struct watched_entry *find_on(const struct watched *watched, int id)
+{
+	for (size_t i = 0; i < watched->count; i++)
+		if (watched->entries[i].wanted.id == id &&
+		    watched_entry_is_on(&watched->entries[i]))
+			return &watched->entries[i];
+	return NULL;
+}
+
+/*
+ * A dict that grows has what it holds nowhere for a moment: its new table is
+ * there, and not filled yet. A list that is being sorted is empty. A key goes
+ * before its value does.
+ */
+static bool is_gone_for_good(const struct watched *watched, const struct watched_entry *entry,
+			     const struct pyexpression_place *before)
+{
+	const struct pyexpression_place *place = &entry->place;
+	uint64_t word;
+
+	if (!place->guard)
+		return before->address && !watched_fetch(watched, before->address, &word) &&
+		       word == 0;
+	if (!place->is_count || place->guard != before->guard)
+		return false;
+	if (watched_fetch(watched, place->guard, &word) || word == 0)
+		return word == 0;
+	return keys_of(watched, place) == entry->keys &&
+	       (watched->python->minor >= 11 ||
+		(!watched_fetch(watched, before->address - 8, &word) && word == 0));
+}
+
+/*
+ * Up to 3.10 the values of an instance's dict may move out of a table that
+ * stays: what is written then is where they are.
+ */
+static void wait_for_values(struct watched *watched, struct watched_entry *entry)
+{
+	struct pyexpression_place place = entry->place;
+
+	if (!place.is_count || watched->python->minor >= 11 ||
+	    keys_of(watched, &place) != entry->keys)
+		return;
+	place.guard += (uint64_t)watched->python->offsets.dict_values - PYINDEX_DICT_USED;
+	place.is_count = false;
+	take_place(watched, entry, &place);
+}
+
+/* A local's word that holds somebody else's value, or none, for a while. */
+static bool is_in_between(const struct watched *watched, struct watched_entry *entry,
+			  uint64_t frame, const struct watched_value *now)
+{
+	enum watched_writer writer = WATCHED_WRITER_ANY;
+
+	if (entry->is_local && frame == entry->frame.address)
+		writer = watched_writer(watched, frame);
+	if (writer == WATCHED_WRITER_LENDS)
+		entry->is_lent = true;
+	else if (writer == WATCHED_WRITER_RETURNS && now->word == entry->value.word)
+		entry->is_lent = false;
+	return entry->is_lent ||
+	       (entry->place.is_object && !now->word && !watched_value_is_gone(now));
+}
+
+/* Looks at what stands there; true: it is another value that counts. */
+static bool look_at(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
+		    uint64_t frame, bool is_alive, char **description)
+{
+	struct pyexpression_place before = entry->place;
+	struct watched_value now;
+
+	follow(watched, entry, is_alive);
+	watched_value_read(watched, &entry->place, &now);
+	if (watched_value_is_gone(&now) ? !is_gone_for_good(watched, entry, &before)
+					: is_in_between(watched, entry, frame, &now)) {
+		if (watched_value_is_gone(&now))
+			wait_for_values(watched, entry);
+		watched_value_clear(&now);
+		return false;
+	}
+	if (entry->place.is_object && watched_writer(watched, frame) == WATCHED_WRITER_ADDS)
+		watched_value_complete(watched, frame, &entry->value, &now);
+	if (watched_value_is_same(&entry->value, &now)) {
+		watched_value_clear(&entry->value);
+		entry->value = now;
+		return false;
+	}
+	return take_change(watched, entry, &now, tstate, frame, description);
+}
+
+static bool fire_entry(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
+		       uint64_t frame, char **description)
+{
+	bool is_alive = frame_lives(watched, entry, tstate, frame);
+	const char *end = explain_end(watched, entry, is_alive);
+
+	if (!end)
+		return look_at(watched, entry, tstate, frame, is_alive, description);
+	end_entry(watched, entry, end);
+	*description = xasprintf("%s is %s", entry->wanted.watch, end);
+	return true;
+}
+
+/* The same watch may be wanted for several. */
+static bool is_same_watch(const struct pyexpression_place *a, const struct pyexpression_place *b)
+{
+	return (a->address && a->address == b->address) || (a->guard && a->guard == b->guard);
+}
+
+/* All that this write is for; the first that stops is told. */
+bool watched_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
+		   char **description)
+{
+	const struct watched_entry *first = find_on(watched, *id);
+	struct pyexpression_place place;
+	bool stops = false;
+
+	*description = NULL;
+	/* What is torn down when the interpreter ends is not reported. */
+	if (!first || !frame)
+		return false;
+	place = first->place;
+	for (size_t i = 0; i < watched->count; i++) {
+		struct watched_entry *entry = &watched->entries[i];
+		char *said = NULL;
+
+		if (!watched_entry_is_on(entry) || !is_same_watch(&place, &entry->place) ||
+		    !fire_entry(watched, entry, tstate, frame, &said))
+			continue;
+		if (!stops) {
+			*id = entry->wanted.id;
+			*description = said;
+		} else {
+			free(said);
+		}
+		stops = true;
+	}
+	return stops;
+}
+
+/* A str that is being appended to is not whole yet: its text stays. */
+static void look_again(struct watched *watched, struct watched_entry *entry)
+{
+	struct watched_value now;
+
+	watched_value_read(watched, &entry->place, &now);
+	if (now.word == entry->value.word && now.word && now.type) {
+		watched_value_clear(&now);
+		watched_value_refresh(watched, &entry->value);
+		return;
+	}
+	watched_value_clear(&entry->value);
+	entry->value = now;
+}
+
+void watched_look(struct watched *watched)
+{
+	for (size_t i = 0; i < watched->count; i++) {
+		struct watched_entry *entry = &watched->entries[i];
+		const char *end;
+		bool is_alive;
+
+		if (!watched_entry_is_on(entry))
+			continue;
+		is_alive = frame_lives(watched, entry, entry->frame.thread, 0);
+		end = explain_end(watched, entry, is_alive);
+		if (end) {
+			end_entry(watched, entry, end);
+			continue;
+		}
+		follow(watched, entry, is_alive);
+		look_again(watched, entry);
+	}
+}

@@ -1,0 +1,90 @@
+#include "backends/stack-files.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+struct files {
+	struct map *stacks; /* ids of those noted; a value says nothing */
+	struct strmap *paths;
+};
+
+struct files *files_new(void)
+{
+	struct files *files = xcalloc(1, sizeof(*files));
+
+	files->stacks = map_new(NULL);
+	files->paths = strmap_new(NULL);
+	return files;
+}
+
+void files_free(struct files *files)
+{
+	if (!files)
+		return;
+	strmap_free(files->paths);
+	map_free(files->stacks);
+	free(files);
+}
+
+static void note_stack(struct files *files, const struct stack *stack)
+{
+	if (map_find(files->stacks, stack->id))
+		return;
+	map_put(files->stacks, stack->id, files);
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		const char *path = stack->frames[i].code->file;
+
+		if (!strmap_find(files->paths, path))
+			strmap_put(files->paths, path, files);
+	}
+}
+
+void files_note(struct files *files, const struct process_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].stack)
+			note_stack(files, sample->threads[i].stack);
+}
+
+void files_reset(struct files *files)
+{
+	map_free(files->stacks);
+	strmap_free(files->paths);
+	files->stacks = map_new(NULL);
+	files->paths = strmap_new(NULL);
+}
+
+bool files_has(const struct files *files, const char *path)
+{
+	return strmap_find(files->paths, path) != NULL;
+}
+
+size_t files_count(const struct files *files)
+{
+	return strmap_count(files->paths);
+}
+
+struct each_path {
+	void (*each)(const char *path, void *data);
+	void *data;
+};
+
+static void pass_path(const char *path, void *value, void *data)
+{
+	const struct each_path *pass = data;
+
+	(void)value;
+	pass->each(path, pass->data);
+}
+
+void files_each(const struct files *files, void (*each)(const char *path, void *data), void *data)
+{
+	struct each_path pass = { .each = each, .data = data };
+
+	strmap_each(files->paths, pass_path, &pass);
+}

@@ -1,0 +1,672 @@
+#include "backends/stop-limit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "backends/collective-deadline.h"
+#include "backends/connections.h"
+#include "backends/discover/collective-timeout.h"
+#include "backends/discover/torch-version.h"
+#include "backends/linux/pid-list.h"
+#include "backends/node.h"
+#include "backends/process-table.h"
+#include "backends/sampler.h"
+#include "backends/stop-clock.h"
+#include "backends/timeout-extension.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "protocol/debugger.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+#include "protocol/rankset.h"
+#include "protocol/sample.h"
+#include "protocol/stack.h"
+
+#define LOOK_SECONDS 0.5
+/* A stop so soon after a resume continues the same hold: assumed deadlines stay
+ * as they are. */
+#define AGAIN_SECONDS 5.0
+/* A later resume is not reported in advance. */
+#define TOLD_SECONDS (12 * 3600.0)
+#define CHANGE_SECONDS 1.0
+#define TORCH_SECONDS 1800.0
+#define COLLECTIVES "/torch/distributed/distributed_c10d.py"
+
+/* A process. */
+struct rank_entry {
+	bool was_listed; /* by the roster: a debugger may be sooner */
+	bool is_stopped;
+	bool is_refused; /* `continue` has failed since it was stopped */
+	char *why;	 /* why this module has resumed the rank, a sentence, as
+			  * long as the rank runs; NULL: a request did */
+	bool has_torch;
+	bool is_torch_known;
+	double main_deadline;  /* of the main thread when it was sampled; 0:
+				* it was not */
+	bool is_in_collective; /* the main thread, in that sample */
+};
+
+/* The ranks of a job. */
+struct job {
+	char *name;
+	struct hold_clock clock;
+	bool is_held;	  /* a rank is stopped now */
+	double held_last; /* when is_held was true last */
+	double announced; /* time of the last hold_limit_announce(); 0: none */
+	double told;	  /* reported time of the resume; INFINITY: none */
+	bool stays;	  /* this hold resumes no rank */
+};
+
+struct hold_limit {
+	struct node *node;
+	struct map *ranks; /* by pid */
+	struct job *jobs;
+	size_t job_count;
+	size_t job_capacity;
+	struct loop_timer *timer; /* NULL: none is stopped */
+	bool stays;
+};
+
+static void free_rank(void *value)
+{
+	struct rank_entry *rank = value;
+
+	free(rank->why);
+	free(rank);
+}
+
+struct hold_limit *hold_limit_new(struct node *node)
+{
+	struct hold_limit *limit = xcalloc(1, sizeof(*limit));
+
+	limit->node = node;
+	limit->ranks = map_new(free_rank);
+	return limit;
+}
+
+void hold_limit_free(struct hold_limit *limit)
+{
+	if (!limit)
+		return;
+	if (limit->timer)
+		loop_timer_stop(limit->timer);
+	for (size_t i = 0; i < limit->job_count; i++) {
+		hold_clock_clear(&limit->jobs[i].clock);
+		free(limit->jobs[i].name);
+	}
+	free(limit->jobs);
+	map_free(limit->ranks);
+	free(limit);
+}
+
+static struct rank_entry *find_rank(const struct hold_limit *limit, pid_t pid)
+{
+	return map_find(limit->ranks, (uint64_t)pid);
+}
+
+static struct rank_entry *take_rank(struct hold_limit *limit, pid_t pid)
+{
+	struct rank_entry *rank = find_rank(limit, pid);
+
+	if (!rank) {
+		rank = xcalloc(1, sizeof(*rank));
+		map_put(limit->ranks, (uint64_t)pid, rank);
+	}
+	return rank;
+}
+
+static struct job *find_job(struct hold_limit *limit, const char *name)
+{
+	for (size_t i = 0; i < limit->job_count; i++)
+		if (strcmp(limit->jobs[i].name, name) == 0)
+			return &limit->jobs[i];
+	return NULL;
+}
+
+static struct job *take_job(struct hold_limit *limit, const char *name)
+{
+	struct job *job = find_job(limit, name);
+
+	if (job)
+		return job;
+	ARRAY_GROW(limit->jobs, limit->job_count, limit->job_capacity);
+	job = &limit->jobs[limit->job_count++];
+	*job = (struct job){ .name = xstrdup(name), .told = INFINITY };
+	return job;
+}
+
+/* A rank of a job of several; else NULL. */
+static const struct process *find_peer(const struct hold_limit *limit, pid_t pid)
+{
+	const struct roster *roster = node_roster(limit->node);
+	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+
+	return process && !process->role && process->world_size != 1 ? process : NULL;
+}
+
+/*
+ * Deadlines of a job
+ */
+
+/* send and recv of gloo wait in the thread that calls them. */
+static bool is_in_collective(struct hold_limit *limit, pid_t pid, double deadline)
+{
+	struct rank_entry *rank = take_rank(limit, pid);
+
+	if (fabs(rank->main_deadline - deadline) > LOOK_SECONDS / 10) {
+		rank->main_deadline = deadline;
+		rank->is_in_collective = false;
+		sampler_take(node_sampler(limit->node), pid);
+		rank = take_rank(limit, pid);
+	}
+	return rank->is_in_collective;
+}
+
+static bool has_torch(struct hold_limit *limit, const struct process *process)
+{
+	struct rank_entry *rank = take_rank(limit, process->pid);
+	char *version;
+
+	if (rank->is_torch_known)
+		return rank->has_torch;
+	version = torch_version(node_procfs(limit->node), process);
+	rank->has_torch = version != NULL;
+	rank->is_torch_known = true;
+	free(version);
+	return rank->has_torch;
+}
+
+/* The limit of collectives whose deadline is in no system call; -1: none. */
+static double assumed_seconds(struct hold_limit *limit, const struct process *process,
+			      const struct deadlines *deadlines)
+{
+	double told = patience_limit(node_patience(limit->node), process->pid);
+
+	if (deadlines->has_gloo && !deadlines->has_nccl)
+		return -1;
+	if (told >= 0)
+		return told;
+	if (process->pid >= PROCESS_FIRST_STANDIN)
+		return TORCH_SECONDS;
+	return has_torch(limit, process) ? watchdog_seconds_of(process->pid) : -1;
+}
+
+static void see_rank(struct hold_limit *limit, struct job *job, const struct process *process,
+		     double now)
+{
+	const struct rank_entry *rank = find_rank(limit, process->pid);
+	bool is_stopped = rank && rank->is_stopped;
+	struct deadlines deadlines = { .count = 0 };
+	double seconds;
+
+	if (process->pid < PROCESS_FIRST_STANDIN)
+		deadlines_read(&deadlines, process->pid);
+	for (size_t i = 0; i < deadlines.count; i++) {
+		const struct deadline *wait = &deadlines.waits[i];
+
+		if (wait->is_main &&
+		    (is_stopped || !is_in_collective(limit, process->pid, wait->at)))
+			continue;
+		hold_clock_see(&job->clock, process->pid, wait->tid, wait->at, now);
+	}
+	seconds = is_stopped ? -1 : assumed_seconds(limit, process, &deadlines);
+	if (seconds >= 0)
+		hold_clock_assume(&job->clock, process->pid, seconds, now);
+}
+
+/* Deadlines of ranks on other machines cannot be read: they are assumed. */
+static void assume_absent(struct hold_limit *limit, struct job *job, const struct process *stopped,
+			  int present, double now)
+{
+	if (present < stopped->world_size && has_torch(limit, stopped))
+		hold_clock_assume(&job->clock, stopped->pid, watchdog_seconds_of(stopped->pid),
+				  now);
+}
+
+static void see_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+		    double now)
+{
+	const struct process *stopped = NULL;
+	int present = 0;
+
+	hold_clock_begin(&job->clock);
+	for (size_t i = 0; i < pids->count; i++) {
+		const struct process *process = find_peer(limit, pids->pids[i]);
+		const struct rank_entry *rank;
+
+		if (!process || strcmp(process->job, job->name) != 0)
+			continue;
+		present++;
+		see_rank(limit, job, process, now);
+		rank = find_rank(limit, pids->pids[i]);
+		if (rank && rank->is_stopped)
+			stopped = process;
+	}
+	hold_clock_end(&job->clock);
+	if (stopped)
+		assume_absent(limit, job, stopped, present, now);
+}
+
+void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *sample)
+{
+	struct rank_entry *rank = find_rank(limit, sample->pid);
+	const struct stack *stack = NULL;
+
+	if (!rank)
+		return;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == sample->pid)
+			stack = sample->threads[i].stack;
+	rank->is_in_collective = false;
+	for (size_t i = 0; stack && i < stack->frame_count; i++)
+		if (strstr(stack->frames[i].code->file, COLLECTIVES))
+			rank->is_in_collective = true;
+}
+
+/*
+ * Resuming
+ */
+
+static char *explain(const struct hold_limit *limit, const struct hold_wait *wait,
+		     const struct process *resumed, double now)
+{
+	const struct process *waiting = find_peer(limit, wait->pid);
+	struct buffer text = BUFFER_INIT;
+	double left = wait->deadline > now ? wait->deadline - now : 0;
+
+	if (wait->tid == 0) {
+		buffer_append_string(&text,
+				     "collectives of the job are assumed to time out after ");
+		text_duration(&text, wait->deadline - wait->seen);
+		buffer_append_string(&text, ": ");
+	} else {
+		buffer_printf(&text, "rank %d waits in a collective that times out in %.1f s: ",
+			      waiting ? waiting->rank : -1, left);
+	}
+	buffer_printf(
+		&text,
+		"rank %d is resumed so that the job continues (set hold stay keeps it stopped)",
+		resumed->rank);
+	return buffer_take(&text);
+}
+
+static int resume(struct hold_limit *limit, const struct process *process, struct error *error)
+{
+	struct connection *connection;
+	json_t *arguments = json_object();
+	struct message request;
+	int result = -1;
+
+	json_object_set_new(arguments, "pid", json_integer(process->pid));
+	message_make_request(&request, request_kind_name(REQUEST_CONTINUE), arguments);
+	request.seq = NODE_NOBODY;
+	connection = connections_find(node_connections(limit->node), process, REQUEST_CONTINUE,
+				      &request, error);
+	if (connection)
+		result = connection->backend->send(connection, REQUEST_CONTINUE, &request, error);
+	message_clear(&request);
+	return result;
+}
+
+/* It is tried again at each look; why it failed is said once a stop. */
+static void say_refusal(struct hold_limit *limit, struct rank_entry *rank, int number,
+			const struct error *error)
+{
+	char *text;
+
+	/* The next resume has another reason. */
+	free(rank->why);
+	rank->why = NULL;
+	if (rank->is_refused)
+		return;
+	rank->is_refused = true;
+	text = xasprintf("rank %d could not be resumed, so a collective that waits for it may end "
+			 "the job: %s",
+			 number, error->message);
+	node_say(limit->node, text);
+	free(text);
+}
+
+static void resume_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+		       double now)
+{
+	struct hold_wait wait = *hold_clock_first(&job->clock);
+
+	hold_clock_spend(&job->clock, now);
+	for (size_t i = 0; i < pids->count; i++) {
+		const struct process *process = find_peer(limit, pids->pids[i]);
+		struct rank_entry *rank = find_rank(limit, pids->pids[i]);
+		struct error error = ERROR_INIT;
+		int number;
+
+		if (!process || !rank || !rank->is_stopped || strcmp(process->job, job->name) != 0)
+			continue;
+		free(rank->why);
+		rank->why = explain(limit, &wait, process, now);
+		number = process->rank;
+		if (resume(limit, process, &error) < 0)
+			say_refusal(limit, rank, number, &error);
+	}
+}
+
+static void tell_ranks(struct hold_limit *limit, const struct job *job, const struct pid_list *pids)
+{
+	for (size_t i = 0; i < pids->count; i++) {
+		const struct process *process = find_peer(limit, pids->pids[i]);
+		const struct rank_entry *rank = find_rank(limit, pids->pids[i]);
+		const struct debugger *debugger =
+			connections_debugger(node_connections(limit->node), pids->pids[i]);
+
+		if (process && rank && rank->is_stopped && debugger &&
+		    strcmp(process->job, job->name) == 0)
+			node_tell_debugger(limit->node, process->pid, debugger);
+	}
+}
+
+/* When the stopped ranks of the job are resumed; INFINITY: they stay. */
+static double due_of(const struct hold_limit *limit, const struct job *job)
+{
+	const struct hold_wait *first = hold_clock_first(&job->clock);
+
+	return first && !limit->stays && !job->stays ? hold_wait_due(first) : INFINITY;
+}
+
+static bool is_to_tell(const struct job *job, double due, double now)
+{
+	if (isinf(due) || due - now > TOLD_SECONDS)
+		return !isinf(job->told);
+	return isinf(job->told) || fabs(job->told - due) > CHANGE_SECONDS;
+}
+
+/* Returns the time of the resume; INFINITY: none is to come. */
+static double look_at_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+			  double now)
+{
+	double due;
+
+	if (now - job->held_last > AGAIN_SECONDS)
+		hold_clock_drop_assumed(&job->clock);
+	job->held_last = now;
+	see_job(limit, job, pids, now);
+	due = due_of(limit, job);
+	if (due <= now) {
+		job->told = INFINITY;
+		resume_job(limit, job, pids, now);
+		return INFINITY;
+	}
+	if (is_to_tell(job, due, now)) {
+		job->told = due - now > TOLD_SECONDS ? INFINITY : due;
+		tell_ranks(limit, job, pids);
+	}
+	return due;
+}
+
+static void look(struct hold_limit *limit);
+
+static void on_turn(void *data)
+{
+	struct hold_limit *limit = data;
+
+	loop_timer_stop(limit->timer);
+	limit->timer = NULL;
+	look(limit);
+	node_flush(limit->node);
+}
+
+static void look_in(struct hold_limit *limit, double seconds)
+{
+	if (limit->timer)
+		loop_timer_stop(limit->timer);
+	limit->timer = loop_timer(node_loop(limit->node), seconds, 0, on_turn, limit);
+}
+
+struct ended {
+	const struct roster *roster;
+	struct pid_list pids;
+};
+
+static void note_ended(uint64_t pid, void *value, void *data)
+{
+	struct rank_entry *rank = value;
+	struct ended *ended = data;
+
+	if (roster_find(ended->roster, (pid_t)pid))
+		rank->was_listed = true;
+	else if (rank->was_listed)
+		pid_list_add(&ended->pids, (pid_t)pid);
+}
+
+/* Another process may have its number next. */
+static void remove_ended(struct hold_limit *limit)
+{
+	struct ended ended = { .roster = node_roster(limit->node) };
+
+	map_each(limit->ranks, note_ended, &ended);
+	for (size_t i = 0; i < ended.pids.count; i++)
+		map_remove(limit->ranks, (uint64_t)ended.pids.pids[i]);
+	pid_list_clear(&ended.pids);
+}
+
+static void look(struct hold_limit *limit)
+{
+	struct roster *roster = node_roster(limit->node);
+	struct pid_list pids = { .pids = NULL };
+	double now = loop_now();
+	double next = INFINITY;
+	bool is_any = false;
+
+	if (!roster)
+		return;
+	remove_ended(limit);
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < limit->job_count; i++)
+		limit->jobs[i].is_held = false;
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct process *process = find_peer(limit, pids.pids[i]);
+		const struct rank_entry *rank = find_rank(limit, pids.pids[i]);
+
+		if (!process || !rank || !rank->is_stopped)
+			continue;
+		take_job(limit, process->job)->is_held = true;
+		is_any = true;
+	}
+	if (is_any)
+		look_in(limit, LOOK_SECONDS);
+	for (size_t i = 0; i < limit->job_count; i++)
+		if (limit->jobs[i].is_held)
+			next = fmin(next, look_at_job(limit, &limit->jobs[i], &pids, now));
+	/* It is not to be late. */
+	if (next - now < LOOK_SECONDS)
+		look_in(limit, fmax(next - loop_now(), 0));
+	pid_list_clear(&pids);
+}
+
+/*
+ * Events of debuggers
+ */
+
+/* Ranks whose collectives may time out while `stopped` is stopped. Returns the
+ * least limit that is assumed for one; -1: no limit is assumed. */
+static double find_unhelped(struct hold_limit *limit, const struct process *stopped,
+			    struct rankset *unhelped)
+{
+	struct pid_list pids = { .pids = NULL };
+	double least = -1;
+
+	roster_list(node_roster(limit->node), &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct process *peer = find_peer(limit, pids.pids[i]);
+		struct deadlines deadlines = { .count = 0 };
+		double seconds;
+
+		if (!peer || peer->pid == stopped->pid || strcmp(peer->job, stopped->job) != 0 ||
+		    patience_has_raised(node_patience(limit->node), peer->pid) ||
+		    !has_torch(limit, peer))
+			continue;
+		rankset_add(unhelped, peer->rank);
+		deadlines_read(&deadlines, peer->pid);
+		seconds = assumed_seconds(limit, peer, &deadlines);
+		if (seconds >= 0 && (least < 0 || seconds < least))
+			least = seconds;
+	}
+	pid_list_clear(&pids);
+	return least;
+}
+
+void hold_limit_announce(struct hold_limit *limit, pid_t pid)
+{
+	const struct process *process = find_peer(limit, pid);
+	struct rankset unhelped = RANKSET_INIT;
+	struct buffer text = BUFFER_INIT;
+	struct job *job;
+	double seconds;
+
+	if (!process)
+		return;
+	job = take_job(limit, process->job);
+	if (job->announced > 0 && loop_now() - job->announced < AGAIN_SECONDS)
+		return;
+	job->announced = loop_now();
+	seconds = find_unhelped(limit, process, &unhelped);
+	if (unhelped.range_count > 0) {
+		buffer_append_string(&text, "no agent raises the time-outs of ");
+		rankset_append_named(&text, &unhelped);
+		if (seconds >= 0) {
+			buffer_append_string(&text, " (assumed: ");
+			text_duration(&text, seconds);
+			buffer_append_char(&text, ')');
+		}
+		buffer_append_string(
+			&text,
+			limit->stays
+				? ": a collective that waits for a stopped rank may end the job"
+				: ": stopped ranks resume before a collective times out (set hold "
+				  "stay keeps them stopped)");
+		node_say(limit->node, text.data);
+	}
+	rankset_clear(&unhelped);
+	buffer_clear(&text);
+}
+
+/* A dead program's pdb has nothing that could be resumed in time. */
+static bool can_be_resumed(const struct debugger *debugger)
+{
+	return debugger_is_ours(debugger) && debugger->state == DEBUGGER_STOPPED &&
+	       !(debugger->is_post_mortem && debugger_is_of(debugger, "pdb"));
+}
+
+struct stopped_search {
+	const struct hold_limit *limit;
+	const struct job *job;
+	bool is_found;
+};
+
+static void find_stopped(uint64_t pid, void *value, void *data)
+{
+	struct stopped_search *search = data;
+	const struct rank_entry *rank = value;
+	const struct process *process = find_peer(search->limit, (pid_t)pid);
+
+	search->is_found |=
+		rank->is_stopped && process && strcmp(process->job, search->job->name) == 0;
+}
+
+static bool has_stopped(const struct hold_limit *limit, const struct job *job)
+{
+	struct stopped_search search = { .limit = limit, .job = job };
+
+	map_each(limit->ranks, find_stopped, &search);
+	return search.is_found;
+}
+
+/* A step continues the hold that it began in. */
+static void begin_hold(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
+{
+	const struct process *process = find_peer(limit, pid);
+	struct job *job = process ? find_job(limit, process->job) : NULL;
+
+	if (job && debugger->reason != STOP_STEP && !has_stopped(limit, job))
+		job->stays = false;
+}
+
+void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
+{
+	bool is_stopped = can_be_resumed(debugger);
+	struct rank_entry *rank = is_stopped ? take_rank(limit, pid) : find_rank(limit, pid);
+
+	if (!rank)
+		return;
+	if (debugger->state != DEBUGGER_RUNNING) {
+		/* The event of the resume was sent before. */
+		free(rank->why);
+		rank->why = NULL;
+	}
+	if (is_stopped && !rank->is_stopped) {
+		rank->is_refused = false;
+		begin_hold(limit, pid, debugger);
+		look_in(limit, 0);
+	}
+	rank->is_stopped = is_stopped;
+}
+
+/*
+ * Where the user keeps ranks stopped, the collective that times out first ends
+ * the job, not torch's default limit.
+ */
+static void tell_end(const struct hold_limit *limit, const struct job *job,
+		     const struct debugger *debugger, json_t *body)
+{
+	const struct hold_wait *first = hold_clock_first(&job->clock);
+
+	if (first && (limit->stays || job->stays) && debugger->lease < 0)
+		json_object_set_new(body, "watchdog", json_real(first->deadline - first->seen));
+}
+
+void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger *debugger,
+		      json_t *body)
+{
+	const struct rank_entry *rank = find_rank(limit, pid);
+	const struct process *process = find_peer(limit, pid);
+	const struct job *job = process ? find_job(limit, process->job) : NULL;
+	double now = loop_now();
+
+	if (!rank)
+		return;
+	if (debugger->state == DEBUGGER_RUNNING && rank->why) {
+		json_set_text(body, "reason", resume_reason_name(RESUME_TIME_LIMIT));
+		json_set_text(body, "description", rank->why);
+	}
+	if (!rank->is_stopped || !job)
+		return;
+	tell_end(limit, job, debugger, body);
+	if (!isfinite(job->told))
+		return;
+	if (debugger->lease >= 0 && job->told - now >= debugger->lease)
+		return;
+	json_object_set_new(body, "lease", json_real(fmax(job->told - now, 0)));
+	json_object_set_new(body, "limited", json_true());
+}
+
+void hold_limit_set_stay(struct hold_limit *limit, bool stays)
+{
+	limit->stays = stays;
+	if (limit->timer)
+		look_in(limit, 0);
+}
+
+void hold_limit_stay_once(struct hold_limit *limit)
+{
+	for (size_t i = 0; i < limit->job_count; i++)
+		limit->jobs[i].stays |= has_stopped(limit, &limit->jobs[i]);
+	if (limit->timer)
+		look_in(limit, 0);
+}

@@ -1,0 +1,357 @@
+#include "backends/tensor/expression-lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/ptrace/peek.h"
+#include "backends/ptrace/reader.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "protocol/stack.h"
+
+/*
+ * What is asked for
+ */
+
+int finding_parse(struct finding *finding, const json_t *arguments, struct error *error)
+{
+	*finding = (struct finding){
+		.tid = (pid_t)json_get_integer(arguments, "tid", 0),
+		.interpreter = (int)json_get_integer(arguments, "interpreter", -1),
+		.depth = json_get_integer(arguments, "depth", -1),
+		.frames = json_get_integer(arguments, "frames", -1),
+		.text = json_get_string(arguments, "expression", NULL),
+		.function = json_get_string(arguments, "function", NULL),
+		.address = json_get_hex(arguments, "address"),
+		.type = json_get_string(arguments, "type", NULL),
+	};
+	if (finding->frames >= 0 && finding->depth >= finding->frames)
+		return error_set(error,
+				 "\"depth\" is no frame: there are as many as \"frames\" says.");
+	finding->is_searched = finding->depth < 0 || json_get_boolean(arguments, "search", false);
+	if (!finding->text == !finding->address)
+		return error_set(error,
+				 "Either \"expression\" or \"address\" says what is to be read.");
+	if (!finding->text)
+		return 0;
+	finding->expression = pyexpression_parse(finding->text, error);
+	return finding->expression ? 0 : -1;
+}
+
+void finding_clear(struct finding *finding)
+{
+	pyexpression_free(finding->expression);
+	finding->expression = NULL;
+}
+
+const char *finding_name(const struct finding *finding)
+{
+	return finding->text ? finding->text : "The object";
+}
+
+/*
+ * Frames
+ */
+
+/* A stack as it is now, and what its depths are called. */
+struct frames {
+	const struct reading *reading;
+	struct pyreader *reader;
+	int count;
+	int above; /* frames that the asker does not know of */
+	/* Which names are Python's own, as far as a look before has seen. */
+	struct pyexpression_search *search;
+};
+
+static int refuse_change(struct error *error)
+{
+	return error_set(error, "The stack has changed: take a new sample.");
+}
+
+static int open_frames(const struct finding *finding, struct frames *frames, struct error *error)
+{
+	size_t dropped;
+	size_t kept = reading_count(frames->reading, &dropped);
+	int64_t count = (int64_t)(kept + dropped);
+
+	if (!kept)
+		return error_set(error, "Thread %d runs no Python now.", (int)frames->reading->tid);
+	frames->count = (int)kept;
+	if (finding->frames < 0)
+		return 0;
+	if (count < finding->frames - (finding->depth < 0 ? 0 : finding->depth))
+		return refuse_change(error);
+	frames->above = (int)(count - finding->frames);
+	return 0;
+}
+
+/* The depth now of the frame that is asked for, or that a search begins at. */
+static int first_depth(const struct finding *finding, const struct frames *frames)
+{
+	int depth = finding->depth < 0 ? 0 : (int)finding->depth;
+
+	if (finding->frames >= 0)
+		return depth + frames->above;
+	return finding->depth < 0 ? 0 : reading_follow(frames->reading, depth);
+}
+
+static bool is_named(const struct code *code, const char *name)
+{
+	return strcmp(code->func, name) == 0 ||
+	       (code->qualname && strcmp(code->qualname, name) == 0);
+}
+
+static int check_function(const struct finding *finding, const struct frames *frames, int depth,
+			  struct error *error)
+{
+	if (depth < 0 || depth >= frames->count)
+		return refuse_change(error);
+	if (finding->function && finding->depth >= 0 &&
+	    !is_named(reading_code(frames->reading, depth), finding->function))
+		return refuse_change(error);
+	return 0;
+}
+
+/* Python's own, and what was installed. */
+static bool is_library(const char *file)
+{
+	static const char *const places[] = { "/site-packages/", "/dist-packages/",
+					      "/lib/python3" };
+
+	if (file[0] == '<')
+		return true;
+	for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
+		if (strstr(file, places[i]))
+			return true;
+	return false;
+}
+
+/* More frames than these are not searched: a recursion has all the same. */
+#define SEARCHED_MAXIMUM 512
+
+/* Whether a frame has the names, as its own or at least those it sees. */
+static bool has_names(const struct finding *finding, const struct frames *frames, int depth,
+		      bool is_own, struct pyexpression_search *search)
+{
+	struct error unused = ERROR_INIT;
+	struct pyobject_frame frame;
+
+	if (reading_frame(frames->reading, depth, &frame, &unused))
+		return false;
+	return is_own ? pyexpression_is_own(finding->expression, frames->reader, &frame, search)
+		      : pyexpression_is_seen(finding->expression, frames->reader, &frame, search);
+}
+
+/* Behind the last one that is searched. */
+static int end_of_search(const struct frames *frames, int depth)
+{
+	return frames->count > depth + SEARCHED_MAXIMUM ? depth + SEARCHED_MAXIMUM : frames->count;
+}
+
+/*
+ * The first one whose own the names are, else the first that sees them, of the
+ * program before others; -1 where none knows them.
+ */
+static int search(const struct finding *finding, const struct frames *frames, int depth)
+{
+	struct pyexpression_search *seen = frames->search;
+	int count = end_of_search(frames, depth);
+	int best = -1;
+
+	seen->judged_count = 0;
+	seen->stranger_count = 0;
+	for (int i = depth; i < count; i++)
+		if (has_names(finding, frames, i, true, seen))
+			return i;
+	for (int i = depth; i < count; i++) {
+		bool is_theirs = is_library(reading_code(frames->reading, i)->file);
+
+		if ((is_theirs && best >= 0) || !has_names(finding, frames, i, false, seen))
+			continue;
+		if (!is_theirs)
+			return i;
+		best = i;
+	}
+	return best;
+}
+
+/* What none knows is read where the search began: that says which it is. */
+static int choose_frame(const struct finding *finding, struct frames *frames, struct found *found,
+			struct pyobject_frame *frame, struct error *error)
+{
+	int depth;
+
+	if (open_frames(finding, frames, error))
+		return -1;
+	depth = first_depth(finding, frames);
+	if (check_function(finding, frames, depth, error))
+		return -1;
+	found->searched = 0;
+	if (finding->is_searched) {
+		int first = depth;
+
+		depth = search(finding, frames, first);
+		if (depth < 0)
+			found->searched = end_of_search(frames, first) - first;
+		if (depth < 0)
+			depth = first;
+	}
+	found->depth = depth;
+	found->above = frames->above;
+	return reading_frame(frames->reading, depth, frame, error);
+}
+
+/* Names and lines, for which no thread has to be stopped. */
+static json_t *tell_frame(const struct reading *reading, const struct found *found)
+{
+	const struct code *code = reading_code(reading, found->depth);
+	json_t *json = json_object();
+
+	json_set_text(json, "func", code->func);
+	json_set_text(json, "file", code->file);
+	json_object_set_new(json, "lineno", json_integer(reading_line(reading, found->depth)));
+	json_object_set_new(json, "depth", json_integer(found->depth - found->above));
+	return json;
+}
+
+/*
+ * Looking
+ */
+
+/* At a thread that rested when each began, and has moved when it ended. */
+#define LOOKS_MAXIMUM 3
+
+static int read_expression(const struct finding *finding, struct reading *reading,
+			   struct pyreader *reader, struct pyexpression_search *search,
+			   struct found *found, struct error *error)
+{
+	struct frames frames = {
+		.reading = reading,
+		.reader = reader,
+		.search = search,
+	};
+	struct pyobject_frame frame;
+	int result;
+
+	found->depth = -1;
+	if (choose_frame(finding, &frames, found, &frame, error))
+		return -1;
+	result = pyexpression_read(finding->expression, reader, &frame,
+				   variable_list_add(&found->list), &found->value, error);
+	/* A name that is not known is none to an agent either. */
+	found->needs_code = result && pyexpression_is_seen(finding->expression, reader, &frame,
+							   &(struct pyexpression_search){ 0 });
+	return result;
+}
+
+static int read_address(const struct finding *finding, struct pyreader *reader, struct found *found,
+			struct error *error)
+{
+	struct variable *variable = variable_list_add(&found->list);
+	int result = reading_check_type(reader, finding->address, finding->type, error);
+
+	if (result)
+		return -1;
+	result = pyexpression_read_object(reader, finding->address, variable, &found->value, error);
+	if (!result)
+		variable->name = xstrdup("");
+	return result;
+}
+
+struct look {
+	const struct finding *finding;
+	struct found *found;
+	struct pyexpression_search search;
+};
+
+static int read_it(struct reading *reading, void *data, struct error *error)
+{
+	struct look *look = data;
+	struct found *found = look->found;
+	struct pyreader reader;
+
+	found_clear(found);
+	reading_reader(reading, &reader);
+	found->tid = reading->tid;
+	return look->finding->expression ? read_expression(look->finding, reading, &reader,
+							   &look->search, found, error)
+					 : read_address(look->finding, &reader, found, error);
+}
+
+/* A sentence about one frame is none about those that were searched. */
+static void explain_search(const struct finding *finding, const struct found *found,
+			   struct error *error)
+{
+	struct error first = ERROR_INIT;
+
+	if (!found->searched || found->needs_code || !error)
+		return;
+	first = *error;
+	if (pyexpression_is_name(finding->expression))
+		error_set(error,
+			  "The name %s is not known: no frame of this thread has it (searched: "
+			  "%d), and none of their modules.",
+			  finding->text, found->searched);
+	else
+		error_set(error,
+			  "No frame of this thread (searched: %d) knows all the names in %s. In "
+			  "the first one: %s",
+			  found->searched, finding->text, first.message);
+}
+
+/* 1: the thread was not held, and has moved meanwhile. */
+static int look_once(const struct finding *finding, struct ptrace_connection *connection,
+		     struct found *found, bool is_last, struct error *error)
+{
+	struct look look = { .finding = finding, .found = found };
+	struct reading reading = {
+		.connection = connection,
+		.tid = finding->tid,
+		.interpreter = finding->interpreter,
+	};
+	int result = reading_begin(&reading, error);
+
+	found->is_lost = result != 0;
+	if (!result)
+		result = reading_look(&reading, read_it, &look, error);
+	if (!result && finding->expression)
+		found->frame = tell_frame(&reading, found);
+	else if (result < 0 && !found->is_lost)
+		explain_search(finding, found, error);
+	found->held_ns = reading.held_ns;
+	found->held_calls = reading.has_stood ? reading.held_calls : 0;
+	if (!is_last && !found->is_lost) {
+		reading_judge(&reading);
+		if (reading.exactness == TORN)
+			result = 1;
+	}
+	reading_clear(&reading);
+	return result;
+}
+
+int finding_look(const struct finding *finding, struct ptrace_connection *connection,
+		 struct found *found, struct error *error)
+{
+	int result = 1;
+
+	for (int i = 1; result > 0; i++) {
+		struct error failed = ERROR_INIT;
+
+		found_clear(found);
+		result = look_once(finding, connection, found, i == LOOKS_MAXIMUM, &failed);
+		if (result < 0 && error)
+			*error = failed;
+	}
+	return result;
+}
+
+void found_clear(struct found *found)
+{
+	variable_list_clear(&found->list);
+	json_decref(found->frame);
+	found->frame = NULL;
+}

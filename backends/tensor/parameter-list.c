@@ -1,0 +1,494 @@
+#include "backends/tensor/parameter-list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pytensor-pandas.h"
+#include "backends/cpython/tensor-layout.h"
+#include "backends/linux/memory.h"
+#include "backends/node.h"
+#include "backends/ptrace/reader.h"
+#include "backends/tensor/expression-lookup.h"
+#include "backends/tensor/parameter-walk.h"
+#include "backends/tensor/scan-query.h"
+#include "backends/tensor/scan-requests.h"
+#include "backends/tensor/scan-work.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/process.h"
+#include "protocol/tensor.h"
+#include "protocol/tensorparameters.h"
+
+/* So many are read at a time; the others wait. */
+#define WORKS_MAXIMUM 4
+/* Times that one which became another is read. */
+#define TRIES_MAXIMUM 3
+#define PROGRESS_SECONDS 0.2
+
+struct listing_ask;
+
+/* One that is read. */
+struct listing_work {
+	struct listing_ask *ask;
+	struct tensor_work *work; /* NULL: this place is free */
+	size_t index;		  /* in the page */
+	int tries;
+};
+
+struct listing_ask {
+	struct tensor_ask base;
+	struct finding finding; /* borrows of the request */
+	struct found found;
+	struct tensor_walk walk;
+	struct tensor_wish wish;
+	bool has_gradients;
+	bool wants_values;
+	int64_t start;
+	struct tensor_parameters page;
+	struct pytensor *raw; /* of each in the page; family of none: data 0 */
+	size_t next;	      /* in the page, to be read */
+	int64_t done, total;  /* bytes */
+	double told_at;	      /* newest progress */
+	double deadline;
+	bool is_stopped; /* cancelled, or somebody failed for good */
+	int rounds;	 /* begun */
+	struct error error;
+	struct listing_work works[WORKS_MAXIMUM];
+};
+
+static void clear(struct listing_ask *ask)
+{
+	finding_clear(&ask->finding);
+	found_clear(&ask->found);
+	tensor_walk_clear(&ask->walk);
+	tensor_parameters_clear(&ask->page);
+	free(ask->raw);
+	tensor_ask_end(&ask->base);
+	free(ask);
+}
+
+static void cancel_works(struct listing_ask *ask)
+{
+	ask->is_stopped = true;
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
+		if (ask->works[i].work)
+			tensor_work_cancel(ask->works[i].work);
+}
+
+static void cancel(struct tensor_ask *base)
+{
+	struct listing_ask *ask = (struct listing_ask *)base;
+
+	error_set(&ask->error, "It was cancelled.");
+	cancel_works(ask);
+}
+
+static void forget(struct tensor_ask *base)
+{
+	struct listing_ask *ask = (struct listing_ask *)base;
+
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
+		if (ask->works[i].work)
+			tensor_work_forget(ask->works[i].work);
+	clear(ask);
+}
+
+/*
+ * Answers
+ */
+
+static void tell_progress(struct listing_ask *ask, bool is_over)
+{
+	json_t *body;
+
+	if (is_over ? ask->told_at == 0 : loop_now() < ask->told_at + PROGRESS_SECONDS)
+		return;
+	/* Nothing is told of what is done at once. */
+	if (ask->told_at == 0) {
+		ask->told_at = loop_now();
+		return;
+	}
+	ask->told_at = loop_now();
+	body = json_object();
+	json_object_set_new(body, "pid", json_integer(ask->base.pid));
+	json_set_text(body, "title", "tensor");
+	json_object_set_new(body, "done", json_integer(ask->done));
+	json_object_set_new(body, "total", json_integer(is_over ? 0 : ask->total));
+	json_set_text(body, "message", ask->finding.text);
+	node_emit(ask->base.node, EVENT_PROGRESS, body);
+	node_flush(ask->base.node);
+}
+
+static void answer(struct listing_ask *ask)
+{
+	bool is_live = tensor_ask_is_live(&ask->base);
+	json_t *body;
+
+	tell_progress(ask, true);
+	for (size_t i = 0; i < ask->page.count; i++)
+		ask->page.items[i].tensor.is_live = is_live;
+	body = tensor_parameters_to_json(&ask->page);
+	json_object_set_new(body, "pid", json_integer(ask->base.pid));
+	json_object_set_new(body, "start", json_integer(ask->start));
+	json_object_set_new(body, "frame",
+			    ask->found.frame ? json_incref(ask->found.frame) : json_null());
+	tensor_ask_respond(&ask->base, body, NULL);
+	clear(ask);
+}
+
+static void fail(struct listing_ask *ask)
+{
+	tell_progress(ask, true);
+	tensor_ask_respond(&ask->base, NULL, ask->error.message);
+	clear(ask);
+}
+
+/*
+ * The page
+ */
+
+static void complain(struct tensor_parameter *parameter, const char *why)
+{
+	free(parameter->error);
+	parameter->error = xstrdup(why);
+}
+
+static int64_t bytes_of(const struct pytensor *raw)
+{
+	return raw->element_count * raw->item_size;
+}
+
+/* What one of the walk is now; -1 and a sentence. */
+static int read_item(const struct listing_ask *ask, struct pyreader *reader,
+		     const struct tensor_walk_item *item, struct pytensor *raw, struct error *error)
+{
+	if (item->column < 0)
+		return pytensor_read_this(reader, item->object, ask->has_gradients, raw, error);
+	if (ask->has_gradients)
+		return error_set(error, "it has no gradient");
+	return pandas_read_column(reader, item->object, item->column, raw)
+		       ? error_set(error, "what the DataFrame has this column in is not known")
+		       : 0;
+}
+
+/* What is told of one of the walk, without its elements. */
+static void fill(struct listing_ask *ask, struct pyreader *reader,
+		 const struct tensor_walk_item *item, struct pytensor *raw)
+{
+	struct tensor_parameter *parameter = tensor_parameters_add(&ask->page);
+	struct error error = ERROR_INIT;
+
+	parameter->name = xstrdup(item->name);
+	parameter->is_buffer = item->is_buffer;
+	parameter->value = xstrdup_or_null(item->value);
+	parameter->error = xstrdup_or_null(item->error);
+	if (!item->object) {
+		*raw = (struct pytensor){ .object = 0 };
+		return;
+	}
+	if (read_item(ask, reader, item, raw, &error)) {
+		complain(parameter, error.message);
+		*raw = (struct pytensor){ .object = 0 };
+		return;
+	}
+	pytensor_tell(raw, &parameter->tensor);
+	if (tensor_wish_is_any(&ask->wish) && !raw->unread)
+		ask->total += bytes_of(raw);
+}
+
+static void fill_page(struct listing_ask *ask, struct ptrace_connection *connection)
+{
+	struct tensor_walk *walk = &ask->walk;
+	struct pyreader reader;
+	size_t first, count;
+
+	first = (size_t)ask->start < walk->count ? (size_t)ask->start : walk->count;
+	count = walk->count - first;
+	if (count > LISTING_PAGE)
+		count = LISTING_PAGE;
+	ask->page.total = (int64_t)walk->count;
+	ask->page.has_values = ask->wants_values;
+	ask->raw = xcalloc(count ? count : 1, sizeof(*ask->raw));
+	for (size_t i = 0; i < count; i++) {
+		/* Each may read as much as a request. */
+		if (i % 32 == 0) {
+			memory_begin(connection->memory, false);
+			pyreader_init(&reader, connection->memory, &connection->python);
+		}
+		fill(ask, &reader, &walk->items[first + i], &ask->raw[i]);
+	}
+}
+
+/* What has walked it; NULL and a sentence. */
+static struct ptrace_connection *walk(struct listing_ask *ask, struct found *found,
+				      struct tensor_walk *items, struct error *error)
+{
+	const char *text = ask->finding.text ? ask->finding.text : "";
+	struct ptrace_connection *connection;
+
+	if (tensor_ask_look(&ask->base, &ask->finding, found, &connection, error))
+		return NULL;
+	if (!found->value.address) {
+		error_set(error, "%s is computed: ask for what is in it one by one.", text);
+		return NULL;
+	}
+	return tensor_walk(connection, found->value.address, text, ask->wants_values, items, error)
+		       ? NULL
+		       : connection;
+}
+
+static int look(struct listing_ask *ask, struct error *error)
+{
+	struct ptrace_connection *connection = walk(ask, &ask->found, &ask->walk, error);
+
+	ask->rounds++;
+	if (!connection)
+		return -1;
+	fill_page(ask, connection);
+	return 0;
+}
+
+/*
+ * Elements
+ */
+
+static void go_on(struct listing_ask *ask);
+static void on_done(struct tensor_result *result, void *data);
+
+static void on_progress(int64_t done, int64_t total, void *data)
+{
+	(void)done;
+	(void)total;
+	tell_progress(((struct listing_work *)data)->ask, false);
+}
+
+/* -1: its elements are not read; what is told says why. */
+static int begin_work(struct listing_work *place)
+{
+	struct listing_ask *ask = place->ask;
+	struct tensor_parameter *parameter = &ask->page.items[place->index];
+	struct tensor_work_calls calls = { on_done, on_progress, place };
+	struct error error = ERROR_INIT;
+	struct tensor_layout layout;
+
+	if (!parameter->tensor.dtype)
+		return -1;
+	if (pytensor_layout(&ask->raw[place->index], ask->base.pid, &layout, &error) ||
+	    layout_check(&layout, &error)) {
+		if (!parameter->tensor.unread)
+			parameter->tensor.unread = xstrdup(error.message);
+		return -1;
+	}
+	ask->wish.timeout = ask->deadline - loop_now();
+	place->tries++;
+	place->work = tensor_work_start(node_loop(ask->base.node), &layout, &ask->wish, &calls);
+	return 0;
+}
+
+/* Reads again what it is: 1: that is what was read, 0: another, -1: none. */
+static int look_again(struct listing_work *place, struct pytensor *now)
+{
+	struct listing_ask *ask = place->ask;
+	size_t item = (size_t)ask->start + place->index;
+	struct error unused = ERROR_INIT;
+	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
+	struct pyreader reader;
+
+	if (!connection)
+		return -1;
+	memory_begin(connection->memory, false);
+	pyreader_init(&reader, connection->memory, &connection->python);
+	if (read_item(ask, &reader, &ask->walk.items[item], now, &unused))
+		return -1;
+	return pytensor_is_same(&ask->raw[place->index], now);
+}
+
+static void take_result(struct listing_work *place, struct tensor_result *result)
+{
+	struct listing_ask *ask = place->ask;
+	struct tensor_parameter *parameter = &ask->page.items[place->index];
+	struct pytensor now;
+	int same = look_again(place, &now);
+
+	if (same == 0 && place->tries < TRIES_MAXIMUM) {
+		ask->raw[place->index] = now;
+		tensor_clear(&parameter->tensor);
+		pytensor_tell(&now, &parameter->tensor);
+		if (begin_work(place) == 0)
+			return;
+	}
+	if (error_is_set(&result->error))
+		complain(parameter, result->error.message);
+	else
+		tensor_ask_take(&parameter->tensor, result);
+	parameter->tensor.is_torn = same <= 0;
+}
+
+static void on_done(struct tensor_result *result, void *data)
+{
+	struct listing_work *place = data;
+	struct listing_ask *ask = place->ask;
+
+	place->work = NULL;
+	if (error_is_set(&result->error) && (ask->is_stopped || loop_now() >= ask->deadline)) {
+		if (!error_is_set(&ask->error)) {
+			ask->error = result->error;
+			error_prefix(&ask->error, "%s", finding_name(&ask->finding));
+		}
+		cancel_works(ask);
+	} else if (!ask->is_stopped) {
+		take_result(place, result);
+	}
+	if (place->work)
+		return;
+	ask->done += bytes_of(&ask->raw[place->index]);
+	tell_progress(ask, false);
+	go_on(ask);
+}
+
+static bool has_same_name(const struct tensor_walk *walk, const struct tensor_walk *again,
+			  size_t at)
+{
+	return at < again->count && again->items[at].object == walk->items[at].object &&
+	       again->items[at].column == walk->items[at].column &&
+	       strcmp(again->items[at].name, walk->items[at].name) == 0;
+}
+
+/*
+ * A tensor may have been freed and another made at its address under the same
+ * name: the header is read and compared, too.
+ */
+static bool is_same(struct listing_ask *ask, const struct tensor_walk *again, size_t i)
+{
+	struct listing_work place = { .ask = ask, .index = i };
+	struct pytensor now;
+
+	return has_same_name(&ask->walk, again, (size_t)ask->start + i) &&
+	       (!ask->raw[i].object || look_again(&place, &now) > 0);
+}
+
+/*
+ * What was freed since it was walked may be another tensor by now. What a
+ * second walk does not find there any more is not told; how many that are.
+ */
+static size_t drop_replaced(struct listing_ask *ask)
+{
+	struct tensor_walk again = { .items = NULL };
+	struct found found = { .tid = 0 };
+	struct error unused = ERROR_INIT;
+	size_t dropped = 0;
+
+	if (!walk(ask, &found, &again, &unused))
+		again.count = 0;
+	for (size_t i = 0; i < ask->page.count; i++) {
+		if (is_same(ask, &again, i))
+			continue;
+		tensor_clear(&ask->page.items[i].tensor);
+		complain(&ask->page.items[i], "it was replaced while it was read");
+		dropped++;
+	}
+	tensor_walk_clear(&again);
+	found_clear(&found);
+	return dropped;
+}
+
+/* Of another time, all of it; false: what there is must do. */
+static bool begin_anew(struct listing_ask *ask)
+{
+	if (!tensor_ask_is_live(&ask->base) || drop_replaced(ask) == 0 ||
+	    ask->rounds >= TRIES_MAXIMUM || loop_now() >= ask->deadline)
+		return false;
+	tensor_walk_clear(&ask->walk);
+	tensor_parameters_clear(&ask->page);
+	free(ask->raw);
+	ask->raw = NULL;
+	ask->next = 0;
+	ask->done = 0;
+	ask->total = 0;
+	return look(ask, &ask->error) == 0;
+}
+
+/* Begins what there is room for; answers when all is there. */
+static void go_on(struct listing_ask *ask)
+{
+	bool is_busy = false;
+
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++) {
+		struct listing_work *place = &ask->works[i];
+
+		while (!place->work && !ask->is_stopped && tensor_wish_is_any(&ask->wish) &&
+		       ask->next < ask->page.count) {
+			place->index = ask->next++;
+			place->tries = 0;
+			begin_work(place);
+		}
+		is_busy |= place->work != NULL;
+	}
+	if (is_busy)
+		return;
+	if (!error_is_set(&ask->error) && begin_anew(ask))
+		go_on(ask);
+	else if (error_is_set(&ask->error))
+		fail(ask);
+	else
+		answer(ask);
+}
+
+/*
+ * The request
+ */
+
+static int parse(struct listing_ask *ask, struct error *error)
+{
+	const json_t *arguments = ask->base.request.body;
+	int result = finding_parse(&ask->finding, arguments, error);
+
+	/* What cannot be read as an expression may be one for the agent. */
+	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
+	if (result)
+		return -1;
+	ask->has_gradients = json_get_boolean(arguments, "gradients", false);
+	ask->wants_values = json_get_boolean(arguments, "values", false) && !ask->has_gradients;
+	ask->start = json_get_integer(arguments, "start", 0);
+	if (tensor_wish_parse_each(&ask->wish, arguments, error))
+		return error_prefix(error, "parameters");
+	ask->deadline = loop_now() + ask->wish.timeout;
+	return 0;
+}
+
+static bool is_on_device(const struct listing_ask *ask)
+{
+	for (size_t i = 0; i < ask->page.count; i++)
+		if (ask->raw[i].device && ask->raw[i].unread &&
+		    strcmp(ask->raw[i].device, "meta") != 0)
+			return true;
+	return false;
+}
+
+enum valuing listing_begin(struct node *node, const struct process *process,
+			   const struct message *request, bool is_last, struct error *error)
+{
+	struct listing_ask *ask = xcalloc(1, sizeof(*ask));
+
+	ask->base.cancel = cancel;
+	ask->base.forget = forget;
+	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
+		ask->works[i].ask = ask;
+	tensor_ask_begin(&ask->base, node, process, request);
+	if (parse(ask, error) || look(ask, error)) {
+		bool needs_code = ask->found.needs_code;
+
+		clear(ask);
+		return needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
+	}
+	if (!is_last && tensor_wish_is_any(&ask->wish) && is_on_device(ask)) {
+		clear(ask);
+		return VALUING_TOO_MUCH;
+	}
+	go_on(ask);
+	return VALUING_TAKEN;
+}

@@ -1,0 +1,261 @@
+#include "backends/tensor/scan-phases.h"
+
+#include <math.h>
+
+#include "backends/tensor/fold.h"
+#include "backends/tensor/kernel.h"
+#include "backends/tensor/single-elements.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "protocol/dtype.h"
+
+/* Bytes for which it is worth while to look for the best kernel. */
+#define KERNEL_MINIMUM ((int64_t)1 << 20)
+
+static bool has_statistics(const struct phases *phases)
+{
+	return phases->wish.statistics != WISH_NO_STATISTICS &&
+	       dtype_is_number(phases->layout.dtype);
+}
+
+int phases_init(struct phases *phases, const struct tensor_layout *layout,
+		const struct tensor_wish *wish, struct error *error)
+{
+	*phases = (struct phases){
+		.layout = *layout,
+		.wish = *wish,
+		.result.found = -1,
+		.phase = PHASE_PLACES,
+		.kernel = &kernel_plain,
+	};
+	tensor_init(&phases->result.told);
+	if (layout_check(layout, error) < 0)
+		return -1;
+	/* Behind the last one it is all the same. */
+	if (wish->after > layout_element_count(layout))
+		phases->wish.after = layout_element_count(layout);
+	/* To look for it takes as long as some thousand elements do. */
+	if (has_statistics(phases) && phases_total(phases) > KERNEL_MINIMUM)
+		phases->kernel = kernel_best();
+	return tensor_wish_check(wish, layout, error);
+}
+
+void phases_clear(struct phases *phases)
+{
+	tensor_result_clear(&phases->result);
+	ranges_clear(&phases->ranges);
+}
+
+static bool has_hash(const struct phases *phases)
+{
+	return (phases->wish.has_hash || phases->wish.block_count > 0) &&
+	       phases->layout.dtype->class != DTYPE_OBJECT &&
+	       tensor_wish_is_whole(&phases->wish, &phases->layout);
+}
+
+static bool has_histogram(const struct phases *phases)
+{
+	return phases->wish.bins > 0 && has_statistics(phases) &&
+	       phases->layout.dtype->class != DTYPE_COMPLEX;
+}
+
+/*
+ * Each prepares its phase; false: it is not wanted.
+ */
+
+static bool prepare_places(struct phases *phases)
+{
+	return phases->wish.has_slice || phases->wish.has_data;
+}
+
+static void prepare_elements(struct phases *phases)
+{
+	struct tensor_layout mask;
+
+	elements_init(&phases->scan.elements, &phases->layout);
+	phases->scan.has_mask = phases->layout.has_mask;
+	if (!phases->scan.has_mask)
+		return;
+	mask = layout_mask(&phases->layout);
+	elements_init(&phases->scan.mask, &mask);
+}
+
+/* All elements, or a sample; in any order, unless that counts. */
+static void prepare_ranges(struct phases *phases, bool may_sort)
+{
+	const struct tensor_layout *layout = &phases->layout;
+	struct elements *elements = &phases->scan.elements;
+
+	prepare_elements(phases);
+	if (!tensor_wish_is_whole(&phases->wish, layout)) {
+		ranges_add_sample(&phases->ranges, elements);
+		return;
+	}
+	/* The parts of one element have to stay beside each other, and its mask
+	 * lies as it likes. */
+	phases->is_sorted =
+		may_sort && !phases->is_ordered && elements->item_units == 1 && !layout->has_mask;
+	if (phases->is_sorted)
+		elements_sort(elements);
+	ranges_add(&phases->ranges, elements, 0, layout_element_count(layout));
+}
+
+static bool prepare_scan(struct phases *phases)
+{
+	int64_t count = layout_element_count(&phases->layout);
+
+	phases->scan.has_statistics = has_statistics(phases);
+	phases->scan.has_hash = has_hash(phases);
+	if (!phases->scan.has_statistics && !phases->scan.has_hash)
+		return false;
+	prepare_ranges(phases, !phases->scan.has_hash);
+	if (phases->wish.block_count > 0)
+		phases->scan.block_units = wish_block_elements(count, phases->wish.block_count) *
+					   phases->scan.elements.item_units;
+	return true;
+}
+
+static double real_of(const struct tensor_number *number)
+{
+	if (number->kind == TENSOR_NUMBER_REAL)
+		return number->real;
+	return number->kind == TENSOR_NUMBER_UNSIGNED ? (double)(uint64_t)number->integer
+						      : (double)number->integer;
+}
+
+static bool prepare_histogram(struct phases *phases)
+{
+	const struct tensor_statistics *statistics = &phases->result.told.statistics;
+	struct tensor_histogram *histogram = &phases->result.told.histogram;
+
+	if (!has_histogram(phases) || statistics->minimum.kind == TENSOR_NUMBER_UNKNOWN)
+		return false;
+	histogram->low = real_of(&statistics->minimum);
+	histogram->high = real_of(&statistics->maximum);
+	histogram->count = (size_t)phases->wish.bins;
+	phases->scan.histogram = (struct histogram_bounds){
+		.low = histogram->low,
+		.high = histogram->high,
+		.bin_count = phases->wish.bins,
+	};
+	prepare_ranges(phases, true);
+	return true;
+}
+
+/* Round the tensor from behind `after` on: only the next one is wanted. */
+static void prepare_round(struct phases *phases)
+{
+	int64_t count = layout_element_count(&phases->layout);
+	int64_t start = phases->wish.after + 1;
+
+	if (start >= count)
+		start = 0;
+	ranges_add(&phases->ranges, &phases->scan.elements, start, count - start);
+	ranges_add(&phases->ranges, &phases->scan.elements, 0, start);
+}
+
+static bool prepare_find(struct phases *phases)
+{
+	if (phases->wish.find == WISH_FIND_NOTHING)
+		return false;
+	phases->scan.find = phases->wish.find;
+	phases->scan.after = phases->wish.after;
+	prepare_elements(phases);
+	if (phases->wish.find != WISH_FIND_NAN) {
+		ranges_add(&phases->ranges, &phases->scan.elements, 0,
+			   layout_element_count(&phases->layout));
+		return true;
+	}
+	phases->scan.after = -1;
+	prepare_round(phases);
+	return true;
+}
+
+static bool (*const prepare[])(struct phases *) = {
+	[PHASE_PLACES] = prepare_places,
+	[PHASE_SCAN] = prepare_scan,
+	[PHASE_HISTOGRAM] = prepare_histogram,
+	[PHASE_FIND] = prepare_find,
+};
+
+static bool begin(struct phases *phases)
+{
+	ranges_clear(&phases->ranges);
+	phases->is_sorted = false;
+	phases->scan = (struct scan){
+		.dtype = phases->layout.dtype,
+		.kernel = phases->kernel,
+		.block_units = INT64_MAX,
+		.stop = &phases->stop,
+		.done = &phases->done,
+	};
+	return prepare[phases->phase](phases);
+}
+
+enum phase phases_next(struct phases *phases)
+{
+	while (phases->phase != PHASE_END && !begin(phases))
+		phases->phase++;
+	return phases->phase;
+}
+
+int64_t phases_total(const struct phases *phases)
+{
+	bool is_whole = tensor_wish_is_whole(&phases->wish, &phases->layout);
+	int64_t bytes = layout_byte_count(&phases->layout);
+	int64_t scan =
+		is_whole ? bytes
+			 : phases->layout.item_size * WISH_SAMPLE_BLOCKS * WISH_SAMPLE_ELEMENTS;
+	int64_t total = 0;
+
+	if (has_statistics(phases) || has_hash(phases))
+		total += scan;
+	if (has_histogram(phases))
+		total += scan;
+	if (phases->wish.find != WISH_FIND_NOTHING)
+		total += bytes;
+	return total;
+}
+
+int phases_read_places(struct phases *phases, struct error *error)
+{
+	struct tensor_result *result = &phases->result;
+	const struct tensor_wish *wish = &phases->wish;
+
+	if (wish->has_slice) {
+		result->slice = wish->slice;
+		if (places_slice(&phases->layout, &result->slice, error) < 0)
+			return -1;
+	}
+	if (!wish->has_data)
+		return 0;
+	result->data = places_data(&phases->layout, wish->data_start, wish->data_count,
+				   &result->data_length, error);
+	return result->data ? 0 : -1;
+}
+
+void phases_fold(struct phases *phases)
+{
+	struct tensor *told = &phases->result.told;
+	int64_t count = layout_element_count(&phases->layout);
+
+	if (phases->scan.has_statistics)
+		fold_statistics(&phases->scan, &phases->ranges, count, told);
+	if (phases->scan.has_hash)
+		fold_hashes(&phases->scan, &phases->ranges, count, phases->wish.block_count, told);
+	if (phases->scan.find != WISH_FIND_NOTHING)
+		phases->result.found = fold_find(&phases->scan, &phases->ranges);
+}
+
+bool phases_again(struct phases *phases)
+{
+	if (!phases->is_sorted || atomic_load(&phases->stop))
+		return false;
+	phases->is_ordered = true;
+	return true;
+}
+
+bool phases_is_found(const struct phases *phases)
+{
+	return phases->scan.find == WISH_FIND_NAN && fold_find(&phases->scan, &phases->ranges) >= 0;
+}

@@ -1,0 +1,87 @@
+#include "backends/tensor/scan-ranges.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "backends/tensor/scan-query.h"
+#include "backends/tensor/scan.h"
+#include "base/array.h"
+
+static void add_part(struct ranges *ranges, int64_t start, int64_t count)
+{
+	ARRAY_GROW(ranges->parts, ranges->count, ranges->capacity);
+	ranges->parts[ranges->count++] = (struct scan_part){
+		.start = start,
+		.count = count,
+	};
+}
+
+void ranges_add(struct ranges *ranges, const struct elements *elements, int64_t start,
+		int64_t count)
+{
+	int64_t most = RANGES_PART / elements->unit_size;
+	int64_t step;
+
+	if (elements->unit_count == 0)
+		return;
+	/* One that is expanded may be larger than any memory. */
+	if (most < elements->unit_count / RANGES_MANY)
+		most = elements->unit_count / RANGES_MANY;
+	step = elements_step(elements, most);
+	start *= elements->item_units;
+	count *= elements->item_units;
+	while (count > 0) {
+		int64_t part = step - start % step;
+
+		if (part > count)
+			part = count;
+		add_part(ranges, start, part);
+		start += part;
+		count -= part;
+	}
+}
+
+void ranges_add_sample(struct ranges *ranges, const struct elements *elements)
+{
+	int64_t count = elements->unit_count / elements->item_units;
+	int64_t room = count - WISH_SAMPLE_ELEMENTS;
+	int64_t steps = WISH_SAMPLE_BLOCKS - 1;
+
+	for (int64_t i = 0; i <= steps; i++) {
+		/* i * room / steps, without a product that overflows. */
+		int64_t start = room / steps * i + room % steps * i / steps;
+
+		add_part(ranges, start * elements->item_units,
+			 WISH_SAMPLE_ELEMENTS * elements->item_units);
+	}
+}
+
+void ranges_clear(struct ranges *ranges)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		scan_part_clear(&ranges->parts[i]);
+	free(ranges->parts);
+	*ranges = (struct ranges){ .parts = NULL };
+}
+
+int64_t ranges_element_count(const struct ranges *ranges, const struct elements *elements)
+{
+	int64_t units = 0;
+
+	for (size_t i = 0; i < ranges->count; i++)
+		units += ranges->parts[i].count;
+	return ranges->count > 0 ? units / elements->item_units : 0;
+}
+
+size_t ranges_take(const struct ranges *ranges, const struct elements *elements, size_t first)
+{
+	int64_t bytes = 0;
+	size_t half = (ranges->count - first + 1) / 2;
+	size_t count = 0;
+
+	while (count < half && bytes < RANGES_PART) {
+		bytes += ranges->parts[first + count].count * elements->unit_size;
+		count++;
+	}
+	return count;
+}

@@ -1,0 +1,357 @@
+/*
+ * A scan's parts are done by some lanes: each is one call of loop_work() at a
+ * time, and takes the next parts when that has ended. Between them the loop
+ * serves others, and so do its threads.
+ *
+ * A system call that does not return (memory that lies on a file server that
+ * is away) cannot be ended from here. So done() does not wait for the lanes:
+ * the work is told to be over, and is freed when the last one is back.
+ */
+#include "backends/tensor/scan-work.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "backends/node.h"
+#include "backends/tensor/scan-phases.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/json.h"
+#include "base/loop.h"
+
+/*
+ * Two read about what one processor reads of its own memory, where pages are
+ * huge. Four would read more where they are small, for there each waits for
+ * the kernel to find them; but the processors are the job's, which goes on.
+ */
+#define LANES 2
+/* Seconds until progress is told, and between. */
+#define PROGRESS_DELAY 0.4
+#define PROGRESS_PERIOD 0.25
+
+struct lane {
+	struct tensor_work *work;
+	size_t first; /* of the parts that it does */
+	size_t count;
+	int64_t bins[TENSOR_BINS_MAXIMUM];
+	bool is_failed;
+	struct error error;
+};
+
+struct tensor_work {
+	struct loop *loop;
+	struct node *node; /* NULL: progress goes to calls */
+	struct tensor_work_calls calls;
+	struct phases phases;
+	struct lane lanes[LANES];
+	int running;
+	size_t next;	      /* the next part that was not taken */
+	bool has_failed_lane; /* its threads' own say is not read meanwhile */
+	bool is_failed;
+	bool is_told; /* done() was called */
+	bool has_progress;
+	struct loop_timer *end; /* NULL: it does not end yet */
+	struct loop_timer *timeout;
+	struct loop_timer *progress;
+};
+
+void tensor_result_clear(struct tensor_result *result)
+{
+	tensor_clear(&result->told);
+	tensor_slice_clear(&result->slice);
+	free(result->data);
+	*result = (struct tensor_result){ .found = -1 };
+	tensor_init(&result->told);
+}
+
+static void free_when_over(struct tensor_work *work)
+{
+	if (!work->is_told || work->running > 0)
+		return;
+	phases_clear(&work->phases);
+	free(work);
+}
+
+static void stop_timer(struct loop_timer **timer)
+{
+	if (*timer)
+		loop_timer_stop(*timer);
+	*timer = NULL;
+}
+
+static void tell_progress(struct tensor_work *work, int64_t done, int64_t total)
+{
+	json_t *body;
+
+	work->has_progress = true;
+	if (work->calls.progress)
+		work->calls.progress(done, total, work->calls.data);
+	if (!work->node)
+		return;
+	body = json_object();
+	json_object_set_new(body, "pid", json_integer(work->phases.layout.pid));
+	json_set_text(body, "title", "tensor");
+	json_object_set_new(body, "done", json_integer(done));
+	json_object_set_new(body, "total", json_integer(total));
+	json_set_text(body, "message", "");
+	node_emit(work->node, EVENT_PROGRESS, body);
+}
+
+/* Nothing that a lane still writes is lent out. */
+static void tell_end(struct tensor_work *work)
+{
+	struct tensor_result failed = { .found = -1 };
+	struct tensor_result *result = &work->phases.result;
+
+	stop_timer(&work->end);
+	stop_timer(&work->timeout);
+	stop_timer(&work->progress);
+	work->is_told = true;
+	if (work->has_progress)
+		tell_progress(work, 0, 0);
+	if (work->is_failed) {
+		tensor_init(&failed.told);
+		failed.error = result->error;
+		result = &failed;
+	}
+	if (work->calls.done)
+		work->calls.done(result, work->calls.data);
+	if (work->node)
+		node_flush(work->node);
+	free_when_over(work);
+}
+
+static void on_end(void *data)
+{
+	tell_end(data);
+}
+
+/* done() is called from the loop, never from who begins or cancels. */
+static void end_soon(struct tensor_work *work)
+{
+	if (!work->end)
+		work->end = loop_timer(work->loop, 0, 0, on_end, work);
+}
+
+static void fail(struct tensor_work *work, const struct error *error)
+{
+	if (work->is_failed)
+		return;
+	work->is_failed = true;
+	work->phases.result.error = *error;
+	atomic_store(&work->phases.stop, true);
+}
+
+/*
+ * Lanes
+ */
+
+static void run_parts(void *data)
+{
+	struct lane *lane = data;
+	struct phases *phases = &lane->work->phases;
+	int64_t *bins = phases->scan.histogram.bin_count > 0 ? lane->bins : NULL;
+
+	for (size_t i = 0; i < lane->count && !lane->is_failed; i++) {
+		struct scan_part *part = &phases->ranges.parts[lane->first + i];
+
+		scan_run(&phases->scan, part, bins, &lane->error);
+		lane->is_failed = part->is_failed;
+	}
+}
+
+static void run_places(void *data)
+{
+	struct lane *lane = data;
+
+	lane->is_failed = phases_read_places(&lane->work->phases, &lane->error) < 0;
+}
+
+static void on_lane(void *data);
+
+static void start(struct lane *lane, void (*run)(void *data))
+{
+	lane->work->running++;
+	loop_work(lane->work->loop, run, on_lane, lane);
+}
+
+static bool take_parts(struct lane *lane)
+{
+	struct tensor_work *work = lane->work;
+	struct ranges *ranges = &work->phases.ranges;
+
+	if (work->is_failed || work->has_failed_lane || work->next == ranges->count ||
+	    phases_is_found(&work->phases))
+		return false;
+	lane->first = work->next;
+	lane->count = ranges_take(ranges, &work->phases.scan.elements, work->next);
+	work->next += lane->count;
+	start(lane, run_parts);
+	return true;
+}
+
+static void begin_phase(struct tensor_work *work)
+{
+	enum phase phase = phases_next(&work->phases);
+
+	work->next = 0;
+	work->has_failed_lane = false;
+	for (size_t i = 0; i < LANES; i++)
+		work->lanes[i] = (struct lane){ .work = work };
+	if (phase == PHASE_PLACES) {
+		start(&work->lanes[0], run_places);
+		return;
+	}
+	for (size_t i = 0; phase != PHASE_END && i < LANES; i++)
+		take_parts(&work->lanes[i]);
+}
+
+static void add_bins(struct tensor_work *work)
+{
+	struct tensor_histogram *histogram = &work->phases.result.told.histogram;
+
+	if (work->phases.scan.histogram.bin_count == 0)
+		return;
+	histogram->bins = xcalloc(histogram->count, sizeof(*histogram->bins));
+	for (size_t i = 0; i < LANES; i++)
+		for (size_t j = 0; j < histogram->count; j++)
+			histogram->bins[j] += work->lanes[i].bins[j];
+}
+
+/* The phase is over; those that have nothing to do are as well. */
+static void go_on(struct tensor_work *work)
+{
+	while (work->running == 0) {
+		if (work->phases.phase == PHASE_END) {
+			end_soon(work);
+			return;
+		}
+		if (work->phases.phase != PHASE_PLACES) {
+			phases_fold(&work->phases);
+			add_bins(work);
+		}
+		work->phases.phase++;
+		begin_phase(work);
+	}
+}
+
+static void on_failed(struct tensor_work *work)
+{
+	const struct lane *first = NULL;
+
+	for (size_t i = 0; i < LANES; i++)
+		if (work->lanes[i].is_failed && (!first || work->lanes[i].first < first->first))
+			first = &work->lanes[i];
+	if (!first) {
+		go_on(work);
+	} else if (phases_again(&work->phases)) {
+		begin_phase(work);
+	} else {
+		fail(work, &first->error);
+		end_soon(work);
+	}
+}
+
+static void on_lane(void *data)
+{
+	struct lane *lane = data;
+	struct tensor_work *work = lane->work;
+
+	work->running--;
+	work->has_failed_lane |= lane->is_failed;
+	if (work->is_told) {
+		free_when_over(work);
+		return;
+	}
+	for (size_t i = 0; i < lane->count && !lane->is_failed; i++)
+		work->phases.ranges.parts[lane->first + i].is_done = true;
+	/* One that failed ends the others, which know no better. */
+	if (work->is_failed || (!lane->is_failed && take_parts(lane)))
+		return;
+	if (work->running == 0)
+		on_failed(work);
+}
+
+/*
+ * Begin and end
+ */
+
+static void on_timeout(void *data)
+{
+	struct tensor_work *work = data;
+	struct error error = ERROR_INIT;
+
+	error_set(&error,
+		  "its elements were not read in time: ask for a sample, or give it more time");
+	stop_timer(&work->timeout);
+	fail(work, &error);
+	tell_end(work);
+}
+
+static void on_progress(void *data)
+{
+	struct tensor_work *work = data;
+
+	tell_progress(work, atomic_load(&work->phases.done), phases_total(&work->phases));
+	if (work->node)
+		node_flush(work->node);
+}
+
+static struct tensor_work *begin(struct loop *loop, struct node *node,
+				 const struct tensor_layout *layout, const struct tensor_wish *wish,
+				 const struct tensor_work_calls *calls)
+{
+	struct tensor_work *work = xcalloc(1, sizeof(*work));
+	struct error error = ERROR_INIT;
+
+	work->loop = loop;
+	work->node = node;
+	work->calls = *calls;
+	if (phases_init(&work->phases, layout, wish, &error) < 0) {
+		fail(work, &error);
+		end_soon(work);
+		return work;
+	}
+	work->timeout = loop_timer(loop, wish->timeout, 0, on_timeout, work);
+	if (node || calls->progress)
+		work->progress =
+			loop_timer(loop, PROGRESS_DELAY, PROGRESS_PERIOD, on_progress, work);
+	begin_phase(work);
+	if (work->running == 0)
+		go_on(work);
+	return work;
+}
+
+struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
+				      const struct tensor_wish *wish,
+				      const struct tensor_work_calls *calls)
+{
+	return begin(loop, NULL, layout, wish, calls);
+}
+
+struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
+				      const struct tensor_wish *wish,
+				      void (*done)(struct tensor_result *result, void *data),
+				      void *data)
+{
+	struct tensor_work_calls calls = { .done = done, .data = data };
+
+	return begin(node_loop(node), node, layout, wish, &calls);
+}
+
+void tensor_work_cancel(struct tensor_work *work)
+{
+	struct error error = ERROR_INIT;
+
+	error_set(&error, "cancelled");
+	fail(work, &error);
+	end_soon(work);
+}
+
+void tensor_work_forget(struct tensor_work *work)
+{
+	work->calls = (struct tensor_work_calls){ .done = NULL };
+	work->node = NULL;
+	tensor_work_cancel(work);
+}

@@ -1,0 +1,77 @@
+#include "backends/tensor/tensor-requests.h"
+
+#include <string.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "backends/connections.h"
+#include "backends/node.h"
+#include "backends/tensor/parameter-list.h"
+#include "backends/tensor/value-request.h"
+#include "base/error.h"
+#include "protocol/message.h"
+
+/* Where code would have to run, the sentences of pyexpression.h say so. */
+static void respond_error(struct node *node, const struct message *request, const struct error *why)
+{
+	struct error error = *why;
+
+	if (strstr(why->message, " run "))
+		error_set(
+			&error,
+			"%s An agent in it does that: probetui inject, or PROBETUI=1 at its start.",
+			why->message);
+	node_respond(node, request, NULL, error.message);
+}
+
+/* An agent would run code, which a client that only reads does not want. */
+static struct connection *find_agent(struct node *node, const struct process *process,
+				     enum request_kind kind, const struct message *request)
+{
+	if (node_is_read_only(node))
+		return NULL;
+	return connections_find_agent(node_connections(node), process, kind, request);
+}
+
+static void send(struct node *node, struct connection *agent, enum request_kind kind,
+		 const struct message *request)
+{
+	struct error error = ERROR_INIT;
+
+	if (agent->backend->send(agent, kind, request, &error) < 0)
+		node_respond(node, request, NULL, error.message);
+}
+
+/* From outside first; then by an agent; then as well as it goes. */
+static void ask(struct node *node, const struct process *process, enum request_kind kind,
+		const struct message *request,
+		enum valuing (*begin)(struct node *node, const struct process *process,
+				      const struct message *request, bool is_last,
+				      struct error *error))
+{
+	struct error error = ERROR_INIT;
+	enum valuing valuing = begin(node, process, request, false, &error);
+	struct connection *agent = NULL;
+
+	if (valuing == VALUING_TOO_MUCH)
+		agent = find_agent(node, process, kind, request);
+	if (agent) {
+		send(node, agent, kind, request);
+		return;
+	}
+	if (valuing == VALUING_TOO_MUCH)
+		valuing = begin(node, process, request, true, &error);
+	if (valuing != VALUING_TAKEN)
+		respond_error(node, request, &error);
+}
+
+void tensor_request(struct node *node, const struct process *process, const struct message *request)
+{
+	ask(node, process, REQUEST_TENSOR, request, valuing_begin);
+}
+
+void tensor_parameters_request(struct node *node, const struct process *process,
+			       const struct message *request)
+{
+	ask(node, process, REQUEST_PARAMETERS, request, listing_begin);
+}

@@ -1,0 +1,281 @@
+#include "backends/tensor/value-request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/tensor-layout.h"
+#include "backends/linux/memory.h"
+#include "backends/node.h"
+#include "backends/ptrace/reader.h"
+#include "backends/tensor/expression-lookup.h"
+#include "backends/tensor/scan-query.h"
+#include "backends/tensor/scan-requests.h"
+#include "backends/tensor/scan-work.h"
+#include "base/alloc.h"
+#include "base/base64.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "protocol/process.h"
+#include "protocol/tensor.h"
+#include "protocol/tensorslice.h"
+
+/* Times that a tensor which became another is read. */
+#define TRIES_MAXIMUM 3
+
+struct valuing_ask {
+	struct tensor_ask base;
+	struct finding finding; /* borrows of the request */
+	struct found found;
+	struct tensor_wish wish;
+	struct tensor told;
+	struct tensor_work *work; /* NULL: none yet, or it has ended */
+	int tries;
+	double deadline;
+	bool is_doubtful; /* each look found another */
+	bool is_cancelled;
+};
+
+static void clear(struct valuing_ask *ask)
+{
+	finding_clear(&ask->finding);
+	found_clear(&ask->found);
+	tensor_clear(&ask->told);
+	tensor_ask_end(&ask->base);
+	free(ask);
+}
+
+static void cancel(struct tensor_ask *base)
+{
+	struct valuing_ask *ask = (struct valuing_ask *)base;
+
+	ask->is_cancelled = true;
+	if (ask->work)
+		tensor_work_cancel(ask->work);
+}
+
+static void forget(struct tensor_ask *base)
+{
+	struct valuing_ask *ask = (struct valuing_ask *)base;
+
+	if (ask->work)
+		tensor_work_forget(ask->work);
+	clear(ask);
+}
+
+/*
+ * Answers
+ */
+
+static void add_elements(json_t *body, const struct tensor_result *result)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (result->slice.numbers)
+		json_object_set_new(body, "slice", tensor_slice_to_json(&result->slice));
+	if (result->found >= 0)
+		json_object_set_new(body, "found", json_integer(result->found));
+	if (!result->data)
+		return;
+	base64_encode(&text, result->data, result->data_length);
+	json_set_text(body, "data", text.data);
+	buffer_clear(&text);
+}
+
+/* Answers with what was found, and elements if there are any. Frees it. */
+static void answer(struct valuing_ask *ask, const struct tensor_result *result)
+{
+	const struct found *found = &ask->found;
+	json_t *body = json_object();
+
+	ask->told.is_torn |= ask->is_doubtful;
+	ask->told.is_live = tensor_ask_is_live(&ask->base);
+	json_object_set_new(body, "pid", json_integer(ask->base.pid));
+	json_object_set_new(body, "tid", json_integer(found->tid));
+	json_object_set_new(body, "value", variable_to_json(&found->list.items[0]));
+	json_object_set_new(body, "tensor",
+			    found->value.has_tensor ? tensor_to_json(&ask->told) : json_null());
+	json_object_set_new(body, "frame",
+			    ask->found.frame ? json_incref(ask->found.frame) : json_null());
+	json_object_set_new(body, "found", json_null());
+	json_object_set_new(body, "held_ns", json_integer((json_int_t)found->held_ns));
+	json_object_set_new(body, "held_calls", json_integer((json_int_t)found->held_calls));
+	if (result)
+		add_elements(body, result);
+	tensor_ask_respond(&ask->base, body, NULL);
+	clear(ask);
+}
+
+static void fail(struct valuing_ask *ask, const struct error *error)
+{
+	tensor_ask_respond(&ask->base, NULL, error->message);
+	clear(ask);
+}
+
+/*
+ * Looking and reading
+ */
+
+static int look_once(struct valuing_ask *ask, struct error *error)
+{
+	struct ptrace_connection *reader;
+
+	tensor_clear(&ask->told);
+	if (tensor_ask_look(&ask->base, &ask->finding, &ask->found, &reader, error))
+		return -1;
+	if (ask->found.value.has_tensor)
+		pytensor_tell(&ask->found.value.tensor, &ask->told);
+	return 0;
+}
+
+/*
+ * Whether a second look finds the same. Only the thread of the frame is held:
+ * another one may have freed the object between its name and its sizes.
+ */
+static bool is_found_again(struct valuing_ask *ask)
+{
+	struct error unused = ERROR_INIT;
+	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
+	struct found again = { .tid = 0 };
+	const struct pyexpression_value *value = &ask->found.value;
+	bool is_same = connection && !finding_look(&ask->finding, connection, &again, &unused) &&
+		       again.value.address == value->address && again.value.has_tensor &&
+		       pytensor_is_same(&value->whole, &again.value.whole);
+
+	found_clear(&again);
+	return is_same;
+}
+
+static int look(struct valuing_ask *ask, struct error *error)
+{
+	ask->is_doubtful = false;
+	for (int i = 0; i < TRIES_MAXIMUM; i++) {
+		if (look_once(ask, error))
+			return -1;
+		if (!ask->found.value.has_tensor || !tensor_ask_is_live(&ask->base) ||
+		    is_found_again(ask))
+			return 0;
+	}
+	ask->is_doubtful = true;
+	return 0;
+}
+
+/* Whether it is still what it was when it was looked at. */
+static bool is_the_same(struct valuing_ask *ask)
+{
+	const struct pytensor *whole = &ask->found.value.whole;
+	struct error unused = ERROR_INIT;
+	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
+	struct pytensor now;
+	struct pyreader reader;
+
+	if (!connection)
+		return false;
+	memory_begin(connection->memory, false);
+	pyreader_init(&reader, connection->memory, &connection->python);
+	return pyexpression_read_again(&ask->found.value, &reader, &now) == 0 &&
+	       pytensor_is_same(whole, &now);
+}
+
+static void on_done(struct tensor_result *result, void *data);
+
+/* Begins to read the elements; -1: they cannot be read, and told says why. */
+static int begin_work(struct valuing_ask *ask, struct error *error)
+{
+	struct tensor_layout layout;
+
+	if (pytensor_layout(&ask->found.value.tensor, ask->base.pid, &layout, error) ||
+	    layout_check(&layout, error)) {
+		if (!ask->told.unread)
+			ask->told.unread = xstrdup(error->message);
+		return -1;
+	}
+	ask->tries++;
+	ask->wish.timeout = ask->deadline - loop_now();
+	ask->work = tensor_work_begin(ask->base.node, &layout, &ask->wish, on_done, ask);
+	return 0;
+}
+
+/* It is another by now, or is no more: why says how it could not be read. */
+static void read_anew(struct valuing_ask *ask, const struct error *why)
+{
+	struct error error = ERROR_INIT;
+
+	if (look(ask, &error))
+		fail(ask, error_is_set(why) ? why : &error);
+	else if (!ask->found.value.has_tensor || begin_work(ask, &error))
+		answer(ask, NULL);
+}
+
+static void on_done(struct tensor_result *result, void *data)
+{
+	struct valuing_ask *ask = data;
+	bool is_over = ask->is_cancelled || loop_now() >= ask->deadline;
+	bool is_same = is_the_same(ask);
+
+	ask->work = NULL;
+	if (error_is_set(&result->error))
+		error_prefix(&result->error, "%s", finding_name(&ask->finding));
+	if (!is_same && !is_over && ask->tries < TRIES_MAXIMUM) {
+		read_anew(ask, &result->error);
+		return;
+	}
+	if (error_is_set(&result->error)) {
+		fail(ask, &result->error);
+		return;
+	}
+	tensor_ask_take(&ask->told, result);
+	ask->told.is_torn = !is_same;
+	answer(ask, result);
+}
+
+static int parse(struct valuing_ask *ask, struct error *error)
+{
+	const json_t *arguments = ask->base.request.body;
+	int result = finding_parse(&ask->finding, arguments, error);
+
+	/* What cannot be read as an expression may be one for the agent. */
+	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
+	if (result)
+		return -1;
+	if (tensor_wish_parse(&ask->wish, arguments, error))
+		return error_prefix(error, "tensor");
+	ask->deadline = loop_now() + ask->wish.timeout;
+	return look(ask, error);
+}
+
+/* An answer without elements is none to who wants them and may ask others. */
+static bool is_too_much(const struct valuing_ask *ask)
+{
+	const struct pytensor *tensor = &ask->found.value.tensor;
+
+	return tensor->unread && !(tensor->device && strcmp(tensor->device, "meta") == 0);
+}
+
+enum valuing valuing_begin(struct node *node, const struct process *process,
+			   const struct message *request, bool is_last, struct error *error)
+{
+	struct valuing_ask *ask = xcalloc(1, sizeof(*ask));
+	enum valuing result = VALUING_TAKEN;
+
+	ask->base.cancel = cancel;
+	ask->base.forget = forget;
+	tensor_init(&ask->told);
+	tensor_ask_begin(&ask->base, node, process, request);
+	if (parse(ask, error)) {
+		result = ask->found.needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
+		clear(ask);
+	} else if (!ask->found.value.has_tensor || !tensor_wish_is_any(&ask->wish)) {
+		answer(ask, NULL);
+	} else if (!is_last && is_too_much(ask)) {
+		result = VALUING_TOO_MUCH;
+		error_set(error, "%s", ask->found.value.tensor.unread);
+		clear(ask);
+	} else if (begin_work(ask, error)) {
+		answer(ask, NULL);
+	}
+	return result;
+}

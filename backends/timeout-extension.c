@@ -1,0 +1,489 @@
+#include "backends/timeout-extension.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "backends/backend.h"
+#include "backends/collective-deadline.h"
+#include "backends/connections.h"
+#include "backends/http/agent-endpoint.h"
+#include "backends/linux/pid-list.h"
+#include "backends/node.h"
+#include "backends/process-table.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "protocol/debugger.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+/* Between two stops others begin operations: they keep their limits then. */
+#define LINGER_SECONDS 5.0
+/* A stop that was asked for comes within this. */
+#define EXPECT_SECONDS 10.0
+/* After an agent did not do what it was asked for. */
+#define RETRY_SECONDS 2.0
+
+struct entry {
+	bool was_listed; /* the roster has had it */
+	bool may_be_held;
+	double until; /* as if it were, on the loop's clock */
+	bool is_catching;
+	bool is_filtering;
+	bool is_raised;	  /* its agent was asked to */
+	double retry;	  /* what it was asked failed: not before; 0: it did not */
+	double raised_at; /* it answered that it has raised them; 0: not yet */
+	bool has_groups;  /* as it told */
+	double limit;	  /* of its groups, the least; -1: not known */
+};
+
+struct patience {
+	struct node *node;
+	struct map *entries;	  /* by pid */
+	struct loop_timer *timer; /* NULL: nothing is to be looked at */
+	struct loop_timer *later; /* the same, for what lingers */
+};
+
+struct patience *patience_new(struct node *node)
+{
+	struct patience *patience = xcalloc(1, sizeof(*patience));
+
+	patience->node = node;
+	patience->entries = map_new(free);
+	return patience;
+}
+
+void patience_free(struct patience *patience)
+{
+	if (!patience)
+		return;
+	if (patience->timer)
+		loop_timer_stop(patience->timer);
+	if (patience->later)
+		loop_timer_stop(patience->later);
+	map_free(patience->entries);
+	free(patience);
+}
+
+static struct entry *find(const struct patience *patience, pid_t pid)
+{
+	return map_find(patience->entries, (uint64_t)pid);
+}
+
+static struct entry *take(struct patience *patience, pid_t pid)
+{
+	struct entry *entry = find(patience, pid);
+
+	if (!entry) {
+		entry = xcalloc(1, sizeof(*entry));
+		entry->limit = -1;
+		map_put(patience->entries, (uint64_t)pid, entry);
+	}
+	return entry;
+}
+
+static bool may_be_held(const struct entry *entry)
+{
+	return entry && (entry->may_be_held || entry->is_catching || entry->is_filtering ||
+			 entry->until > loop_now());
+}
+
+static bool are_peers(const struct process *one, const struct process *other)
+{
+	return one && other && one->pid != other->pid && !one->role && !other->role &&
+	       strcmp(one->job, other->job) == 0;
+}
+
+/*
+ * Asking
+ */
+
+/* The one that is stopped has operations in flight, too. */
+static bool is_waited_for(const struct patience *patience, const struct process *peer,
+			  const struct pid_list *pids)
+{
+	const struct roster *roster = node_roster(patience->node);
+
+	if (may_be_held(find(patience, peer->pid)))
+		return true;
+	for (size_t i = 0; i < pids->count; i++)
+		if (may_be_held(find(patience, pids->pids[i])) &&
+		    are_peers(peer, roster_find(roster, pids->pids[i])))
+			return true;
+	return false;
+}
+
+/* -1: it cannot be asked now; what changes that is heard of. */
+static int ask(struct patience *patience, const struct process *peer, bool raises)
+{
+	struct connection *connection;
+	struct error error = ERROR_INIT;
+	json_t *arguments = json_object();
+	struct message request;
+	int result = -1;
+
+	json_object_set_new(arguments, "pid", json_integer(peer->pid));
+	json_object_set_new(arguments, "raise", json_boolean(raises));
+	json_set_text(arguments, "for", "ranks that are held");
+	message_make_request(&request, request_kind_name(REQUEST_WATCHDOG), arguments);
+	request.seq = NODE_NOBODY;
+	connection = connections_find(node_connections(patience->node), peer, REQUEST_WATCHDOG,
+				      &request, &error);
+	if (connection)
+		result = connection->backend->send(connection, REQUEST_WATCHDOG, &request, &error);
+	message_clear(&request);
+	return result;
+}
+
+/* One that is elsewhere is asked where it is connected to. */
+static bool may_have_agent(const struct process *peer)
+{
+	return peer->pid >= PROCESS_FIRST_STANDIN || way_exists(peer->pid, peer->uid);
+}
+
+static bool is_to_be_asked(const struct entry *entry, bool raises)
+{
+	if (entry && entry->retry > 0)
+		return entry->retry <= loop_now();
+	return raises != (entry && entry->is_raised);
+}
+
+static void settle(struct patience *patience, const struct process *peer,
+		   const struct pid_list *pids)
+{
+	bool raises = is_waited_for(patience, peer, pids);
+	struct entry *entry = find(patience, peer->pid);
+	struct entry before;
+
+	if (!is_to_be_asked(entry, raises) || !may_have_agent(peer))
+		return;
+	entry = take(patience, peer->pid);
+	before = *entry;
+	/* It may fail at once. */
+	entry->is_raised = raises;
+	entry->retry = 0;
+	entry->raised_at = 0;
+	if (ask(patience, peer, raises) < 0) {
+		*entry = before;
+	}
+}
+
+static void find_next(uint64_t pid, void *value, void *data)
+{
+	const struct entry *entry = value;
+	double *next = data;
+
+	(void)pid;
+	if (entry->until > loop_now() && entry->until < *next)
+		*next = entry->until;
+	if (entry->retry > loop_now() && entry->retry < *next)
+		*next = entry->retry;
+}
+
+static void on_later(void *data)
+{
+	struct patience *patience = data;
+
+	loop_timer_stop(patience->later);
+	patience->later = NULL;
+	patience_look(patience);
+}
+
+/*
+ * Once the first does not count as held any more, or one is to be asked
+ * again.
+ */
+static void look_later(struct patience *patience)
+{
+	double next = INFINITY;
+
+	if (patience->later)
+		loop_timer_stop(patience->later);
+	patience->later = NULL;
+	map_each(patience->entries, find_next, &next);
+	if (isfinite(next))
+		patience->later = loop_timer(node_loop(patience->node), next - loop_now() + 0.01, 0,
+					     on_later, patience);
+}
+
+struct ended {
+	const struct roster *roster;
+	struct pid_list pids;
+};
+
+static void note_ended(uint64_t pid, void *value, void *data)
+{
+	struct entry *entry = value;
+	struct ended *ended = data;
+
+	if (roster_find(ended->roster, (pid_t)pid))
+		entry->was_listed = true;
+	else if (entry->was_listed)
+		pid_list_add(&ended->pids, (pid_t)pid);
+}
+
+/* Another process may have its number next. */
+static void remove_ended(struct patience *patience)
+{
+	struct ended ended = { .roster = node_roster(patience->node) };
+
+	map_each(patience->entries, note_ended, &ended);
+	for (size_t i = 0; i < ended.pids.count; i++)
+		map_remove(patience->entries, (uint64_t)ended.pids.pids[i]);
+	pid_list_clear(&ended.pids);
+}
+
+static void settle_all(struct patience *patience)
+{
+	struct roster *roster = node_roster(patience->node);
+	struct pid_list pids = { .pids = NULL };
+
+	if (!roster || node_is_read_only(patience->node))
+		return;
+	remove_ended(patience);
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct process *peer = roster_find(roster, pids.pids[i]);
+
+		if (peer && !peer->role && peer->world_size != 1)
+			settle(patience, peer, &pids);
+	}
+	pid_list_clear(&pids);
+	look_later(patience);
+}
+
+static void on_turn(void *data)
+{
+	struct patience *patience = data;
+
+	loop_timer_stop(patience->timer);
+	patience->timer = NULL;
+	settle_all(patience);
+	node_flush(patience->node);
+}
+
+/* In the next turn of the loop: who tells is in the middle of something. */
+void patience_look(struct patience *patience)
+{
+	if (!patience->timer)
+		patience->timer = loop_timer(node_loop(patience->node), 0, 0, on_turn, patience);
+}
+
+/*
+ * Hearing
+ */
+
+void patience_hear(struct patience *patience, pid_t pid, const struct debugger *debugger)
+{
+	bool was_held = may_be_held(find(patience, pid));
+	bool is_held = debugger_is_ours(debugger) &&
+		       (debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED ||
+			debugger->binding_count > 0);
+
+	if (is_held || find(patience, pid)) {
+		struct entry *entry = take(patience, pid);
+
+		if (entry->may_be_held && !is_held)
+			entry->until = loop_now() + LINGER_SECONDS;
+		entry->may_be_held = is_held;
+	}
+	/* One that runs on can be asked itself. */
+	if (was_held != is_held || map_count(patience->entries) > 0)
+		patience_look(patience);
+}
+
+void patience_hear_filters(struct patience *patience, pid_t pid, bool has_some)
+{
+	take(patience, pid)->is_filtering = has_some;
+	if (has_some)
+		settle_all(patience);
+	else
+		patience_look(patience);
+}
+
+void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on)
+{
+	take(patience, pid)->is_catching = is_on;
+	patience_look(patience);
+}
+
+void patience_expect(struct patience *patience, pid_t pid)
+{
+	struct entry *entry = take(patience, pid);
+
+	if (entry->until < loop_now() + EXPECT_SECONDS)
+		entry->until = loop_now() + EXPECT_SECONDS;
+	settle_all(patience);
+}
+
+void patience_miss(struct patience *patience, pid_t pid)
+{
+	take(patience, pid)->retry = loop_now() + RETRY_SECONDS;
+	patience_look(patience);
+}
+
+void patience_forget(struct patience *patience, pid_t pid)
+{
+	struct entry *entry = find(patience, pid);
+
+	if (!entry)
+		return;
+	entry->is_raised = false;
+	entry->retry = 0;
+	entry->raised_at = 0;
+	entry->is_catching = false;
+	entry->is_filtering = false;
+	entry->limit = -1;
+	patience_look(patience);
+}
+
+/*
+ * What is known
+ */
+
+/* holdlimit reads when each operation in flight times out. */
+static bool is_read(pid_t pid)
+{
+	struct deadlines deadlines = { .count = 0 };
+
+	if (pid < PROCESS_FIRST_STANDIN)
+		deadlines_read(&deadlines, pid);
+	return deadlines.has_gloo && !deadlines.has_nccl;
+}
+
+/* What is under way keeps the limit that it began with; where that is not read
+ * from outside, it counts until the agent reports again. */
+static double least_limit(const json_t *told, pid_t pid)
+{
+	const json_t *groups = json_object_get(told, "groups");
+	double left = is_read(pid) ? -1 : json_get_real(told, "left", -1);
+	double least = -1;
+
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		const json_t *group = json_array_get(groups, i);
+		double limit = json_get_real(group, "limit", -1);
+		double own = json_get_real(group, "own", -1);
+
+		if (strcmp(json_get_string(group, "backend", ""), "store") == 0)
+			continue;
+		if (left >= 0 && left <= own)
+			limit = own;
+		if (limit >= 0 && (least < 0 || limit < least))
+			least = limit;
+	}
+	return least;
+}
+
+static void tell_again(struct patience *patience, pid_t pid)
+{
+	const struct debugger *debugger =
+		connections_debugger(node_connections(patience->node), pid);
+
+	if (debugger && debugger->state == DEBUGGER_STOPPED)
+		node_tell_debugger(patience->node, pid, debugger);
+}
+
+static void learn_one(struct entry *entry, pid_t pid, const json_t *told)
+{
+	entry->limit = least_limit(told, pid);
+	entry->has_groups = json_array_size(json_object_get(told, "groups")) > 0;
+	if (!json_get_boolean(told, "raised", false))
+		entry->raised_at = 0;
+	else if (entry->is_raised && entry->raised_at == 0)
+		entry->raised_at = loop_now();
+}
+
+void patience_learn(struct patience *patience, pid_t pid, const json_t *told)
+{
+	struct roster *roster = node_roster(patience->node);
+	const struct process *process = roster_find(roster, pid);
+	struct pid_list pids = { .pids = NULL };
+
+	learn_one(take(patience, pid), pid, told);
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++)
+		if (may_be_held(find(patience, pids.pids[i])) &&
+		    are_peers(process, roster_find(roster, pids.pids[i])))
+			tell_again(patience, pids.pids[i]);
+	pid_list_clear(&pids);
+}
+
+bool patience_has_raised(const struct patience *patience, pid_t pid)
+{
+	const struct entry *entry = find(patience, pid);
+
+	return entry && entry->raised_at > 0;
+}
+
+double patience_limit(const struct patience *patience, pid_t pid)
+{
+	const struct entry *entry = find(patience, pid);
+
+	return entry ? entry->limit : -1;
+}
+
+/* An agent that does not answer is not waited for: another thread holds the
+ * GIL, or a debugger has stopped the process. */
+static bool is_under_way(const struct entry *entry)
+{
+	return entry && entry->is_raised && entry->retry == 0 && entry->raised_at == 0;
+}
+
+enum patience_progress patience_progress(const struct patience *patience, pid_t pid, double *since)
+{
+	const struct roster *roster = node_roster(patience->node);
+	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+	enum patience_progress progress = PATIENCE_ALONE;
+	struct pid_list pids = { .pids = NULL };
+
+	*since = 0;
+	if (!process)
+		return PATIENCE_ALONE;
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct entry *entry = find(patience, pids.pids[i]);
+
+		if (pids.pids[i] != pid && !are_peers(process, roster_find(roster, pids.pids[i])))
+			continue;
+		if (is_under_way(entry)) {
+			progress = PATIENCE_ASKED;
+			break;
+		}
+		if (!entry || entry->raised_at == 0 || !entry->has_groups)
+			continue;
+		progress = PATIENCE_RAISED;
+		if (entry->raised_at > *since)
+			*since = entry->raised_at;
+	}
+	pid_list_clear(&pids);
+	return progress;
+}
+
+double patience_seconds(const struct patience *patience, pid_t pid)
+{
+	const struct roster *roster = node_roster(patience->node);
+	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+	struct pid_list pids = { .pids = NULL };
+	double least = -1;
+	int known = 1;
+
+	if (!process)
+		return -1;
+	roster_list(roster, &pids);
+	for (size_t i = 0; i < pids.count; i++) {
+		const struct entry *entry = find(patience, pids.pids[i]);
+
+		if (!entry || entry->limit < 0 ||
+		    !are_peers(process, roster_find(roster, pids.pids[i])))
+			continue;
+		known++;
+		if (least < 0 || entry->limit < least)
+			least = entry->limit;
+	}
+	pid_list_clear(&pids);
+	return known >= process->world_size ? least : -1;
+}

@@ -1,0 +1,199 @@
+#include "backends/tracer/debug-registers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/tracer/arch.h"
+#include "backends/tracer/perf-breakpoint.h"
+#include "backends/tracer/ptrace-ops.h"
+#include "base/error.h"
+
+/* Names our watches in what the kernel says of a trap; the slot is added. */
+#define OURS UINT64_C(0x70726f6265747500)
+#define SLOT_MASK UINT64_C(0xff)
+
+/* As the kernel has it: older headers of the C library do not. */
+#define TRAP_PERF 6
+#define PERF_DATA_OFFSET 24 /* in siginfo_t, of 64-bit processes */
+
+static const uint32_t types[] = {
+	[WATCH_NONE] = HW_BREAKPOINT_EMPTY,
+	[WATCH_WRITE] = HW_BREAKPOINT_W,
+	[WATCH_ACCESS] = HW_BREAKPOINT_RW,
+	[WATCH_EXECUTE] = HW_BREAKPOINT_X,
+};
+
+void slots_init(struct slots *slots)
+{
+	*slots = (struct slots){ .fds = { -1, -1, -1, -1 } };
+}
+
+static void close_slot(struct slots *slots, int i)
+{
+	if (slots->fds[i] >= 0)
+		close(slots->fds[i]);
+	slots->fds[i] = -1;
+	slots->watches[i].access = WATCH_NONE;
+}
+
+/* It stays open: to open one takes longer than to change one. */
+static void switch_off(struct slots *slots, int i)
+{
+	if (ioctl(slots->fds[i], PERF_EVENT_IOC_DISABLE, 0) < 0)
+		close_slot(slots, i);
+	slots->watches[i].access = WATCH_NONE;
+}
+
+void slots_clear(struct slots *slots)
+{
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		close_slot(slots, i);
+}
+
+bool slots_are_set(const struct slots *slots)
+{
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		if (slots->watches[i].access != WATCH_NONE)
+			return true;
+	return false;
+}
+
+static bool is_same(const struct watch *a, const struct watch *b)
+{
+	return (a->access == WATCH_NONE && b->access == WATCH_NONE) || watch_is_same(a, b);
+}
+
+static int explain(pid_t tid, int number, const struct watch *watch, struct error *error)
+{
+	if (number == ENOSPC)
+		return error_set(error,
+				 "thread %d: all four watches of the processor are in use, by "
+				 "another debugger; end it",
+				 (int)tid);
+	if (number == EMFILE || number == ENFILE)
+		return error_set(
+			error,
+			"thread %d: no file is left for a watch; raise the limit (ulimit -n)",
+			(int)tid);
+	return error_set_errno(error, number,
+			       "thread %d: %d bytes at 0x%" PRIx64 " cannot be watched", (int)tid,
+			       watch->length, watch->address);
+}
+
+static int set_slot(struct slots *slots, int i, pid_t tid, const struct watch *watch,
+		    struct error *error)
+{
+	struct perf_event_attr attributes;
+
+	perfwatch_fill(&attributes, watch->address, watch->length, types[watch->access]);
+	attributes.sig_data = OURS | (uint64_t)i;
+	if (slots->fds[i] >= 0 &&
+	    ioctl(slots->fds[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0) {
+		slots->watches[i] = *watch;
+		return 0;
+	}
+	close_slot(slots, i);
+	slots->fds[i] = perfwatch_open(tid, &attributes);
+	if (slots->fds[i] < 0)
+		return explain(tid, errno, watch, error);
+	slots->watches[i] = *watch;
+	return 0;
+}
+
+int slots_set(struct slots *slots, pid_t tid, const struct watch watches[WATCH_SLOTS],
+	      size_t *changes, struct error *error)
+{
+	int result = 0;
+
+	for (int i = 0; i < WATCH_SLOTS; i++) {
+		if (is_same(&slots->watches[i], &watches[i]))
+			continue;
+		++*changes;
+		if (watches[i].access == WATCH_NONE)
+			switch_off(slots, i);
+		else if (set_slot(slots, i, tid, &watches[i], result < 0 ? NULL : error) < 0)
+			result = -1;
+	}
+	return result;
+}
+
+static bool is_at(const struct watch *watch, const siginfo_t *info)
+{
+	return watch->access != WATCH_NONE && watch->address == (uint64_t)(uintptr_t)info->si_addr;
+}
+
+static bool is_before_watched(const struct slots *slots, uint64_t address)
+{
+	for (int i = 0; i < WATCH_SLOTS; i++)
+		if (slots->watches[i].access == WATCH_EXECUTE &&
+		    slots->watches[i].address == address)
+			return true;
+	return false;
+}
+
+/*
+ * A debug exception that does not say which watch it is for (DR6 is 0): the
+ * kernel takes it for an int1 of the program, which would die of it. Under KVM
+ * one in some 100,000 came so.
+ */
+static bool is_unexplained(const struct slots *slots, pid_t tid, const siginfo_t *info)
+{
+	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+	uint8_t before;
+
+	if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT)
+		return false;
+	return is_before_watched(slots, address) ||
+	       ptrace_read_memory(tid, address - 1, &before, 1) != 1 || !arch_ends_trap(before);
+}
+
+/*
+ * The only watch of data. Of several it is not known which one fired, and the
+ * trap is dropped; a watch of an instruction fires again when the thread
+ * continues.
+ */
+static void find_only(const struct slots *slots, const siginfo_t *info, int *slot)
+{
+	int count = 0;
+
+	*slot = -1;
+	if (is_before_watched(slots, (uint64_t)(uintptr_t)info->si_addr))
+		return;
+	for (int i = 0; i < WATCH_SLOTS; i++) {
+		enum watch_access access = slots->watches[i].access;
+
+		if (access == WATCH_EXECUTE || access == WATCH_NONE)
+			continue;
+		*slot = i;
+		count++;
+	}
+	if (count != 1)
+		*slot = -1;
+}
+
+/* A watch may have moved to another slot while its signal was on its way. */
+enum slots_trap slots_trap(const struct slots *slots, pid_t tid, const siginfo_t *info, int *slot)
+{
+	uint64_t data;
+
+	memcpy(&data, (const char *)info + PERF_DATA_OFFSET, sizeof(data));
+	if (is_unexplained(slots, tid, info)) {
+		find_only(slots, info, slot);
+		return SLOTS_FORCED;
+	}
+	if (info->si_signo != SIGTRAP || info->si_code != TRAP_PERF || (data & ~SLOT_MASK) != OURS)
+		return SLOTS_NOT_OURS;
+	*slot = (int)(data & SLOT_MASK);
+	if (*slot < WATCH_SLOTS && is_at(&slots->watches[*slot], info))
+		return SLOTS_FIRED;
+	for (*slot = 0; *slot < WATCH_SLOTS; ++*slot)
+		if (is_at(&slots->watches[*slot], info))
+			return SLOTS_FIRED;
+	return SLOTS_STALE;
+}

@@ -1,0 +1,218 @@
+#include "backends/tracer/freeze.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/linux/task.h"
+#include "backends/native/registers.h"
+#include "backends/tracer/stop-wait.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+#define SPIN_NS 20000u /* as long as it takes on another processor */
+#define PATIENCE_NS 50000000u
+#define NICENESS_LEAST (-20)
+
+/* 1: it stands, 0: not yet, -1: it is gone. */
+static int look(struct hold *hold)
+{
+	int status;
+	pid_t found = waitpid(hold->tid, &status, __WALL | WNOHANG);
+
+	if (found == 0)
+		return 0;
+	if (found != hold->tid || !WIFSTOPPED(status))
+		return -1;
+	/* A group-stop and our own interrupt bring an event, a signal none. */
+	hold->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	restart_stood(&hold->restart, hold->pid, hold->tid, WSTOPSIG(status));
+	return 1;
+}
+
+/*
+ * A thread that waits for a processor, perhaps for ours, is not held by us: it
+ * was not before the last look that found it so.
+ */
+static int wait_until_it_stands(struct hold *hold)
+{
+	uint64_t began = loop_now_ns();
+	struct nap nap;
+	int result;
+
+	nap_begin(&nap);
+	for (;;) {
+		uint64_t now = loop_now_ns();
+		result = look(hold);
+		if (result || now - began > PATIENCE_NS)
+			break;
+		hold->began_ns = now;
+		if (now - began > SPIN_NS) {
+			nap_sleep(&nap);
+			hold->began_ns = loop_now_ns();
+		}
+	}
+	nap_end(&nap);
+	return result;
+}
+
+/*
+ * A thread in an uninterruptible sleep would not come to stand in time. No
+ * letter: pid has no such thread.
+ */
+static bool can_be_stopped(char letter)
+{
+	return letter && !strchr("DZXx", letter);
+}
+
+static int seize(struct hold *hold, struct task *task, struct error *error)
+{
+	char letter = task_letter(task);
+
+	hold->is_asleep = letter == 'D';
+	if (!can_be_stopped(letter))
+		return error_set(error,
+				 "thread %d of pid %d cannot be held: it ends, or sleeps "
+				 "uninterruptibly (state D)",
+				 (int)task->tid, (int)task->pid);
+	if (ptrace(PTRACE_SEIZE, task->tid, 0, 0) < 0)
+		return error_set_errno(error, errno, "thread %d cannot be held", (int)task->tid);
+	hold->pid = task->pid;
+	hold->tid = task->tid;
+	restart_note(&hold->restart, task->pid, task->tid);
+	hold->began_ns = loop_now_ns();
+	ptrace(PTRACE_INTERRUPT, task->tid, 0, 0);
+	return 0;
+}
+
+/*
+ * Who is put aside by the scheduler while he holds somebody holds him for as
+ * long as that lasts. Where we may, we go first for these microseconds.
+ */
+static void hurry(struct hold *hold)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	hold->policy = sched_getscheduler(0);
+	hold->is_first =
+		hold->policy == SCHED_OTHER && sched_setscheduler(0, SCHED_RR, &first) == 0;
+	if (hold->is_first)
+		return;
+	hold->niceness = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, NICENESS_LEAST);
+}
+
+static void take_time(const struct hold *hold)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+
+	if (hold->is_first) {
+		sched_setscheduler(0, hold->policy, &none);
+		return;
+	}
+	setpriority(PRIO_PROCESS, 0, hold->niceness);
+}
+
+static int hold_now(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
+{
+	struct task task;
+	int result;
+
+	task_init(&task, pid, tid);
+	if (seize(hold, &task, error) < 0) {
+		task_clear(&task);
+		return -1;
+	}
+	result = wait_until_it_stands(hold);
+	/* The file is of the thread it was opened for, its number is not. */
+	if (result > 0 && !task_letter(&task)) {
+		hold_end(hold);
+		result = -1;
+	} else if (result < 0) {
+		hold->tid = 0;
+	}
+	task_clear(&task);
+	if (result > 0)
+		return 0;
+	if (result < 0)
+		return error_set(error, "thread %d has ended", (int)tid);
+	return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
+}
+
+int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
+{
+	int result;
+
+	*hold = (struct hold){ .tid = 0 };
+	hurry(hold);
+	result = hold_now(hold, pid, tid, error);
+	if (result < 0)
+		take_time(hold);
+	return result;
+}
+
+int hold_registers(const struct hold *hold, struct registers *registers)
+{
+	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
+	struct iovec out = { dump, sizeof(dump) };
+
+	if (!hold->tid ||
+	    ptrace(PTRACE_GETREGSET, hold->tid, (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
+		return -1;
+	return arch_from_dump(registers, dump, out.iov_len);
+}
+
+uint64_t hold_elapsed(const struct hold *hold)
+{
+	return loop_now_ns() - hold->began_ns;
+}
+
+uint64_t hold_end(struct hold *hold)
+{
+	if (!hold->tid)
+		return 0;
+	restart_leave(&hold->restart, hold->tid);
+	/* It fails for a thread that was killed and does not stand any more. */
+	if (ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal) == 0)
+		hold->tid = 0;
+	uint64_t held_ns = hold_elapsed(hold);
+	take_time(hold);
+	return held_ns;
+}
+
+bool hold_settle(struct hold *hold)
+{
+	int result;
+
+	if (!hold->tid)
+		return true;
+	result = look(hold);
+	if (result > 0)
+		hold_end(hold);
+	else if (result < 0)
+		hold->tid = 0;
+	return !hold->tid;
+}
+
+int hold_probe(pid_t pid)
+{
+	char path[32];
+
+	/* The same question to the kernel, without its effect. */
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES ? EPERM : errno;
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,53 @@
+/*
+ * freezer: the threads that this node holds, at most one at a time, and those
+ * that it could not let go yet.
+ *
+ * A thread that did not come to stand in time stands later, and one that was
+ * killed while it stood is kept from its parent. The caller of the hold has
+ * returned by then, so these late ones are owned here: a timer looks after them
+ * until each is let go. A node that ends lets go of all, as the
+ * kernel detaches a tracer that ends.
+ */
+#ifndef BACKENDS_TRACER_FREEZER_H
+#define BACKENDS_TRACER_FREEZER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct hold;
+struct holds;
+struct loop;
+struct registers;
+struct waits;
+
+/* Borrows the loop for its life; NULL: only holds_settle() looks after them. */
+struct holds *holds_new(struct loop *loop);
+void holds_free(struct holds *holds);
+/*
+ * Threads of processes that are stopped from outside (tracer/tracee.h) are
+ * held by who traces them; waits, borrowed, knows which those are.
+ */
+void holds_set_waits(struct holds *holds, struct waits *waits);
+/*
+ * Holds thread tid of process pid until holds_end(). -1 and a sentence: it is
+ * not held. Of a process with a late thread none is held.
+ */
+int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
+/* Whether we have stopped it anyhow: to hold it costs nothing. */
+bool holds_stands(const struct holds *holds, pid_t tid);
+/* Whether it is traced by us: where it is seen stopped, it only passes by. */
+bool holds_traces(const struct holds *holds, pid_t tid);
+/* The registers of the thread that is held. 0, or -1. */
+int holds_registers(const struct holds *holds, struct registers *registers);
+/* For how long the thread is held so far, in nanoseconds. */
+uint64_t holds_elapsed(const struct holds *holds);
+/* Ends the hold that is begun; returns how long it was, in nanoseconds. */
+uint64_t holds_end(struct holds *holds);
+/* Takes one that could not be let go: a late one, too. */
+void holds_keep(struct holds *holds, struct hold *hold);
+/* Lets go of the late ones that stand; returns how many are left. */
+size_t holds_settle(struct holds *holds);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * ptrace-ops: ptrace(2) for remote and backends/inject/remote-call: registers,
+ * signal mask and memory of a ptrace-stopped thread, resuming and waiting.
+ */
+#ifndef BACKENDS_TRACER_PTRACE_OPS_H
+#define BACKENDS_TRACER_PTRACE_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct arch_dump;
+struct arch_floats;
+
+/* WSTOPSIG() of a syscall-stop, after ptrace_mark_syscalls(). */
+#define SYSCALL_STOP 0x85
+
+/* Each returns 0, or -1 and errno. */
+int ptrace_mark_syscalls(pid_t tid); /* PTRACE_O_TRACESYSGOOD */
+int ptrace_get_registers(pid_t tid, struct arch_dump *dump);
+int ptrace_set_registers(pid_t tid, const struct arch_dump *dump);
+int ptrace_get_floats(pid_t tid, struct arch_floats *floats);
+int ptrace_set_floats(pid_t tid, const struct arch_floats *floats);
+int ptrace_get_mask(pid_t tid, uint64_t *mask);
+int ptrace_set_mask(pid_t tid, uint64_t mask);
+/* Within the page protections of the process. read: number of bytes, or -1. */
+ssize_t ptrace_read_memory(pid_t tid, uint64_t address, void *bytes, size_t length);
+int ptrace_write_memory(pid_t tid, uint64_t address, const void *bytes, size_t length);
+
+/* PTRACE_CONT, with that signal; 0: none. */
+void ptrace_cont(pid_t tid, int signal_number);
+/* PTRACE_SYSCALL: to the next syscall-stop. */
+void ptrace_syscall(pid_t tid, int signal_number);
+/* PTRACE_INTERRUPT; pending where the thread is stopped and resumed afterwards. */
+void ptrace_interrupt(pid_t tid);
+/* Sender, by tgkill(2), of the signal of a signal-delivery-stop; 0: none. */
+pid_t ptrace_signal_sender(pid_t tid);
+/* Waits for the next status. False: none in that time. */
+bool ptrace_wait(pid_t tid, uint64_t nanoseconds, int *status);
+
+#endif

@@ -1,0 +1,249 @@
+#include "backends/tracer/remote-syscall.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "banned.h"
+
+#include "backends/linux/maps.h"
+#include "backends/tracer/ptrace-ops.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define CODE_BYTES ((size_t)8 << 20) /* of one file, and so many times: */
+#define CODE_FILES 8
+#define EVERYTHING (~UINT64_C(0))
+
+/*
+ * Where
+ */
+
+static bool is_complete(const struct arch_places *places)
+{
+	return places->call && places->come_back;
+}
+
+static void look_into(pid_t pid, const struct mapping *mapping, struct arch_places *places)
+{
+	size_t length = mapping->end - mapping->start;
+	struct arch_places found = { .call = 0 };
+
+	if (length > CODE_BYTES)
+		length = CODE_BYTES;
+	uint8_t *code = xmalloc(length);
+	ssize_t got = ptrace_read_memory(pid, mapping->start, code, length);
+	if (got > 0)
+		arch_find_places(code, (size_t)got, mapping->start, !mapping->is_vdso, &found);
+	free(code);
+	if (is_complete(&found) || (mapping->is_vdso && !places->call))
+		*places = found;
+}
+
+/* The C library has both, nearly always; its file is called so everywhere. */
+static bool is_likely(const struct mapping *mapping)
+{
+	const char *name = strrchr(mapping->path, '/');
+
+	return name && (strncmp(name, "/libc.", 6) == 0 || strncmp(name, "/libc-", 6) == 0 ||
+			strncmp(name, "/ld-musl", 8) == 0);
+}
+
+static void look_everywhere(pid_t pid, const struct maps *maps, struct arch_places *places)
+{
+	int left = CODE_FILES;
+
+	for (size_t i = 0; i < maps->count && !is_complete(places); i++)
+		if (is_likely(&maps->mappings[i]))
+			look_into(pid, &maps->mappings[i], places);
+	for (size_t i = 0; i < maps->count && !is_complete(places); i++)
+		if (maps->mappings[i].inode && left-- > 0)
+			look_into(pid, &maps->mappings[i], places);
+	for (size_t i = 0; i < maps->count && !places->call; i++)
+		if (maps->mappings[i].is_vdso)
+			look_into(pid, &maps->mappings[i], places);
+}
+
+int remote_find(pid_t pid, struct arch_places *places, struct error *error)
+{
+	struct maps maps = { .count = 0 };
+
+	*places = (struct arch_places){ .call = 0 };
+	if (maps_read(&maps, pid, 0) < 0)
+		return error_set_errno(error, errno, "pid %d: its maps cannot be read", (int)pid);
+	look_everywhere(pid, &maps, places);
+	arch_measure_floats(places);
+	maps_clear(&maps);
+	if (places->call)
+		return 0;
+	return error_set(error, "pid %d has no place from which the kernel is called", (int)pid);
+}
+
+/*
+ * The call
+ */
+
+static int keep(struct remote *remote, struct error *error)
+{
+	if (ptrace_get_registers(remote->tid, &remote->registers) < 0 ||
+	    ptrace_get_mask(remote->tid, &remote->mask) < 0)
+		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
+				       (int)remote->tid);
+	if (!arch_is_known(&remote->registers))
+		return error_set(error, "thread %d runs a program of another kind of processor",
+				 (int)remote->tid);
+	return 0;
+}
+
+static int put_frame(const struct remote *remote, const struct arch_frame *frame)
+{
+	return ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length);
+}
+
+/* The long one first: a short one fits below more stacks, but is one-way. */
+static int make_frame(struct remote *remote, struct arch_frame *frame,
+		      const struct arch_places *places, const struct arch_action *action)
+{
+	struct arch_floats *floats = xmalloc(sizeof(*floats));
+	int result = -1;
+
+	if (ptrace_get_floats(remote->tid, floats) == 0) {
+		arch_make_frame(frame, &remote->registers, floats, remote->mask, places, action);
+		result = put_frame(remote, frame);
+	}
+	if (result < 0) {
+		arch_make_frame(frame, &remote->registers, NULL, remote->mask, places, action);
+		result = put_frame(remote, frame);
+	}
+	free(floats);
+	return result;
+}
+
+/*
+ * From the moment when the registers are set the thread would come back by
+ * itself, to the mask it has now.
+ */
+static int start(struct remote *remote, const struct arch_frame *frame,
+		 const struct arch_places *places)
+{
+	struct arch_dump registers = remote->registers;
+	struct arch_call call;
+
+	arch_make_action(&call, frame, SIGTRAP);
+	arch_set_syscall(&registers, frame, places, &call);
+	if (ptrace_set_registers(remote->tid, &registers) < 0)
+		return -1;
+	if (ptrace_set_mask(remote->tid, EVERYTHING) < 0) {
+		int number = errno;
+		ptrace_set_registers(remote->tid, &remote->registers);
+		errno = number;
+		return -1;
+	}
+	remote->place = frame->old;
+	remote->phase = REMOTE_ENTERS;
+	ptrace_syscall(remote->tid, 0);
+	return 0;
+}
+
+int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *places,
+		 const struct arch_action *action, struct error *error)
+{
+	struct arch_frame *frame;
+	int result = 0;
+
+	*remote = (struct remote){ .tid = tid };
+	if (keep(remote, error) < 0)
+		return -1;
+	frame = xcalloc(1, sizeof(*frame));
+	if (make_frame(remote, frame, places, action) < 0)
+		result = error_set_errno(error, errno,
+					 "thread %d: below its stack there is no room", (int)tid);
+	else if (start(remote, frame, places) < 0)
+		result = error_set_errno(error, errno, "thread %d: its registers cannot be set",
+					 (int)tid);
+	free(frame);
+	return result;
+}
+
+static void take_result(struct remote *remote)
+{
+	struct arch_dump registers;
+
+	remote->result = -EIO;
+	if (ptrace_get_registers(remote->tid, &registers) == 0)
+		remote->result = arch_result(&registers);
+	if (remote->result == 0 && ptrace_read_memory(remote->tid, remote->place, &remote->old,
+						      sizeof(remote->old)) != sizeof(remote->old))
+		remote->result = -EFAULT;
+}
+
+/*
+ * Interrupted first: a system call to be begun again is, from its own
+ * registers, also when nobody lets it go on. The registers last: until then
+ * the thread puts its mask back itself.
+ */
+static void leave(struct remote *remote)
+{
+	ptrace_interrupt(remote->tid);
+	ptrace_set_mask(remote->tid, remote->mask);
+	ptrace_set_registers(remote->tid, &remote->registers);
+	remote->phase = REMOTE_SETTLES;
+	ptrace_cont(remote->tid, 0);
+}
+
+/*
+ * All its signals are blocked but SIGSTOP, which is let through: the thread
+ * takes part in the stop of its process as soon as it is back.
+ */
+static bool on_stop(struct remote *remote, int status)
+{
+	int event = status >> 16;
+	int number = WSTOPSIG(status);
+
+	if (remote->phase == REMOTE_SETTLES) {
+		if (event == PTRACE_EVENT_STOP)
+			return true;
+		ptrace_interrupt(remote->tid);
+		if (event || number == SIGTRAP)
+			number = 0;
+		ptrace_cont(remote->tid, number);
+		return false;
+	}
+	if (event || number != SYSCALL_STOP) {
+		ptrace_syscall(remote->tid, event ? 0 : number);
+		return false;
+	}
+	if (remote->phase == REMOTE_ENTERS) {
+		remote->phase = REMOTE_LEAVES;
+		ptrace_syscall(remote->tid, 0);
+		return false;
+	}
+	take_result(remote);
+	leave(remote);
+	return false;
+}
+
+bool remote_changed(struct remote *remote, int status)
+{
+	/* By another thread it has become another program. */
+	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXEC) {
+		remote->result = -ESRCH;
+		remote->phase = REMOTE_IDLE;
+		return true;
+	}
+	if (!on_stop(remote, status))
+		return false;
+	remote->phase = REMOTE_IDLE;
+	return true;
+}
+
+int remote_result(const struct remote *remote, struct arch_action *old, struct error *error)
+{
+	if (remote->result < 0)
+		return error_set_errno(error, (int)-remote->result,
+				       "thread %d does not ignore SIGTRAP as it was told",
+				       (int)remote->tid);
+	*old = remote->old;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * stop-wait: waiting for a thread that we trace to stand, without taking the
+ * processor from it: who looks again and again, or sleeps for too short a
+ * time, keeps a thread that shares his processor from getting there.
+ *
+ * SIGCHLD wakes. It may go to another thread of ours, so it is not relied
+ * upon: a sleep ends by itself, too. And it may be one for others (wait-status.h):
+ * it is sent anew at the end.
+ */
+#ifndef BACKENDS_TRACER_STOP_WAIT_H
+#define BACKENDS_TRACER_STOP_WAIT_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct nap {
+	sigset_t before;
+	long nanoseconds; /* of the next sleep at most */
+	bool was_woken;
+};
+
+/* Before the first look: from then on no signal is missed. */
+void nap_begin(struct nap *nap);
+/* After each look that has found nothing. */
+void nap_sleep(struct nap *nap);
+void nap_end(struct nap *nap);
+
+#endif

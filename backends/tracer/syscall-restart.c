@@ -1,0 +1,475 @@
+#include "backends/tracer/syscall-restart.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/linux/task-syscall.h"
+#include "backends/linux/task.h"
+#include "backends/tracer/arch.h"
+#include "backends/tracer/ptrace-ops.h"
+#include "base/array.h"
+#include "base/loop.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define MILLISECOND_NS UINT64_C(1000000)
+#define FILE_BYTES 4096
+#define SECONDS_MOST (INT64_MAX / (int64_t)SECOND_NS / 4)
+#define RING_HAS_ARGUMENT UINT64_C(8) /* IORING_ENTER_EXT_ARG */
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_io_uring_enter
+#define SYS_io_uring_enter 426
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+/* How a call is told for how long to wait. */
+enum limit {
+	LIMIT_NONE,
+	LIMIT_MILLISECONDS, /* an int in a register; less than 0: none */
+	LIMIT_TIMESPEC,	    /* a pointer to one; NULL: none */
+	LIMIT_OF_INPUT,	    /* the socket's SO_RCVTIMEO */
+	LIMIT_OF_OUTPUT,    /* SO_SNDTIMEO */
+	LIMIT_OF_RING,	    /* somewhere in what the argument points to */
+};
+
+struct call {
+	long number;
+	enum limit limit;
+	int argument; /* that has the limit, or the flags of a ring */
+	const char *name;
+};
+
+/*
+ * The calls that a stop ends with EINTR and that have done nothing by then
+ * (Linux 6.18; fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c,
+ * io_uring/, sock_intr_errno()). Not among them: close(2), after which the
+ * descriptor is gone, and ioctl(2), of which each driver has its own.
+ */
+static const struct call calls[] = {
+#ifdef SYS_epoll_wait
+	{ SYS_epoll_wait, LIMIT_MILLISECONDS, 3, "epoll_wait" },
+#endif
+	{ SYS_epoll_pwait, LIMIT_MILLISECONDS, 3, "epoll_pwait" },
+	{ SYS_epoll_pwait2, LIMIT_TIMESPEC, 3, "epoll_pwait2" },
+	{ SYS_rt_sigtimedwait, LIMIT_TIMESPEC, 2, "rt_sigtimedwait" },
+	{ SYS_semop, LIMIT_NONE, 0, "semop" },
+	{ SYS_semtimedop, LIMIT_TIMESPEC, 3, "semtimedop" },
+	{ SYS_io_getevents, LIMIT_TIMESPEC, 4, "io_getevents" },
+	{ SYS_io_uring_enter, LIMIT_OF_RING, 3, "io_uring_enter" },
+	{ SYS_read, LIMIT_OF_INPUT, 0, "read" },
+	{ SYS_readv, LIMIT_OF_INPUT, 0, "readv" },
+	{ SYS_recvfrom, LIMIT_OF_INPUT, 0, "recvfrom" },
+	{ SYS_recvmsg, LIMIT_OF_INPUT, 0, "recvmsg" },
+	{ SYS_recvmmsg, LIMIT_OF_INPUT, 0, "recvmmsg" },
+	{ SYS_accept, LIMIT_OF_INPUT, 0, "accept" },
+	{ SYS_accept4, LIMIT_OF_INPUT, 0, "accept4" },
+	{ SYS_connect, LIMIT_OF_OUTPUT, 0, "connect" },
+	{ SYS_write, LIMIT_OF_OUTPUT, 0, "write" },
+	{ SYS_writev, LIMIT_OF_OUTPUT, 0, "writev" },
+	{ SYS_sendto, LIMIT_OF_OUTPUT, 0, "sendto" },
+	{ SYS_sendmsg, LIMIT_OF_OUTPUT, 0, "sendmsg" },
+	{ SYS_sendmmsg, LIMIT_OF_OUTPUT, 0, "sendmmsg" },
+};
+
+static const struct call *find_call(long number)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(calls); i++)
+		if (calls[i].number == number)
+			return &calls[i];
+	return NULL;
+}
+
+/* A text of /proc/PID/task/TID; false: it cannot be read. */
+static bool read_text(pid_t pid, pid_t tid, const char *name, char text[FILE_BYTES])
+{
+	char path[64];
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	got = fread(text, 1, FILE_BYTES - 1, file);
+	fclose(file);
+	text[got] = '\0';
+	return got > 0;
+}
+
+/*
+ * Limits
+ */
+
+/* Whether a socket has a time-out; what is no socket has none. */
+static bool has_socket_limit(pid_t pid, int fd, int option)
+{
+	struct timeval limit = { .tv_sec = 0 };
+	socklen_t length = sizeof(limit);
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+
+	if (copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit, &length) < 0)
+		limit = (struct timeval){ .tv_sec = 0 };
+	if (copy >= 0)
+		close(copy);
+	if (process >= 0)
+		close(process);
+	return limit.tv_sec > 0 || limit.tv_usec > 0;
+}
+
+static enum restart_harm harm_of(pid_t pid, const struct call *call, const uint64_t *arguments)
+{
+	bool is_limited = false;
+
+	switch (call->limit) {
+	case LIMIT_NONE:
+	case LIMIT_MILLISECONDS:
+		return RESTART_REST;
+	case LIMIT_TIMESPEC:
+		return arguments[call->argument] ? RESTART_ANEW : RESTART_REST;
+	case LIMIT_OF_INPUT:
+		is_limited = has_socket_limit(pid, (int)arguments[0], SO_RCVTIMEO);
+		break;
+	case LIMIT_OF_OUTPUT:
+		is_limited = has_socket_limit(pid, (int)arguments[0], SO_SNDTIMEO);
+		break;
+	case LIMIT_OF_RING:
+		return arguments[call->argument] & RING_HAS_ARGUMENT ? RESTART_ANEW : RESTART_REST;
+	}
+	/* Without a limit the kernel itself begins it again. */
+	return is_limited ? RESTART_ANEW : RESTART_NONE;
+}
+
+enum restart_harm restart_harm(pid_t pid, pid_t tid)
+{
+	struct task_syscall now;
+	const struct call *call;
+
+	task_syscall_read(&now, pid, tid);
+	call = find_call(now.number);
+	return call ? harm_of(pid, call, now.arguments) : RESTART_NONE;
+}
+
+const char *restart_anew(pid_t pid, pid_t tid)
+{
+	struct task_syscall now;
+	const struct call *call;
+
+	task_syscall_read(&now, pid, tid);
+	call = find_call(now.number);
+	return call && harm_of(pid, call, now.arguments) == RESTART_ANEW ? call->name : NULL;
+}
+
+/* Reads the limit of a thread that stands. False: it has none that counts. */
+static bool read_limit(pid_t tid, const struct call *call, const uint64_t *arguments,
+		       uint64_t *nanoseconds)
+{
+	int milliseconds = (int)arguments[call->argument];
+	int64_t time[2];
+
+	if (call->limit == LIMIT_MILLISECONDS && milliseconds >= 0) {
+		*nanoseconds = (uint64_t)milliseconds * MILLISECOND_NS;
+		return true;
+	}
+	if (call->limit != LIMIT_TIMESPEC || !arguments[call->argument] ||
+	    ptrace_read_memory(tid, arguments[call->argument], time, sizeof(time)) !=
+		    sizeof(time) ||
+	    time[0] < 0 || time[0] > SECONDS_MOST || time[1] < 0 || time[1] >= (int64_t)SECOND_NS)
+		return false;
+	*nanoseconds = (uint64_t)time[0] * SECOND_NS + (uint64_t)time[1];
+	return true;
+}
+
+/*
+ * Since when
+ */
+
+/* By the clock of that processor's queue (rq_clock_task()). */
+static bool read_clock(pid_t pid, pid_t tid, uint64_t *clock_ns)
+{
+	static const char key[] = "\nse.exec_start";
+	char text[FILE_BYTES];
+	char *found, *end;
+	uint64_t milliseconds;
+
+	if (!read_text(pid, tid, "sched", text))
+		return false;
+	found = strstr(text, key);
+	found = found ? strchr(found, ':') : NULL;
+	if (!found)
+		return false;
+	milliseconds = strtoull(found + 1, &end, 10);
+	if (*end != '.')
+		return false;
+	*clock_ns = milliseconds * MILLISECOND_NS + strtoull(end + 1, NULL, 10);
+	return true;
+}
+
+/* The processor that the thread was last on (proc_pid_stat(5)); -1: unknown. */
+static int read_processor(pid_t pid, pid_t tid)
+{
+	char text[FILE_BYTES];
+	char *place;
+
+	if (!read_text(pid, tid, "stat", text))
+		return -1;
+	place = strrchr(text, ')');
+	for (int field = 2; place && field < 39; field++)
+		place = strchr(place + 1, ' ');
+	return place ? (int)strtol(place, NULL, 10) : -1;
+}
+
+/*
+ * What loop_now_ns() says less what that processor's clock does. Each has its
+ * own: time that a hypervisor stole does not count. We go there to read it.
+ */
+static bool read_offset(int processor, int64_t *offset)
+{
+	cpu_set_t before, there;
+	uint64_t clock_ns;
+	bool is_known;
+
+	if (processor < 0 || processor >= CPU_SETSIZE ||
+	    sched_getaffinity(0, sizeof(before), &before) < 0)
+		return false;
+	CPU_ZERO(&there);
+	CPU_SET(processor, &there);
+	if (sched_setaffinity(0, sizeof(there), &there) < 0)
+		return false;
+	sched_yield();
+	is_known = read_clock(getpid(), getpid(), &clock_ns);
+	*offset = (int64_t)loop_now_ns() - (int64_t)clock_ns;
+	sched_setaffinity(0, sizeof(before), &before);
+	return is_known;
+}
+
+void restart_note(struct restart *restart, pid_t pid, pid_t tid)
+{
+	struct task_syscall now;
+	const struct call *call;
+
+	task_syscall_read(&now, pid, tid);
+	restart->number = now.number;
+	restart->slept_ns = 0;
+	call = find_call(restart->number);
+	if (!call || (call->limit != LIMIT_MILLISECONDS && call->limit != LIMIT_TIMESPEC))
+		return;
+	restart->processor = read_processor(pid, tid);
+	if (!read_clock(pid, tid, &restart->slept_ns))
+		restart->slept_ns = 0;
+}
+
+/* For how long it had slept when it was stopped. */
+static bool read_slept(const struct restart *restart, pid_t pid, pid_t tid, uint64_t *slept_ns)
+{
+	int processor = read_processor(pid, tid);
+	int64_t offset, before_offset;
+	uint64_t now;
+
+	if (!restart->slept_ns || processor < 0 || restart->processor < 0 ||
+	    !read_clock(pid, tid, &now))
+		return false;
+	if (processor != restart->processor) {
+		if (!read_offset(processor, &offset) ||
+		    !read_offset(restart->processor, &before_offset))
+			return false;
+		now += (uint64_t)(offset - before_offset);
+	}
+	*slept_ns = now > restart->slept_ns && now - restart->slept_ns < INT64_MAX
+			    ? now - restart->slept_ns
+			    : 0;
+	return true;
+}
+
+/*
+ * Stops
+ */
+
+/* Lends the call that was interrupted, or is to begin again; else NULL. */
+static const struct call *look(pid_t tid, struct arch_dump *dump,
+			       uint64_t arguments[ARCH_ARGUMENTS])
+{
+	if (ptrace_get_registers(tid, dump) < 0 || !arch_is_known(dump) ||
+	    !arch_was_interrupted(dump))
+		return NULL;
+	return find_call(arch_current_call(dump, arguments));
+}
+
+static void count(struct restart *restart, pid_t pid, pid_t tid, const struct call *call,
+		  const uint64_t *arguments)
+{
+	uint64_t now = loop_now_ns();
+	uint64_t limit_ns, slept_ns;
+
+	restart->is_counted = call->number == restart->number &&
+			      read_limit(tid, call, arguments, &limit_ns) &&
+			      read_slept(restart, pid, tid, &slept_ns);
+	if (restart->is_counted)
+		restart->until_ns = now + limit_ns - (slept_ns < now ? slept_ns : now);
+}
+
+/* It was stopped on its way back to the call that is to begin again. */
+static bool is_on_its_way(const struct restart *restart, pid_t tid)
+{
+	struct arch_dump dump;
+
+	return restart->is_due && ptrace_get_registers(tid, &dump) == 0 && arch_is_known(&dump) &&
+	       arch_is_before_call(&dump, restart->instruction) &&
+	       arch_below_stack(&dump) == restart->stack;
+}
+
+static bool is_same(const struct restart *restart, const struct arch_dump *dump)
+{
+	return restart->instruction == arch_instruction(dump) &&
+	       restart->stack == arch_below_stack(dump);
+}
+
+static bool is_job_control(int signal_number)
+{
+	return signal_number == SIGSTOP || signal_number == SIGTSTP || signal_number == SIGTTIN ||
+	       signal_number == SIGTTOU || signal_number == SIGCONT;
+}
+
+void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_number)
+{
+	uint64_t arguments[ARCH_ARGUMENTS];
+	struct arch_dump dump;
+	const struct call *call;
+
+	if (is_job_control(signal_number) || is_on_its_way(restart, tid))
+		return;
+	call = look(tid, &dump, arguments);
+	if (!call) {
+		restart->is_counted = false;
+		return;
+	}
+	if (!restart->is_counted || !restart->is_same || !is_same(restart, &dump))
+		count(restart, pid, tid, call, arguments);
+	restart->is_same = true;
+	restart->instruction = arch_instruction(&dump);
+	restart->stack = arch_below_stack(&dump);
+	arch_begin_again(&dump);
+	ptrace_set_registers(tid, &dump);
+}
+
+static uint64_t left_of(const struct restart *restart)
+{
+	uint64_t now = loop_now_ns();
+
+	return restart->until_ns > now ? restart->until_ns - now : 0;
+}
+
+/* Never less than what is left: a time-out is never early. */
+static uint64_t left_milliseconds(const struct restart *restart)
+{
+	return (left_of(restart) + MILLISECOND_NS - 1) / MILLISECOND_NS;
+}
+
+bool restart_go(struct restart *restart, pid_t tid)
+{
+	uint64_t arguments[ARCH_ARGUMENTS];
+	struct arch_dump dump;
+
+	restart->number = -1;
+	restart->slept_ns = 0;
+	if (restart->is_changed || is_on_its_way(restart, tid))
+		return true;
+	restart->is_due = restart->is_counted && look(tid, &dump, arguments);
+	if (!restart->is_due)
+		restart->is_counted = false;
+	return restart->is_due;
+}
+
+void restart_leave(struct restart *restart, pid_t tid)
+{
+	uint64_t arguments[ARCH_ARGUMENTS];
+	struct arch_dump dump;
+	const struct call *call;
+
+	if (!restart->is_counted)
+		return;
+	call = look(tid, &dump, arguments);
+	if (!call || call->limit != LIMIT_MILLISECONDS)
+		return;
+	arch_set_argument(&dump, call->argument, left_milliseconds(restart));
+	ptrace_set_registers(tid, &dump);
+}
+
+/*
+ * At calls
+ */
+
+/* The thread is about to call the kernel again with what is left. */
+static void change(struct restart *restart, pid_t tid, struct arch_dump *dump,
+		   const struct call *call, const uint64_t *arguments)
+{
+	uint64_t left = left_of(restart);
+	int64_t time[2] = { (int64_t)(left / SECOND_NS), (int64_t)(left % SECOND_NS) };
+	uint64_t value = left_milliseconds(restart);
+
+	if (call->limit == LIMIT_TIMESPEC) {
+		value = arch_below_stack(dump) - sizeof(time);
+		if (ptrace_write_memory(tid, value, time, sizeof(time)) < 0)
+			return;
+	}
+	restart->argument = arguments[call->argument];
+	arch_set_argument(dump, call->argument, value);
+	restart->is_changed = ptrace_set_registers(tid, dump) == 0;
+}
+
+static bool on_entry(struct restart *restart, pid_t tid)
+{
+	uint64_t arguments[ARCH_ARGUMENTS];
+	struct arch_dump dump;
+	const struct call *call;
+
+	restart->is_due = false;
+	if (ptrace_get_registers(tid, &dump) < 0)
+		return false;
+	call = find_call(arch_current_call(&dump, arguments));
+	/* A handler of the program's that runs first ends the wait. */
+	if (call && is_same(restart, &dump))
+		change(restart, tid, &dump, call, arguments);
+	return restart->is_changed;
+}
+
+bool restart_at_call(struct restart *restart, pid_t tid)
+{
+	uint64_t arguments[ARCH_ARGUMENTS];
+	struct arch_dump dump;
+	const struct call *call;
+
+	if (restart->is_due)
+		return on_entry(restart, tid);
+	if (!restart->is_changed || ptrace_get_registers(tid, &dump) < 0)
+		return false;
+	call = find_call(arch_current_call(&dump, arguments));
+	restart->is_changed = false;
+	restart->is_same = arch_was_interrupted(&dump);
+	/* This stop has taken the interrupt with it: EINTR would get through */
+	if (restart->is_same)
+		ptrace_interrupt(tid);
+	else
+		restart->is_counted = false;
+	if (call) {
+		arch_set_argument(&dump, call->argument, restart->argument);
+		ptrace_set_registers(tid, &dump);
+	}
+	return false;
+}

@@ -1,0 +1,398 @@
+/*
+ * tracee-disposition: the disposition of SIGTRAP in a process with watches.
+ *
+ * MARK in the mask of the action tells the node's SIG_IGN from the program's;
+ * the kernel does not use the mask of an ignored signal. So the node knows when
+ * the program has set another action since, and when a node that was killed has
+ * left SIG_IGN behind.
+ */
+#include "backends/tracer/tracee-private.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+#include "backends/tracer/attachable.h"
+#include "backends/tracer/wait-status.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/loop.h"
+
+/* Without SIGKILL's and SIGSTOP's bits (8, 18), which the kernel clears. */
+#define MARK UINT64_C(0x70726f6265700069)
+#define DEFAULT UINT64_C(0)
+#define IGNORE UINT64_C(1)
+/* A thread that runs may wait long for a processor, on a busy machine. */
+#define CALL_NS 1000000000u
+#define SETTLE_NS 500000000u
+/* Others of the loop have their turn before a thread is awaited again. */
+#define HOPELESS_SECONDS 0.1
+
+/* A debug exception that is forced sets IGNORE to DEFAULT (signal.c). */
+static bool is_ours(const struct arch_action *action)
+{
+	return (action->handler == IGNORE || action->handler == DEFAULT) && action->mask == MARK;
+}
+
+/*
+ * One call
+ */
+
+/* A program that has just begun may lack its C library. */
+static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
+{
+	if (tracee->places.call && tracee->places.come_back)
+		return 0;
+	return remote_find(tid, &tracee->places, error);
+}
+
+static int wait_for_call(struct thread *thread, struct error *error)
+{
+	struct tracee *tracee = thread->tracee;
+	int status;
+
+	do {
+		tracee_pass(tracee, "calling");
+		if (tracee->calls.is_late ||
+		    !waits_one(tracee->waits, thread->tid, CALL_NS, &status)) {
+			thread->state = TRACEE_IN_CALL;
+			tracee->hopeless = loop_now() + HOPELESS_SECONDS;
+			return error_set(error, "thread %d does not come back from the kernel",
+					 (int)thread->tid);
+		}
+		thread_note_signal(thread, status);
+	} while (!remote_changed(thread->remote, status));
+	if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP)
+		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
+	else
+		waits_return(tracee->waits, thread->tid, status);
+	return 0;
+}
+
+/* The thread is stopped; *old becomes the action before. */
+static int call(struct thread *thread, enum call_aim aim, const struct arch_action *action,
+		struct arch_action *old, struct error *error)
+{
+	struct tracee *tracee = thread->tracee;
+	int result;
+
+	thread->aim = aim;
+	if (find_places(tracee, thread->tid, error) < 0)
+		return -1;
+	thread->remote = xcalloc(1, sizeof(*thread->remote));
+	tracee->counts.remote_calls++;
+	result = remote_begin(thread->remote, thread->tid, &tracee->places, action, error);
+	if (result == 0) {
+		if (wait_for_call(thread, error) < 0)
+			return -1;
+		result = remote_result(thread->remote, old, error);
+	}
+	free(thread->remote);
+	thread->remote = NULL;
+	return result;
+}
+
+static bool is_handler(const struct arch_action *action)
+{
+	return action->handler != DEFAULT && action->handler != IGNORE;
+}
+
+static void give_back(struct thread *thread, const struct arch_action *action)
+{
+	struct arch_action old;
+
+	call(thread, CALL_GIVES_BACK, action, &old, NULL);
+}
+
+/*
+ * The call has succeeded, in time or late. What the program has set since
+ * stays, and a handler that it has is not taken from it.
+ */
+static void take_result(struct thread *thread, const struct arch_action *old)
+{
+	struct tracee *tracee = thread->tracee;
+
+	switch (thread->aim) {
+	case CALL_IGNORES:
+		if (is_handler(old) && !is_ours(old)) {
+			give_back(thread, old);
+			return;
+		}
+		tracee->old = is_ours(old) ? (struct arch_action){ DEFAULT } : *old;
+		tracee->disposition = DISPOSITION_IGNORED;
+		return;
+	case CALL_IGNORES_AGAIN:
+		if (!is_handler(old))
+			return;
+		give_back(thread, old);
+		break;
+	case CALL_PUTS_BACK:
+		if (!is_ours(old))
+			give_back(thread, old);
+		break;
+	case CALL_GIVES_BACK:
+		break;
+	}
+	if (thread->is_child)
+		thread->is_sigtrap_ignored = false;
+	else
+		tracee->disposition = DISPOSITION_ITS_OWN;
+}
+
+bool thread_finish_call(struct thread *thread)
+{
+	struct arch_action old;
+	int result = remote_result(thread->remote, &old, NULL);
+
+	free(thread->remote);
+	thread->remote = NULL;
+	thread->state = TRACEE_RUNNING;
+	if (result == 0)
+		take_result(thread, &old);
+	return thread->state != TRACEE_IN_CALL;
+}
+
+/*
+ * Ignoring
+ */
+
+static bool is_hopeless(const struct tracee *tracee)
+{
+	return loop_now() < tracee->hopeless;
+}
+
+static bool settle(struct thread *thread)
+{
+	if (thread_settle(thread, SETTLE_NS))
+		return true;
+	thread->tracee->hopeless = loop_now() + HOPELESS_SECONDS;
+	return false;
+}
+
+/* A thread that is stopped already costs no stop. */
+static struct thread *find_standing(struct tracee *tracee)
+{
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state == TRACEE_STOPPED)
+			return tracee->threads[i];
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		if (tracee->threads[i]->state == TRACEE_INTERRUPTED && !is_hopeless(tracee) &&
+		    settle(tracee->threads[i]))
+			return tracee->threads[i];
+	return NULL;
+}
+
+static int replace(struct thread *thread, struct error *error)
+{
+	struct tracee *tracee = thread->tracee;
+	const struct arch_action ours = { IGNORE, 0, 0, MARK };
+	struct arch_action old;
+
+	if (call(thread, CALL_IGNORES, &ours, &old, error) < 0)
+		return -1;
+	take_result(thread, &old);
+	if (tracee->disposition != DISPOSITION_IGNORED)
+		return error_set(
+			error,
+			"pid %d has a handler for the signal SIGTRAP, which watches make use of",
+			(int)tracee->pid);
+	tracee_pass(tracee, "ignored");
+	return 0;
+}
+
+void thread_ignore_again(struct thread *thread)
+{
+	const struct arch_action ours = { IGNORE, 0, 0, MARK };
+	struct arch_action old;
+
+	thread->forced = FORCED_NOT;
+	if (thread->tracee->disposition == DISPOSITION_IGNORED &&
+	    call(thread, CALL_IGNORES_AGAIN, &ours, &old, NULL) == 0)
+		take_result(thread, &old);
+}
+
+/* Resumes a thread that was stopped for this alone. */
+static void unsettle(struct thread *thread)
+{
+	if (thread->state != TRACEE_STOPPED)
+		return;
+	if (!thread->is_stop_due) {
+		thread_release(thread);
+		return;
+	}
+	/* Its stop was somebody's, who is still to be told. */
+	thread->state = TRACEE_RUNNING;
+	waits_return(thread->tracee->waits, thread->tid,
+		     PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f);
+}
+
+static int stop_and_replace(struct thread *thread, struct error *error)
+{
+	int result;
+
+	if (!settle(thread))
+		return error_set(error, "thread %d did not come to stand within 0.5 s",
+				 (int)thread->tid);
+	result = replace(thread, error);
+	unsettle(thread);
+	return result;
+}
+
+static bool may_stand(const struct thread *thread)
+{
+	return (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING) &&
+	       !thread->own_trap && !thread_is_stuck(thread);
+}
+
+/* The one whose system call suffers least from a stop. */
+static struct thread *find_runner(struct tracee *tracee, struct thread *preferred)
+{
+	struct thread *found = may_stand(preferred) ? preferred : NULL;
+	enum restart_harm least = found ? restart_harm(tracee->pid, found->tid) : RESTART_NONE;
+
+	for (size_t i = 0; i < tracee->thread_count; i++) {
+		struct thread *thread = tracee->threads[i];
+		enum restart_harm harm;
+		if (found && least == RESTART_NONE)
+			break;
+		if (thread == preferred || !may_stand(thread))
+			continue;
+		harm = restart_harm(tracee->pid, thread->tid);
+		if (found && harm >= least)
+			continue;
+		found = thread;
+		least = harm;
+	}
+	return found;
+}
+
+static int stop_any(struct tracee *tracee, struct thread *preferred, struct error *error)
+{
+	struct thread *thread;
+
+	if (is_hopeless(tracee))
+		return error_set(error, "no thread of pid %d comes to stand just now",
+				 (int)tracee->pid);
+	thread = find_runner(tracee, preferred);
+	if (thread)
+		return stop_and_replace(thread, error);
+	tracee->hopeless = loop_now() + HOPELESS_SECONDS;
+	return error_set(error,
+			 "no thread of pid %d can be stopped: each ends, or sleeps uninterruptibly "
+			 "(state D)",
+			 (int)tracee->pid);
+}
+
+int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error *error)
+{
+	struct thread *thread;
+	int result;
+
+	/* It reads files, for which no thread is to be stopped. */
+	if (find_places(tracee, tracee->pid, error) < 0)
+		return -1;
+	thread = find_standing(tracee);
+	if (!thread)
+		return stop_any(tracee, preferred, error);
+	result = replace(thread, error);
+	/* stopped() is called when the late remote call has returned. */
+	if (thread->state == TRACEE_IN_CALL)
+		thread->is_stop_due = true;
+	return result;
+}
+
+/*
+ * Putting back
+ */
+
+static bool is_to_put_back(const struct thread *thread)
+{
+	if (thread->is_child)
+		return thread->is_sigtrap_ignored;
+	return thread->tracee->disposition == DISPOSITION_IGNORED;
+}
+
+void thread_put_back(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	struct arch_action old;
+
+	if (!is_to_put_back(thread) || call(thread, CALL_PUTS_BACK, &tracee->old, &old, NULL) < 0)
+		return;
+	take_result(thread, &old);
+	tracee_pass(tracee, "put back");
+}
+
+/* A new program inherits that a signal is ignored, and nothing else. */
+void thread_put_back_execed(struct thread *thread)
+{
+	struct tracee *tracee = thread->tracee;
+	const struct arch_action initial = { .handler = DEFAULT };
+	struct arch_action old;
+
+	if (tracee->disposition != DISPOSITION_IGNORED)
+		return;
+	if (tracee->old.handler != IGNORE &&
+	    call(thread, CALL_GIVES_BACK, &initial, &old, NULL) < 0)
+		return;
+	tracee->disposition = DISPOSITION_ITS_OWN;
+}
+
+/*
+ * The program's own
+ */
+
+/* Whether it would have died of a SIGTRAP, had we not been there. */
+static bool would_die(const struct tracee *tracee)
+{
+	int64_t ignored = 0;
+
+	if (tracee->disposition != DISPOSITION_IGNORED || tracee->old.handler != DEFAULT)
+		return false;
+	attachable_status(tracee->pid, "SigIgn", 16, &ignored);
+	return ignored >> (SIGTRAP - 1) & 1;
+}
+
+/*
+ * The thread is stopped, own_trap has the signal: puts the disposition back and
+ * sends SIGTRAP again; at its arrival the siginfo is replaced by own_trap.
+ */
+void thread_send_own_trap(struct thread *thread)
+{
+	thread_put_back(thread);
+	if (thread->state != TRACEE_STOPPED)
+		return;
+	syscall(SYS_tgkill, thread->tracee->pid, thread->tid, SIGTRAP);
+	thread_release(thread);
+}
+
+static bool is_sent_again(const struct thread *thread, const siginfo_t *info)
+{
+	return thread->own_trap && info->si_code == SI_TKILL && info->si_pid == getpid();
+}
+
+void thread_take_own_trap(struct thread *thread, siginfo_t *info)
+{
+	struct tracee *tracee = thread->tracee;
+
+	if (is_sent_again(thread, info)) {
+		ptrace(PTRACE_SETSIGINFO, thread->tid, 0, thread->own_trap);
+		free(thread->own_trap);
+		thread->own_trap = NULL;
+		thread_go(thread, SIGTRAP);
+		return;
+	}
+	if (thread->own_trap || !would_die(tracee)) {
+		thread_go(thread, SIGTRAP);
+		return;
+	}
+	for (size_t i = 0; i < tracee->thread_count; i++)
+		slots_clear(&tracee->threads[i]->slots);
+	thread->own_trap = xmalloc(sizeof(*info));
+	*thread->own_trap = *info;
+	thread_interrupt(thread);
+	thread_go(thread, 0);
+}
