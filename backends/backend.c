@@ -2,10 +2,8 @@
 
 #include <jansson.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "banned.h"
-#include "base/error.h"
 #include "protocol/message.h"
 
 /* By request, then by enum backend_kind. */
@@ -53,13 +51,6 @@ bool request_clears_breakpoints(const struct message *request)
 	return json_is_array(list) && json_array_size(list) == 0;
 }
 
-bool reason_set(struct reason *reason, const char *why, const char *fix)
-{
-	snprintf(reason->why, sizeof(reason->why), "%s", why);
-	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
-	return false;
-}
-
 bool reason_refuse(struct reason *reason, enum capability capability)
 {
 	if (capability < CAPABILITY_NO_FIRST)
@@ -72,9 +63,4 @@ bool reason_is_running(struct reason *reason)
 {
 	return reason_set(reason, "It runs: nothing has stopped it yet.",
 			  "Pause it, or wait for a breakpoint.");
-}
-
-int reason_explain(const struct reason *reason, struct error *error)
-{
-	return error_set(error, "%s%s%s", reason->why, reason->fix[0] ? " " : "", reason->fix);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/reason.h"
 #include "protocol/request-kind.h"
 
 struct debugger;
@@ -23,16 +24,6 @@ struct process_sample;
 struct stack_table;
 struct target;
 
-/* Why a connection cannot do something, and what would help ("" nothing). */
-struct reason {
-	char why[256];
-	char fix[256];
-};
-
-/* Both as sentences. Always returns -1. */
-int reason_explain(const struct reason *reason, struct error *error);
-/* Always returns false. */
-bool reason_set(struct reason *reason, const char *why, const char *fix);
 /* That no thread has stopped. Always returns false. */
 bool reason_is_running(struct reason *reason);
 

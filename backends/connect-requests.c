@@ -99,8 +99,8 @@ static const struct process *find_standin(struct node *node, const struct target
 static int describe_new(struct node *node, const struct target *target, pid_t owner, int64_t rank,
 			struct process *process, struct error *error)
 {
-	bool is_here = owner > 0 &&
-		       discover_one(process, node_procfs(node), node_connections(node), owner);
+	struct environment_reader reader = connections_environment_reader(node_connections(node));
+	bool is_here = owner > 0 && discover_one(process, node_procfs(node), &reader, owner);
 
 	/* At a port, what runs no Python is a tunnel's end. */
 	if (!is_here && target->host) {

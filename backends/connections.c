@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "banned.h"
-#include "backends/discover/environment.h"
 #include "backends/node.h"
 #include "backends/target.h"
 #include "base/alloc.h"
@@ -441,9 +440,10 @@ static bool is_due(unsigned look)
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;
 }
 
-void connections_environment(struct connections *connections, pid_t pid, uint64_t start_time,
+static void read_environment(void *data, pid_t pid, uint64_t start_time,
 			     struct environment *environment)
 {
+	struct connections *connections = data;
 	struct process process = { .pid = pid, .start_time = start_time };
 	struct error error = ERROR_INIT;
 	struct connection *connection = connections_open(connections, &process, &error);
@@ -461,4 +461,9 @@ void connections_environment(struct connections *connections, pid_t pid, uint64_
 		slot->has_rank = environment_family(&slot->environment) == FAMILY_TORCH;
 	}
 	*environment = slot->environment;
+}
+
+struct environment_reader connections_environment_reader(struct connections *connections)
+{
+	return (struct environment_reader){ .read = read_environment, .data = connections };
 }

@@ -21,10 +21,10 @@
 #include <sys/types.h>
 
 #include "backends/backend.h"
+#include "backends/discover/environment.h"
 
 struct connections;
 struct debugger;
-struct environment;
 struct error;
 struct message;
 struct node;
@@ -92,10 +92,10 @@ void connections_forget_all(struct connections *connections);
  */
 void connections_tidy(struct connections *connections);
 /*
- * Puts what the program itself has set of its rank into environment. Once it
- * has a rank it is not asked again; while it has none, less and less often.
+ * Reads os.environ of a process through the connection that reads it. A process
+ * with RANK is read once; one without, less and less often. Valid as long as
+ * connections.
  */
-void connections_environment(struct connections *connections, pid_t pid, uint64_t start_time,
-			     struct environment *environment);
+struct environment_reader connections_environment_reader(struct connections *connections);
 
 #endif

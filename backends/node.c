@@ -286,6 +286,11 @@ struct launch *node_launch(struct node *node)
 	return node->launch;
 }
 
+struct starts *node_starts(struct node *node)
+{
+	return launch_starts(node->launch);
+}
+
 int node_take_job_input(struct node *node)
 {
 	int fd = node->job_input;

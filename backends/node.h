@@ -34,6 +34,7 @@ struct procfs;
 struct roster;
 struct sampler;
 struct stack_table;
+struct starts;
 struct tensor_asks;
 struct waits;
 
@@ -83,6 +84,8 @@ struct evidence *node_evidence(struct node *node);
 struct finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
+/* The programs of a started job, followed from their first instruction. */
+struct starts *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
 struct patience *node_patience(struct node *node);
 struct hold_limit *node_hold_limit(struct node *node);

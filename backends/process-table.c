@@ -526,9 +526,11 @@ static void tell_unread(struct roster *roster)
 static void look_at_all(struct roster *roster, bool is_asked)
 {
 	struct procfs *procfs = node_procfs(roster->node);
+	struct environment_reader reader =
+		connections_environment_reader(node_connections(roster->node));
 
 	exe_cache_begin(roster->exes, procfs, is_asked);
-	discover_all(&roster->discovery, procfs, node_connections(roster->node), roster->exes,
+	discover_all(&roster->discovery, procfs, &reader, roster->exes,
 		     launch_root(node_launch(roster->node)));
 }
 
@@ -536,6 +538,7 @@ static void look_at_all(struct roster *roster, bool is_asked)
 static void look(struct roster *roster, const struct pid_list *pids, bool is_asked)
 {
 	struct connections *connections = node_connections(roster->node);
+	struct environment_reader reader = connections_environment_reader(connections);
 	struct procfs *procfs = node_procfs(roster->node);
 	struct rankset taken = RANKSET_INIT;
 	size_t hidden = roster->discovery.hidden;
@@ -547,7 +550,7 @@ static void look(struct roster *roster, const struct pid_list *pids, bool is_ask
 	discovery_clear(&roster->discovery);
 	map_each(roster->members, note_number, &taken);
 	if (pids)
-		discover_pids(&roster->discovery, procfs, connections, pids, &taken);
+		discover_pids(&roster->discovery, procfs, &reader, pids, &taken);
 	else
 		look_at_all(roster, is_asked);
 	rankset_clear(&taken);

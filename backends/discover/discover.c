@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "banned.h"
-#include "backends/connections.h"
 #include "backends/discover/command-line.h"
 #include "backends/discover/process-info.h"
 #include "backends/discover/process-scan.h"
@@ -64,12 +63,11 @@ static bool is_made_by_python(struct scan *scan, struct scan_entry *entry)
 }
 
 /* What the program has set since it was started. */
-static void ask_program(struct scan *scan, struct connections *connections,
+static void ask_program(struct scan *scan, const struct environment_reader *reader,
 			struct scan_entry *entry)
 {
 	if (is_made_by_python(scan, entry) && scan_stat(scan, entry))
-		connections_environment(connections, entry->pid, entry->stat.start_time,
-					&entry->environment);
+		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
 }
 
 /* A worker of torchrun that starts a job of its own is still a rank. */
@@ -236,7 +234,7 @@ static void add_unnumbered(const struct scan *scan, size_t count, struct discove
 }
 
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections, struct exe_cache *exes, pid_t root)
+		  const struct environment_reader *reader, struct exe_cache *exes, pid_t root)
 {
 	struct scan scan;
 	size_t count;
@@ -257,7 +255,7 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 
 		if (!entry->is_python || !entry->is_readable)
 			continue;
-		ask_program(&scan, connections, entry);
+		ask_program(&scan, reader, entry);
 		if (is_candidate(entry))
 			mark_known_launcher(&scan, entry);
 	}
@@ -299,7 +297,7 @@ static char *explain_missing(pid_t pid, int number)
 }
 
 /* False: it is not there, or runs no Python. */
-static bool find_named(struct scan *scan, struct connections *connections, pid_t pid,
+static bool find_named(struct scan *scan, const struct environment_reader *reader, pid_t pid,
 		       struct process *process)
 {
 	struct scan_entry *entry = scan_find(scan, pid);
@@ -312,7 +310,7 @@ static bool find_named(struct scan *scan, struct connections *connections, pid_t
 	if (entry->uid == (uid_t)-1)
 		procfs_owner(scan->procfs, pid, &entry->uid);
 	if (entry->is_readable && entry->is_python)
-		ask_program(scan, connections, entry);
+		ask_program(scan, reader, entry);
 	describe(scan, entry, entry, process);
 	if (procfs_has_ended(&entry->stat))
 		refuse(process,
@@ -349,7 +347,7 @@ static void number_named(struct discovery *discovery, const struct rankset *othe
 }
 
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
-		   struct connections *connections, const struct pid_list *pids,
+		   const struct environment_reader *reader, const struct pid_list *pids,
 		   const struct rankset *taken)
 {
 	struct scan scan;
@@ -357,20 +355,20 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 	*discovery = (struct discovery){ .uid = geteuid() };
 	scan_init(&scan, procfs);
 	for (size_t i = 0; i < pids->count; i++)
-		find_named(&scan, connections, pids->pids[i], add_process(discovery));
+		find_named(&scan, reader, pids->pids[i], add_process(discovery));
 	discovery->looked_at = pids->count;
 	number_named(discovery, taken);
 	scan_clear(&scan);
 }
 
-bool discover_one(struct process *process, struct procfs *procfs, struct connections *connections,
-		  pid_t pid)
+bool discover_one(struct process *process, struct procfs *procfs,
+		  const struct environment_reader *reader, pid_t pid)
 {
 	struct scan scan;
 	bool is_python;
 
 	scan_init(&scan, procfs);
-	is_python = find_named(&scan, connections, pid, process);
+	is_python = find_named(&scan, reader, pid, process);
 	scan_clear(&scan);
 	return is_python;
 }

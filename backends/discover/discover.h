@@ -22,7 +22,7 @@
 #include "backends/linux/pid-list.h"
 #include "protocol/process.h"
 
-struct connections;
+struct environment_reader;
 struct exe_cache;
 struct procfs;
 struct rankset;
@@ -56,22 +56,22 @@ struct discovery {
  * their numbers -1.
  */
 void discover_all(struct discovery *discovery, struct procfs *procfs,
-		  struct connections *connections, struct exe_cache *exes, pid_t root);
+		  const struct environment_reader *reader, struct exe_cache *exes, pid_t root);
 /*
  * Makes ranks of the processes named: their own number where they have one,
  * else the lowest that is free; those in taken are not. One that is gone is
  * found unreadable.
  */
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
-		   struct connections *connections, const struct pid_list *pids,
+		   const struct environment_reader *reader, const struct pid_list *pids,
 		   const struct rankset *taken);
 /*
  * What is found of one process, into an initialised one; its number is -1
  * where it has none. One that is gone is found unreadable. False: it runs no
  * Python.
  */
-bool discover_one(struct process *process, struct procfs *procfs, struct connections *connections,
-		  pid_t pid);
+bool discover_one(struct process *process, struct procfs *procfs,
+		  const struct environment_reader *reader, pid_t pid);
 void discovery_clear(struct discovery *discovery);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 enum rank_family {
 	FAMILY_TORCH, /* RANK, LOCAL_RANK, WORLD_SIZE, GROUP_RANK */
@@ -33,6 +35,15 @@ struct environment {
 	int numbers[FAMILY_NONE][NUMBER_COUNT]; /* -1 unknown */
 	char address[ENVIRONMENT_TEXT];		/* MASTER_ADDR, "" unknown */
 	char port[ENVIRONMENT_TEXT];		/* MASTER_PORT */
+};
+
+/*
+ * Reads the variables that a running program has set since its execve(2), which
+ * /proc/PID/environ does not have; start_time as in proc_pid_stat(5).
+ */
+struct environment_reader {
+	void (*read)(void *data, pid_t pid, uint64_t start_time, struct environment *environment);
+	void *data;
 };
 
 void environment_init(struct environment *environment);

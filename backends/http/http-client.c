@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "banned.h"
-#include "backends/plugin.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/loop.h"
+#include "base/plugin.h"
 
 #define FILE_NAME "probetui-http.so"
 
@@ -19,7 +19,7 @@ struct http_client {
 
 static const struct http_module *open_module(struct error *error)
 {
-	return module_open(FILE_NAME, HTTP_MODULE_NAME,
+	return plugin_open(FILE_NAME, HTTP_MODULE_NAME,
 			   "Agents need " FILE_NAME
 			   " beside probetui-node, and libcurl (Debian: libcurl4)",
 			   error);

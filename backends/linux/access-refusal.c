@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "banned.h"
-#include "backends/backend.h"
 #include "backends/linux/procfs.h"
 #include "backends/linux/task.h"
 #include "base/error.h"
+#include "base/reason.h"
 
 static void set_reason(struct reason *reason, const char *why, const char *fix)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "banned.h"
-#include "backends/plugin.h"
+#include "base/plugin.h"
 
 #define FILE_NAME "probetui-native.so"
 
@@ -11,7 +11,7 @@ const struct unwind_module *unwinder_open(struct error *error)
 {
 	/* With it libdw would load a client that asks servers for files. */
 	unsetenv("DEBUGINFOD_URLS");
-	return module_open(FILE_NAME, UNWIND_MODULE_NAME,
+	return plugin_open(FILE_NAME, UNWIND_MODULE_NAME,
 			   "Native frames need " FILE_NAME
 			   " beside probetui-node, and elfutils' libdw",
 			   error);

@@ -9,7 +9,6 @@
 #include "backends/cpython/bytecode.h"
 #include "backends/cpython/code-search.h"
 #include "backends/discover/collective-timeout.h"
-#include "backends/launch/launch.h"
 #include "backends/linux/memory.h"
 #include "backends/linux/task.h"
 #include "backends/node.h"
@@ -203,9 +202,8 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 static void on_forked(struct tracee *tracee, pid_t child, void *data)
 {
 	struct control *control = data;
-	struct launch *launch = node_launch(control->base.node);
 
-	starts_forked(launch_starts(launch), tracee, child);
+	starts_forked(node_starts(control->base.node), tracee, child);
 }
 
 static void on_gone(struct tracee *tracee, void *data)
@@ -269,7 +267,7 @@ struct control *control_new(struct node *node, const struct process *process, bo
 		control_free(control);
 		return NULL;
 	}
-	control->tracee = starts_take(launch_starts(node_launch(node)), process->pid, &calls);
+	control->tracee = starts_take(node_starts(node), process->pid, &calls);
 	if (!control->tracee)
 		control->tracee = tracee_new(node_waits(node), process->pid, &calls, &reason);
 	if (!control->tracee) {

@@ -7,13 +7,13 @@
 
 #include "banned.h"
 
-#include "backends/backend.h"
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/procfs.h"
 #include "backends/native/registers.h"
 #include "backends/tracer/freeze.h"
 #include "backends/tracer/perf-breakpoint.h"
 #include "base/error.h"
+#include "base/reason.h"
 
 #define SECCOMP_STRICT 1
 

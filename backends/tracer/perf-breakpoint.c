@@ -12,9 +12,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "backends/backend.h"
 #include "backends/linux/access-refusal.h"
 #include "banned.h"
+#include "base/reason.h"
 
 /* No program has anything there, and it is never armed. */
 #define NOWHERE 4096

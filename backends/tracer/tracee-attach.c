@@ -10,12 +10,12 @@
 
 #include "banned.h"
 
-#include "backends/backend.h"
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/task.h"
 #include "backends/tracer/attachable.h"
 #include "backends/tracer/wait-status.h"
 #include "base/alloc.h"
+#include "base/reason.h"
 
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |   \

@@ -47,6 +47,12 @@ LAYERS = {
     "backends/": ["src/base/", "src/protocol/"],
 }
 
+# The folders of backends/ in their order: each includes only those before it.
+# "" stands for the headers of backends/ itself; its .c files are the node, which
+# puts all folders together.
+BACKEND_FOLDERS = ["linux", "native", "tracer", "discover", "cpython", "expression", "",
+                   "pdb", "http", "ptrace", "tensor", "inject", "launch"]
+
 
 def sources(*suffixes):
     """Our .c and .h files, relative to the source folder."""
@@ -95,6 +101,23 @@ class TestLayers(unittest.TestCase):
                     self.assertTrue(
                         found.startswith(tuple(allowed + [layer])),
                         "%s includes %s" % (path, found))
+
+    def test_folders_of_backends_include_those_before_them(self):
+        def place(path):
+            return BACKEND_FOLDERS.index(path.split("/")[1] if path.count("/") > 1 else "")
+
+        checked = 0
+        for path in sources(".c", ".h"):
+            if not path.startswith("backends/") or os.path.dirname(path) == "backends" and \
+                    path.endswith(".c"):
+                continue
+            for name in includes(path):
+                found = resolve(path, name)
+                if found and found.startswith("backends/"):
+                    checked += 1
+                    self.assertLessEqual(place(found), place(path),
+                                         "%s includes %s" % (path, found))
+        self.assertGreater(checked, 500)
 
     def test_no_name_is_defined_on_both_sides(self):
         """probetui has the node in it, too: of two functions of one name the

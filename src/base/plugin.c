@@ -1,4 +1,4 @@
-#include "backends/plugin.h"
+#include "base/plugin.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static char *find_file(const char *file)
 	return xasprintf(PROBETUI_LIBEXECDIR "/%s", file);
 }
 
-const void *module_open(const char *file, const char *name, const char *need, struct error *error)
+const void *plugin_open(const char *file, const char *name, const char *need, struct error *error)
 {
 	char *path = find_file(file);
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -1,0 +1,17 @@
+/*
+ * plugin: a part of a program that links a heavy library, as a shared object
+ * beside the program or in libexecdir, opened with dlopen(3) at its first use.
+ */
+#ifndef BASE_PLUGIN_H
+#define BASE_PLUGIN_H
+
+struct error;
+
+/*
+ * The address of the symbol `name` in the shared object `file`, valid as long as
+ * the program runs; NULL and a sentence, which begins with `need` ("Agents need
+ * FILE").
+ */
+const void *plugin_open(const char *file, const char *name, const char *need, struct error *error);
+
+#endif
