@@ -17,8 +17,8 @@
 #include "ui/layout.h"
 #include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/view-type.h"
+#include "ui/views/pane-breakpoints.h"
 
 static const char *const move_names[MOVE_COUNT] = {
 	[MOVE_UP] = "up",	[MOVE_DOWN] = "down",	    [MOVE_LEFT] = "left",

@@ -15,7 +15,7 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/pane-parameters.h"
+#include "ui/views/pane-parameters.h"
 
 /* What was compared last, of the ranks as they are now. */
 static int ask_again(struct command_context *context, struct error *error)

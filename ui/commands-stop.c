@@ -24,8 +24,8 @@
 #include "ui/commands.h"
 #include "ui/held.h"
 #include "ui/layout.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
+#include "ui/views/pane-breakpoints.h"
 
 static void run_with_id(struct app *app, const char *command, int id)
 {

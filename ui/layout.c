@@ -10,9 +10,9 @@
 #include "model/session.h"
 #include "ui/cells.h"
 #include "ui/pane.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/ranklist.h"
 #include "ui/view-type.h"
+#include "ui/views/pane-breakpoints.h"
 
 #define CARD_WIDTH 14 /* with one border */
 #define CARD_RANKS_MAXIMUM 16

@@ -15,9 +15,9 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/ranklist.h"
 #include "ui/view-type.h"
+#include "ui/views/pane-breakpoints.h"
 
 void search_text_end_line(struct search_text *lines)
 {

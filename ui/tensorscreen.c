@@ -4,9 +4,9 @@
 
 #include "banned.h"
 #include "model/session.h"
-#include "ui/pane-tensor.h"
 #include "ui/pane.h"
 #include "ui/view.h"
+#include "ui/views/pane-tensor.h"
 
 #define HEADER_ROWS_MINIMUM 12 /* inside, for more than one line of header */
 #define CELL_MINIMUM 5

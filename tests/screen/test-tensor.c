@@ -22,10 +22,10 @@
 #include "stage.h"
 #include "ui/commands.h"
 #include "ui/layout.h"
-#include "ui/pane-tensor.h"
 #include "ui/tensorscreen.h"
 #include "ui/theme.h"
 #include "ui/view.h"
+#include "ui/views/pane-tensor.h"
 
 static struct tensorview *known_of(struct stage *stage)
 {

@@ -16,9 +16,9 @@
 #include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/ranklist.h"
 #include "ui/view-type.h"
+#include "ui/views/pane-breakpoints.h"
 
 static struct window inside(struct window window, const struct box *box)
 {

@@ -2,8 +2,8 @@
  * pane-breakpoints: where ranks are to stop, as a list beside the source, as
  * a view of its own, and in the source's gutter.
  */
-#ifndef UI_PANE_BREAKPOINTS_H
-#define UI_PANE_BREAKPOINTS_H
+#ifndef UI_VIEWS_PANE_BREAKPOINTS_H
+#define UI_VIEWS_PANE_BREAKPOINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

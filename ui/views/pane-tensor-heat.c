@@ -12,8 +12,8 @@
 #include "model/session.h"
 #include "ui/heat.h"
 #include "ui/hit.h"
-#include "ui/pane-tensor.h"
 #include "ui/view.h"
+#include "ui/views/pane-tensor.h"
 
 #define MARK_RIGHT 0x25b8 /* ▸ */
 #define MARK_DOWN 0x25bc  /* ▼ */

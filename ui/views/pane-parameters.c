@@ -1,4 +1,4 @@
-#include "ui/pane-parameters.h"
+#include "ui/views/pane-parameters.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * pane-tensor: the frame of the tensor pane: which tensor it is, what of it is
  * shown, and why there is nothing to show.
  */
-#include "ui/pane-tensor.h"
+#include "ui/views/pane-tensor.h"
 
 #include <string.h>
 
@@ -15,8 +15,8 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"
-#include "ui/view.h"
 #include "ui/view-type.h"
+#include "ui/view.h"
 
 #define MODE_WIDTH 16	 /* of "histogram", and what is around it */
 #define ELEMENT_DIGITS 9 /* a float32 has no more */

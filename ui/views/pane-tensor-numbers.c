@@ -9,8 +9,8 @@
 #include "base/buffer.h"
 #include "model/session.h"
 #include "ui/hit.h"
-#include "ui/pane-tensor.h"
 #include "ui/view.h"
+#include "ui/views/pane-tensor.h"
 
 static void put_index(struct window window, int row, int end, int64_t index, bool is_under_cursor)
 {

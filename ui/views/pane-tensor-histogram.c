@@ -8,8 +8,8 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/session.h"
-#include "ui/pane-tensor.h"
 #include "ui/view.h"
+#include "ui/views/pane-tensor.h"
 
 #define FULL 0x2588   /* █ */
 #define SLIVER 0x258f /* ▏ */

@@ -1,4 +1,4 @@
-#include "ui/pane-breakpoints.h"
+#include "ui/views/pane-breakpoints.h"
 
 #include <stdlib.h>
 #include <string.h>

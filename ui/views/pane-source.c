@@ -8,8 +8,8 @@
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/highlight.h"
-#include "ui/pane-breakpoints.h"
 #include "ui/pane.h"
+#include "ui/views/pane-breakpoints.h"
 
 #define GUTTER 5	    /* columns before the code, at least */
 #define CURRENT_MARK 0x25b6 /* ▶ */

@@ -1,8 +1,8 @@
 /*
  * pane-tensor: the parts of the tensor pane, one file a view of it.
  */
-#ifndef UI_PANE_TENSOR_H
-#define UI_PANE_TENSOR_H
+#ifndef UI_VIEWS_PANE_TENSOR_H
+#define UI_VIEWS_PANE_TENSOR_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /*
  * pane-tensor-header: what a tensor is and its statistics, above its elements.
  */
-#include "ui/pane-tensor.h"
+#include "ui/views/pane-tensor.h"
 
 #include <math.h>
 #include <string.h>

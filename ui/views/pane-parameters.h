@@ -2,8 +2,8 @@
  * pane-parameters: the parameters and buffers in which replicas differ, a row
  * each, and what is said of all of them.
  */
-#ifndef UI_PANE_PARAMETERS_H
-#define UI_PANE_PARAMETERS_H
+#ifndef UI_VIEWS_PANE_PARAMETERS_H
+#define UI_VIEWS_PANE_PARAMETERS_H
 
 #include <stddef.h>
 
