@@ -6,8 +6,8 @@
 
 #include "banned.h"
 #include "base/error.h"
+#include "commands/commands.h"
 #include "engine/arguments.h"
-#include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/survey.h"
 #include "ui/app.h"

@@ -14,7 +14,7 @@
 #include "engine/format.h"
 #include "engine/gather.h"
 #include "engine/pending.h"
-#include "engine/script.h"
+#include "engine/script-events.h"
 #include "model/camp.h"
 #include "model/held.h"
 #include "model/outside.h"

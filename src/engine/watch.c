@@ -32,7 +32,7 @@
 #include "engine/gather.h"
 #include "engine/report.h"
 #include "engine/request-group.h"
-#include "engine/script.h"
+#include "engine/script-events.h"
 #include "model/standstill.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)

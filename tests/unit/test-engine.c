@@ -26,7 +26,7 @@
 #include "engine/engine.h"
 #include "engine/request-group.h"
 #include "engine/evidence.h"
-#include "engine/script.h"
+#include "engine/script-events.h"
 #include "model/source.h"
 #include "protocol/stack.h"
 

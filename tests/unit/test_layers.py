@@ -43,7 +43,8 @@ LAYERS = {
     "src/protocol/": ["src/base/"],
     "src/model/": ["src/base/", "src/protocol/"],
     "src/engine/": ["src/base/", "src/protocol/", "src/model/"],
-    "ui/": ["src/base/", "src/protocol/", "src/model/", "src/engine/"],
+    "src/commands/": ["src/base/", "src/protocol/", "src/model/", "src/engine/"],
+    "ui/": ["src/base/", "src/protocol/", "src/model/", "src/engine/", "src/commands/"],
     "backends/": ["src/base/", "src/protocol/"],
 }
 
@@ -124,7 +125,7 @@ class TestLayers(unittest.TestCase):
         linker would take either."""
         nm = shutil.which("nm")
         sides = [[os.path.join(BUILD, name) for name in side] for side in (
-            ["libui.a", "libengine.a", "libmodel.a"], ["libnode.a"])]
+            ["libui.a", "libcommands.a", "libengine.a", "libmodel.a"], ["libnode.a"])]
         if nm is None or not all(os.path.exists(path)
                                  for side in sides for path in side):
             self.skipTest("no nm, or nothing is built")

@@ -1,0 +1,267 @@
+/*
+ * command-agent: what only the agent within a rank can do: hold it where an
+ * exception is not caught, stop it where one is raised, run a file.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "commands/collect.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/debuggers.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/survey.h"
+
+#define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
+
+/* {"catch": null or {"lease", "types"}}, and what was asked for. */
+static bool is_caught(const json_t *body, const json_t **lease)
+{
+	const json_t *armed = json_object_get(body, "catch");
+	const json_t *owner = armed ? armed : body;
+
+	*lease = json_object_get(owner, "lease");
+	return armed ? json_is_object(armed) : json_is_true(json_object_get(body, "on"));
+}
+
+/* Of what was asked for nothing is left out, as text_duration does. */
+static void say_lease(struct buffer *out, double seconds)
+{
+	static const struct {
+		double seconds;
+		const char *word;
+	} units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" } };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
+		if (seconds > 0 && fmod(seconds, units[i].seconds) == 0) {
+			buffer_printf(out, "%.0f %s", seconds / units[i].seconds, units[i].word);
+			return;
+		}
+	buffer_printf(out, "%.6g s", seconds);
+}
+
+static void say_caught(struct buffer *out, const json_t *body)
+{
+	const json_t *lease;
+
+	if (!is_caught(body, &lease)) {
+		buffer_append_string(out, "an uncaught exception ends it as ever");
+		return;
+	}
+	buffer_append_string(out, "an uncaught exception holds it");
+	if (json_is_number(lease)) {
+		buffer_append_string(out, ", for ");
+		say_lease(out, json_number_value(lease));
+		buffer_append_string(out, " at most");
+	}
+}
+
+static void add_caught(json_t *json, const json_t *body)
+{
+	const json_t *lease;
+	bool is_on = is_caught(body, &lease);
+
+	json_object_set_new(json, "catch", json_boolean(is_on));
+	json_object_set_new(json, "lease",
+			    is_on && json_is_number(lease) ? json_real(json_number_value(lease))
+							   : json_null());
+}
+
+static void say_raised(struct buffer *out, const json_t *body)
+{
+	const json_t *types = json_object_get(body, "types");
+	const json_t *type;
+	size_t i;
+
+	if (json_array_size(types) == 0)
+		buffer_append_string(out, "no exception stops it where it is raised");
+	else
+		buffer_append_string(out, "stops where it raises ");
+	json_array_foreach(types, i, type)
+	{
+		buffer_append_string(out, i > 0 ? ", " : "");
+		text_escape(out, json_string_value(type), json_string_length(type));
+	}
+}
+
+static void add_raised(json_t *json, const json_t *body)
+{
+	json_object_set(json, "raised", json_object_get(body, "types"));
+}
+
+static json_t *make_types(const struct arguments *arguments, size_t first)
+{
+	json_t *types = json_array();
+
+	for (size_t i = first; i < arguments->count; i++)
+		json_array_append_new(types, json_text(arguments->words[i]));
+	return types;
+}
+
+/* The words behind `raised`. */
+static int run_raised(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct asking asking = {
+		.command = "catch",
+		.request = "setExceptionBreakpoints",
+		.say = say_raised,
+		.add = add_raised,
+	};
+	bool is_off = arguments->count == 2 && strcmp(arguments->words[1], "off") == 0;
+	json_t *filters;
+	json_t *request;
+	int result;
+
+	if (arguments->count < 2)
+		return error_set(
+			error,
+			"catch raised needs names of exceptions, or off: catch raised ValueError");
+	filters = json_array();
+	if (!is_off)
+		json_array_append_new(filters, json_string("raised"));
+	request = json_pack("{s:o, s:o}", "filters", filters, "types",
+			    is_off ? json_array() : make_types(arguments, 1));
+	asking.arguments = request;
+	result = asking_run(&asking, context, error);
+	json_decref(request);
+	return result;
+}
+
+/* -1 and a sentence for words that are none of catch's. */
+static int read_catch(json_t *request, const struct arguments *arguments, struct error *error)
+{
+	double lease;
+
+	for (size_t i = 0; i < arguments->count; i++) {
+		const char *word = arguments->words[i];
+		bool has_more = i + 1 < arguments->count;
+		bool is_off = strcmp(word, "off") == 0;
+
+		if (is_off || strcmp(word, "on") == 0) {
+			json_object_set_new(request, "on", json_boolean(!is_off));
+		} else if (strcmp(word, "types") == 0 && has_more) {
+			json_object_set_new(request, "types", make_types(arguments, i + 1));
+			return 0;
+		} else if (strcmp(word, "lease") == 0 && has_more) {
+			if (arguments_duration(arguments->words[++i], "lease", &lease, error) < 0)
+				return -1;
+			json_object_set_new(request, "lease", json_real(lease));
+		} else {
+			return error_set(error, "catch takes " CATCH_USAGE);
+		}
+	}
+	return 0;
+}
+
+/*
+ * A script is told of what is held then; a screen sees it by itself, and one
+ * command is gone before.
+ */
+static void follow(struct command_context *context)
+{
+	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (engine->settings.script && !rank_is_gone(rank) &&
+		    !debugger_is_ours(&rank->debugger) && format_is_chosen(&context->ranks, rank))
+			debuggers_connect_agent(engine, rank);
+	}
+}
+
+static int catch_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	struct asking asking = {
+		.command = "catch",
+		.request = "catch",
+		.say = say_caught,
+		.add = add_caught,
+	};
+	json_t *request;
+	int result;
+
+	if (arguments_is(arguments, "raised"))
+		return run_raised(context, arguments, error);
+	request = json_pack("{s:b}", "on", 1);
+	result = read_catch(request, arguments, error);
+	asking.arguments = request;
+	if (result == 0)
+		result = asking_run(&asking, context, error);
+	if (result == 0 && json_is_true(json_object_get(request, "on")))
+		follow(context);
+	json_decref(request);
+	return result;
+}
+
+const struct command command_catch = {
+	.name = "catch",
+	.synopsis = "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off "
+		    "[ranks SET]",
+	.help = "hold ranks where an exception is not caught; or stop them where one is raised",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = catch_run,
+};
+
+/* A file that is here is run as one, by the path that the ranks see. */
+static char *find_file(const struct arguments *arguments)
+{
+	struct stat about;
+
+	if (arguments->count != 1 || stat(arguments->words[0], &about) < 0 ||
+	    !S_ISREG(about.st_mode))
+		return NULL;
+	return realpath(arguments->words[0], NULL);
+}
+
+/* A word that can only be meant as a file's name. */
+static bool is_path(const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strcspn(word, " \t\n()[]{}=;:'\"*,") < length)
+		return false;
+	return strchr(word, '/') || (length > 3 && strcmp(word + length - 3, ".py") == 0);
+}
+
+static int execute_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
+{
+	char *path = find_file(arguments);
+	char *code = arguments_text(arguments, 0, arguments->count);
+	int result;
+
+	if (code[0] == '\0')
+		result = error_set(error, "execute needs a file, or code: execute probe.py");
+	else if (!path && arguments->count == 1 && is_path(arguments->words[0]))
+		result = error_set(error, "there is no file %s", arguments->words[0]);
+	else
+		result = survey_begin(context, "execute", path ? path : code,
+				      path ? ANSWERS_EXECUTE_FILE : ANSWERS_EXECUTE, error);
+	free(path);
+	free(code);
+	return result;
+}
+
+const struct command command_execute = {
+	.name = "execute",
+	.synopsis = "[PID] FILE | CODE [ranks SET]",
+	.help = "run a file, or CODE, beside the program of each rank",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = execute_run,
+	.answer = command_answer_evaluated,
+};

@@ -1,0 +1,455 @@
+/*
+ * command-break: where ranks are to stop.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/break-place.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/breaking.h"
+#include "engine/command.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/pending.h"
+#include "engine/script-events.h"
+#include "model/breakpoints.h"
+
+static struct breakpoints *list_of(struct command_context *context)
+{
+	return &context->engine->session.choice.breakpoints;
+}
+
+/* Of the watches alone, or all. */
+static int list(struct command_context *context, bool is_of_watches)
+{
+	const struct session *session = &context->engine->session;
+	json_t *json = context->is_json ? json_array() : NULL;
+	struct breakpoint_summary summary;
+	size_t count = 0;
+
+	for (size_t i = 0; breakpoint_summary_make(&summary, session, i); i++) {
+		if (is_of_watches && !summary.watch) {
+			breakpoint_summary_clear(&summary);
+			continue;
+		}
+		count++;
+		if (json) {
+			json_array_append_new(json, format_json_breakpoint(&summary));
+		} else {
+			format_text_breakpoint(context->out, &summary, true);
+			buffer_append_char(context->out, '\n');
+		}
+		breakpoint_summary_clear(&summary);
+	}
+	if (json)
+		format_document(context->out, json_pack("{s:o}", "breakpoints", json));
+	else if (count == 0)
+		buffer_append_string(
+			context->out,
+			is_of_watches ? "nothing is watched; watch EXPR stops where it changes\n"
+				      : "there is no breakpoint; break FILE:LINE or break FUNCTION "
+					"sets one\n");
+	return 0;
+}
+
+/* Why it is not set is said once: here, or by what follows. */
+static void say_summary(struct command_context *context, int id, bool has_reason)
+{
+	struct breakpoint_summary summary;
+	struct buffer out = BUFFER_INIT;
+
+	if (!breakpoint_summary_find(&summary, &context->engine->session, id))
+		return;
+	if (!has_reason && !context->is_json)
+		summary.message = NULL;
+	/* A screen has not waited for the debuggers. */
+	format_text_breakpoint(&out, &summary, !context->screen);
+	if (context->screen)
+		engine_say(context->engine, false, "%s", out.data);
+	else if (context->is_json)
+		format_document(context->out, format_json_breakpoint(&summary));
+	else
+		buffer_printf(context->out, "%s\n", out.data);
+	buffer_clear(&out);
+	breakpoint_summary_clear(&summary);
+}
+
+static bool is_set_somewhere(const struct session *session, int id)
+{
+	struct breakpoint_summary summary;
+	bool is_set;
+
+	if (!breakpoint_summary_find(&summary, session, id))
+		return false;
+	is_set = summary.set.range_count > 0;
+	breakpoint_summary_clear(&summary);
+	return is_set;
+}
+
+/*
+ * A shell waits until the debuggers have it; id 0: nothing is said of it.
+ * added: it was not there before, and goes where it can be set nowhere.
+ */
+static int tell_of(struct command_context *context, int id, int added, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct breakpoints *list = list_of(context);
+	struct failures failures = FAILURES_INIT;
+	struct buffer out = BUFFER_INIT;
+	const char *command = breaking_command(engine, added);
+	struct pending *pending;
+	struct session_breakpoint *item = breakpoints_find(list, id);
+
+	if (item)
+		breakpoint_forget_refusal(item);
+	breakpoints_changed(list);
+	engine->session.revision++;
+	if (context->screen) {
+		breaking_tell(engine, added);
+		say_summary(context, id, true);
+		return 0;
+	}
+	pending = pending_new(engine, command);
+	pending->added = added;
+	breaking_ask(engine, pending);
+	pending_wait(pending);
+	breaking_take(engine, pending, &failures);
+	failures_append(&out, &failures);
+	say_summary(context, id, failures.count == 0);
+	if (failures.count > 0 && !engine->settings.script &&
+	    is_set_somewhere(&engine->session, id)) {
+		context->status = STATUS_PARTIAL;
+		buffer_append_string(context->notes, "probetui: ");
+		buffer_printf(context->notes, "%s: ", command);
+		format_text(context->notes, out.data);
+		buffer_append_char(context->notes, '\n');
+	} else if (failures.count > 0) {
+		error_set(error, "%s: %s", command, out.data);
+	}
+	pending_free(pending);
+	failures_clear(&failures);
+	buffer_clear(&out);
+	return error_is_set(error) ? -1 : 0;
+}
+
+static int tell(struct command_context *context, int id, struct error *error)
+{
+	return tell_of(context, id, 0, error);
+}
+
+static void choose_ranks(struct session_breakpoint *added, const struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	added->is_everywhere = !context->ranks_text && session->choice.is_focus_all;
+	if (!added->is_everywhere)
+		rankset_copy(&added->ranks, &context->ranks);
+}
+
+static int check_live(const struct command_context *context, struct error *error)
+{
+	if (context->engine->session.is_replay)
+		return error_set(error, "this is a recording; breakpoints are for a job that runs");
+	return 0;
+}
+
+/* Where files are is asked of stacks; a script may not have looked yet. */
+static int look(struct command_context *context, struct error *error)
+{
+	if (check_live(context, error) < 0)
+		return -1;
+	if (gather_ranks(context, error) < 0)
+		return -1;
+	if (gather_named(context, error) < 0)
+		return -1;
+	context->status = STATUS_DONE;
+	return 0;
+}
+
+static int set_breakpoint(struct command_context *context, const struct arguments *arguments,
+			  bool is_temporary, struct error *error)
+{
+	struct breakpoints *list = list_of(context);
+	struct session_breakpoint *added;
+	int id;
+
+	if (look(context, error) < 0)
+		return -1;
+	added = breakpoints_add(list, error);
+	if (!added)
+		return -1;
+	id = added->breakpoint.id;
+	added->breakpoint.is_temporary = is_temporary;
+	choose_ranks(added, context);
+	if (breakplace_read(&added->breakpoint, &context->engine->session, arguments->words[0],
+			    error) == 0 &&
+	    breakplace_read_terms(&added->breakpoint, arguments, error) == 0) {
+		int result = tell_of(context, id, id, error);
+
+		if (result == 0)
+			gather_undone(context, "the breakpoint is removed", "b", "it");
+		return result;
+	}
+	breakpoints_give_back(list, id);
+	return -1;
+}
+
+static int break_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	if (arguments->count == 0)
+		return list(context, false);
+	return set_breakpoint(context, arguments, false, error);
+}
+
+const struct command command_break = {
+	.name = "break",
+	.alias = "b",
+	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
+	.help = "stop there, or only say TEXT with its {EXPR}; alone: the breakpoints",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = break_run,
+};
+
+static int tbreak_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	if (arguments->count == 0)
+		return error_set(error,
+				 "tbreak needs a place: tbreak FILE:LINE or tbreak FUNCTION");
+	return set_breakpoint(context, arguments, true, error);
+}
+
+const struct command command_tbreak = {
+	.name = "tbreak",
+	.synopsis = "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
+	.help = "stop there once",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = tbreak_run,
+};
+
+/* The frame looked at, in all ranks that have it at the same depth. */
+static void choose_frame(struct session_breakpoint *added, struct control *control,
+			 const struct session *session)
+{
+	int number = -1;
+	int depth = -1;
+
+	while ((number = rankset_next(&control->chosen, number)) >= 0) {
+		int own = control_step_depth(control, session, session_find_rank(session, number));
+
+		if (rankset_contains(&control->elsewhere, number))
+			continue;
+		if (depth < 0)
+			depth = own;
+		if (own == depth)
+			rankset_add(&added->ranks, number);
+	}
+	added->breakpoint.depth = depth < 0 ? 0 : depth;
+}
+
+static int watch(struct command_context *context, struct control *control, char *owned_expression,
+		 struct error *error)
+{
+	struct breakpoints *list = list_of(context);
+	struct session_breakpoint *added = breakpoints_add(list, error);
+
+	if (!added) {
+		free(owned_expression);
+		return -1;
+	}
+	added->breakpoint.watch = owned_expression;
+	choose_frame(added, control, &context->engine->session);
+	return tell_of(context, added->breakpoint.id, added->breakpoint.id, error);
+}
+
+static int watch_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	struct control control = { .command = "watch", .need = CONTROL_STOPPED };
+	int result;
+
+	if (arguments->count == 0)
+		return list(context, true);
+	result = control_choose(&control, context, error);
+	if (result == 0)
+		result = watch(context, &control, arguments_text(arguments, 0, arguments->count),
+			       error);
+	control_clear(&control);
+	return result;
+}
+
+const struct command command_watch = {
+	.name = "watch",
+	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
+	.help = "stop where its value changes, in the frame looked at of ranks that are stopped; "
+		"alone: the watches",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = watch_run,
+};
+
+/* Lends the breakpoint that the first word names; NULL and a sentence. */
+static struct session_breakpoint *named(struct command_context *context,
+					const struct arguments *arguments, struct error *error)
+{
+	struct session_breakpoint *found;
+	int id;
+
+	if (check_live(context, error) < 0)
+		return NULL;
+	if (arguments->count == 0) {
+		error_set(error, "%s needs the number of a breakpoint; break lists them",
+			  arguments->name);
+		return NULL;
+	}
+	if (arguments_integer(arguments->words[0], "breakpoint", 1, INT_MAX, &id, error) < 0)
+		return NULL;
+	found = breakpoints_find(list_of(context), id);
+	if (!found)
+		error_set(error, "there is no breakpoint %d; break lists them", id);
+	return found;
+}
+
+/* A script has asked for it; a person may have mistaken the number. */
+static void say_cleared(struct command_context *context, int id)
+{
+	struct breakpoint_summary summary;
+	struct buffer out = BUFFER_INIT;
+
+	if (!context->screen || !breakpoint_summary_find(&summary, &context->engine->session, id))
+		return;
+	summary.message = NULL;
+	format_text_breakpoint(&out, &summary, false);
+	engine_say(context->engine, false, "cleared %s", out.data);
+	buffer_clear(&out);
+	breakpoint_summary_clear(&summary);
+}
+
+static int clear_all(struct command_context *context, struct error *error)
+{
+	struct breakpoints *list = list_of(context);
+	size_t count = list->count;
+
+	while (list->count > 0)
+		breakpoints_remove(list, list->items[0].breakpoint.id);
+	if (context->screen)
+		engine_say(context->engine, false, "cleared %zu breakpoint%s", count,
+			   count == 1 ? "" : "s");
+	/* A script's answers are stops; a shell has one value of each command. */
+	else if (context->is_json && !context->engine->settings.script)
+		format_document(context->out, json_pack("{s:[]}", "breakpoints"));
+	return tell(context, 0, error);
+}
+
+static int clear_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	const struct session_breakpoint *found;
+
+	if (arguments->count == 0 || arguments_is(arguments, "all"))
+		return clear_all(context, error);
+	found = named(context, arguments, error);
+	if (!found)
+		return -1;
+	say_cleared(context, found->breakpoint.id);
+	breakpoints_remove(list_of(context), found->breakpoint.id);
+	return tell(context, 0, error);
+}
+
+const struct command command_clear = {
+	.name = "clear",
+	.alias = "cl delete",
+	.synopsis = "[ID | all]",
+	.help = "take a breakpoint away; alone: all of them",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = clear_run,
+};
+
+static int set_disabled(struct command_context *context, const struct arguments *arguments,
+			bool is_disabled, struct error *error)
+{
+	struct session_breakpoint *found;
+
+	found = named(context, arguments, error);
+	if (!found)
+		return -1;
+	found->breakpoint.is_disabled = is_disabled;
+	return tell(context, found->breakpoint.id, error);
+}
+
+static int enable_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	return set_disabled(context, arguments, false, error);
+}
+
+const struct command command_enable = {
+	.name = "enable",
+	.synopsis = "ID",
+	.help = "the breakpoint stops again",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = enable_run,
+};
+
+static int disable_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
+{
+	return set_disabled(context, arguments, true, error);
+}
+
+const struct command command_disable = {
+	.name = "disable",
+	.synopsis = "ID",
+	.help = "the breakpoint stays, and does not stop",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = disable_run,
+};
+
+static int ignore_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct session_breakpoint *found;
+
+	found = named(context, arguments, error);
+	if (!found || arguments_integer(arguments->words[1], "number of times", 0, INT_MAX,
+					&found->breakpoint.ignore, error) < 0)
+		return -1;
+	return tell(context, found->breakpoint.id, error);
+}
+
+const struct command command_ignore = {
+	.name = "ignore",
+	.synopsis = "ID N",
+	.help = "the next N times it does not stop",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = ignore_run,
+};
+
+static int condition_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
+{
+	struct session_breakpoint *found = named(context, arguments, error);
+
+	if (!found)
+		return -1;
+	free(found->breakpoint.condition);
+	found->breakpoint.condition =
+		arguments->count > 1 ? arguments_text(arguments, 1, arguments->count) : NULL;
+	return tell(context, found->breakpoint.id, error);
+}
+
+const struct command command_condition = {
+	.name = "condition",
+	.synopsis = "ID [EXPR]",
+	.help = "it stops only where EXPR is true; alone: always",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = condition_run,
+};

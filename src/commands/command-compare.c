@@ -1,0 +1,235 @@
+/*
+ * command-compare: one expression, or one line for the debuggers' prompts, in
+ * several ranks, equal answers together.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/setting.h"
+#include "engine/survey.h"
+#include "model/paramdiff.h"
+
+/* What was not compared may differ; of one rank alone nothing is to be. */
+static void judge(struct command_context *context, const struct answers *answers,
+		  const struct answer_classes *classes)
+{
+	const struct paramdiff *parts = answers->parts;
+	size_t known = 0;
+
+	for (size_t i = 0; i < classes->value_count; i++) {
+		const struct answer_class *class = &classes->items[i];
+
+		if (!class->is_sure && (class->tensor || answers->count > 1))
+			context->status = STATUS_PARTIAL;
+		known += !class->is_unknown;
+	}
+	if (classes->value_count == 0)
+		context->status = STATUS_NOTHING;
+	gather_finding(context, (known > 1 && !answer_classes_are_shards(classes)) ||
+					answer_classes_have_nan(classes) ||
+					(parts && paramdiff_is_finding(parts)));
+}
+
+/*
+ * Whether classes are within the tolerance, or how they differ, takes a look at
+ * their elements.
+ */
+static void compare_elements(struct engine *engine)
+{
+	if (!engine->survey.wants_difference && !(engine->session.answers.tolerance > 0))
+		return;
+	differing_begin_all(engine);
+	differing_wait(engine);
+}
+
+/* Ranks that differ are a finding; of a broadcast nothing is. */
+static int answer(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct answers *answers = &engine->session.answers;
+	struct answer_classes classes;
+
+	(void)error;
+	survey_wait(engine);
+	if (answers->kind == ANSWERS_COMPARE)
+		compare_elements(engine);
+	answer_classes_make(&classes, answers);
+	if (classes.count > classes.value_count)
+		context->status = STATUS_PARTIAL;
+	if (answers->kind == ANSWERS_COMPARE)
+		judge(context, answers, &classes);
+	if (context->is_json)
+		format_document(context->out, format_json_answers(answers, &classes));
+	else
+		format_text_answers(context->out, answers, &classes);
+	answer_classes_clear(&classes);
+	return 0;
+}
+
+/* The letters of a name, as pdb tells where its command's name ends. */
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* "quit()" and "q=1" are that command, too. */
+static bool begins_with_quit(const char *line)
+{
+	static const char *const words[] = { "q", "quit", "exit", "EOF" };
+	size_t length;
+
+	line += strspn(line, " \t");
+	length = strspn(line, NAME_LETTERS);
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+		if (strlen(words[i]) == length && strncmp(words[i], line, length) == 0)
+			return true;
+	return false;
+}
+
+/* pdb parts commands at ;; wherever it stands, and so in strings. */
+static bool is_quit(const char *line)
+{
+	while (line && !begins_with_quit(line)) {
+		line = strstr(line, ";;");
+		line = line ? line + 2 : NULL;
+	}
+	return line != NULL;
+}
+
+/* What ends programs is asked about, however it is said; as command_confirm. */
+static int confirm(struct command_context *context, const char *name, const char *line,
+		   struct error *error)
+{
+	struct control control = { .command = name, .need = CONTROL_STOPPED };
+	int result = 1;
+
+	if (!is_quit(line))
+		return result;
+	result = control_choose(&control, context, error);
+	if (result == 0)
+		result = control_confirm_quit(&control, context, error);
+	control_clear(&control);
+	return result;
+}
+
+/* The options in front of an expression. */
+struct options {
+	bool wants_difference;
+	double tolerance;
+};
+
+static int read_tolerance(struct options *options, const char *text, struct error *error)
+{
+	struct settings settings = { .tolerance = 0 };
+
+	if (setting_find("tolerance", error)->set(&settings, text, error) < 0)
+		return -1;
+	options->tolerance = settings.tolerance;
+	return 0;
+}
+
+/*
+ * An option behind the expression would be taken for a part of it, as Python
+ * would; so would one that there is not.
+ */
+static int check_words(const struct arguments *arguments, struct error *error)
+{
+	static const char *const names[] = { "--difference", "--sample", "--tolerance" };
+	const char *first = arguments_word(arguments, 0);
+
+	if (strncmp(first, "--", 2) == 0)
+		return error_set(error, "'%.40s' is no option of compare: compare %s", first,
+				 command_compare.synopsis);
+	for (size_t i = 1; i < arguments->count; i++)
+		for (size_t j = 0; j < ARRAY_LENGTH(names); j++)
+			if (strcmp(arguments->words[i], names[j]) == 0)
+				return error_set(error,
+						 "%s stands in front of the expression: compare %s",
+						 names[j], command_compare.synopsis);
+	return 0;
+}
+
+static int read_options(struct options *options, const struct arguments *arguments,
+			struct error *error)
+{
+	const char *tolerance = arguments_value(arguments, "--tolerance");
+
+	if (check_words(arguments, error) < 0)
+		return -1;
+	options->wants_difference = arguments_has(arguments, "--difference");
+	return tolerance ? read_tolerance(options, tolerance, error) : 0;
+}
+
+static int compare_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct options options = { .tolerance = engine->settings.tolerance };
+	char *question;
+	int result;
+
+	if (read_options(&options, arguments, error) < 0)
+		return -1;
+	engine->survey.wants_sample = arguments_has(arguments, "--sample");
+	question = arguments_text(arguments, 0, arguments->count);
+	result =
+		question[0] == '\0'
+			? error_set(
+				  error,
+				  "compare needs an expression of the program: compare loss.item()")
+			: survey_begin(context, arguments->name, question, ANSWERS_COMPARE, error);
+	free(question);
+	if (result < 0)
+		return -1;
+	engine->session.answers.tolerance = options.tolerance;
+	engine->survey.wants_difference = options.wants_difference;
+	return 0;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
+	.help = "EXPR in each rank, stopped or not, equal values and tensors together; 1: they "
+		"differ",
+	.screen_synopsis = "[EXPR [ranks SET]]",
+	.screen_help = "EXPR in each stopped rank, equal values together; alone: again",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = compare_run,
+	.answer = answer,
+};
+
+static int broadcast_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
+{
+	char *line = arguments_text(arguments, 0, arguments->count);
+	int result;
+
+	if (line[0] == '\0')
+		result = error_set(
+			error,
+			"broadcast needs a line for the debuggers' prompts: broadcast pp batch");
+	else
+		result = confirm(context, arguments->name, line, error);
+	if (result > 0)
+		result = survey_begin(context, arguments->name, line, ANSWERS_BROADCAST, error);
+	free(line);
+	return result;
+}
+
+const struct command command_broadcast = {
+	.name = "broadcast",
+	.synopsis = "[--yes] LINE [ranks SET]",
+	.help = "LINE to the prompt of each stopped rank, equal answers together",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = broadcast_run,
+	.answer = answer,
+};

@@ -1,0 +1,519 @@
+/*
+ * command-control: connecting to debuggers, and stepping with them.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/control.h"
+#include "engine/debuggers.h"
+#include "engine/engine.h"
+#include "engine/gather.h"
+#include "engine/pending.h"
+#include "model/held.h"
+#include "model/outside.h"
+#include "protocol/stack.h"
+
+#define LINE_MAXIMUM INT_MAX
+
+/* How a command that lets ranks run is asked for. */
+struct motion {
+	const char *request;
+	int line;      /* 0: none is named */
+	bool is_far;   /* it may go beyond the line */
+	bool is_asked; /* about peers that it would wait for */
+	bool is_free;  /* nothing is to stop them: not a pause, either */
+};
+
+/* What is above the frame looked at is left behind: so is the choice of it. */
+static void forget_frame(struct session *session, const struct rankset *moved,
+			 const struct motion *motion)
+{
+	const struct rank *rank = session_looked_at(session);
+	bool is_refused =
+		rank && rank->debugger.is_post_mortem && strcmp(motion->request, "continue") != 0;
+
+	if (!rank || is_refused || !rankset_contains(moved, rank->process.rank))
+		return;
+	session->choice.selection.depth = -1;
+	session->revision++;
+}
+
+/*
+ * What is not said is as the node has it by itself: the thread at the prompt,
+ * all threads of Python together.
+ */
+static void add_thread(json_t *arguments, const struct engine *engine, const struct rank *rank)
+{
+	pid_t tid = control_tid(&engine->session, rank);
+
+	if (outside_is(rank) && tid != rank->debugger.tid)
+		json_object_set_new(arguments, "tid", json_integer(tid));
+	if (engine->settings.stops_one_thread)
+		json_object_set_new(arguments, "threads", json_string("one"));
+}
+
+static void ask_motion(struct control *control, struct pending *pending, struct engine *engine,
+		       int rank, const struct motion *motion)
+{
+	const struct session *session = &engine->session;
+	struct rank *found = session_find_rank(session, rank);
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(found->process.pid));
+	if (motion->is_free && found->is_pausing) {
+		found->is_pausing = false;
+		json_object_set_new(arguments, "withdraw", json_true());
+		pending_add(pending, rank, motion->request, arguments);
+		return;
+	}
+	json_object_set_new(arguments, "depth",
+			    json_integer(control_step_depth(control, session, found)));
+	add_thread(arguments, engine, found);
+	if (motion->line > 0)
+		json_object_set_new(arguments, "line", json_integer(motion->line));
+	pending_add(pending, rank, motion->request, arguments);
+}
+
+/* What the line says that it stands at; a screen has read it. */
+static void read_source(struct engine *engine, const struct rank *rank)
+{
+	const struct session *session = &engine->session;
+	const struct code *code =
+		session_find_code(session, rank->node, rank->process.pid,
+				  control_tid(session, rank), control_depth(session, rank));
+	json_t *arguments;
+
+	if (!code || session_find_source(session, rank->node, rank->process.pid, code->file))
+		return;
+	arguments = json_pack("{s:i}", "pid", (int)rank->process.pid);
+	json_set_text(arguments, "path", code->file);
+	json_decref(request_call(engine, "source", arguments, NULL));
+}
+
+static bool are_all(const struct control *control, const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (held_is(session->ranks[i]) &&
+		    !rankset_contains(&control->chosen, session->ranks[i]->process.rank))
+			return false;
+	}
+	return true;
+}
+
+/* 1: go ahead; else as control_confirm(). */
+static int confirm_collective(const struct control *control, struct command_context *context,
+			      const struct motion *motion, struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+	int rank = -1;
+	char *question;
+
+	if (!motion->is_asked || are_all(control, session))
+		return 1;
+	while (!context->screen && (rank = rankset_next(&control->chosen, rank)) >= 0)
+		read_source(engine, session_find_rank(session, rank));
+	question = control_collective_question(control, session, motion->is_far);
+	return question ? control_confirm(control, context, question, error) : 1;
+}
+
+/* They would drift apart: who has stopped would be a step ahead. */
+static bool is_any_moving(const struct control *control, const struct command_context *context)
+{
+	int rank = -1;
+
+	if (!context->moving)
+		return false;
+	while ((rank = rankset_next(context->moving, rank)) >= 0) {
+		if (rankset_contains(&control->chosen, rank) ||
+		    rankset_contains(&control->others, rank))
+			return true;
+	}
+	return false;
+}
+
+static int move(struct command_context *context, const char *name, const struct motion *motion,
+		struct error *error)
+{
+	struct control control = { .command = name,
+				   .need = CONTROL_STOPPED,
+				   .has_pausing = motion->is_free };
+	struct session *session = &context->engine->session;
+	struct pending *pending;
+	int rank = -1;
+	int result = control_choose(&control, context, error);
+
+	if (motion->is_asked && is_any_moving(&control, context)) {
+		context->is_put_off = true;
+		control_clear(&control);
+		return 0;
+	}
+	if (result == 0)
+		result = confirm_collective(&control, context, motion, error);
+	if (result > 0) {
+		pending = pending_new(context->engine, name);
+		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
+			ask_motion(&control, pending, context->engine, rank, motion);
+		forget_frame(session, &control.chosen, motion);
+		result = control_finish(&control, context, pending, error);
+	}
+	control_clear(&control);
+	return result;
+}
+
+static int next_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	static const struct motion motion = {
+		.request = "next",
+		.is_asked = true,
+	};
+
+	(void)arguments;
+	return move(context, "next", &motion, error);
+}
+
+const struct command command_next = {
+	.name = "next",
+	.alias = "n",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run to the next line of the frame",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = next_run,
+};
+
+static int step_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	static const struct motion motion = {
+		.request = "stepIn",
+		.is_asked = true,
+	};
+
+	(void)arguments;
+	return move(context, "step", &motion, error);
+}
+
+const struct command command_step = {
+	.name = "step",
+	.alias = "s",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run to the next line, into calls",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = step_run,
+};
+
+static int continue_run(struct command_context *context, const struct arguments *arguments,
+			struct error *error)
+{
+	static const struct motion motion = {
+		.request = "continue",
+		.is_asked = true,
+		.is_far = true,
+		.is_free = true,
+	};
+
+	(void)arguments;
+	return move(context, "continue", &motion, error);
+}
+
+const struct command command_continue = {
+	.name = "continue",
+	.alias = "c",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run on, to the next breakpoint",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = continue_run,
+};
+
+static int finish_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	static const struct motion motion = {
+		.request = "stepOut",
+		.is_asked = true,
+		.is_far = true,
+	};
+
+	(void)arguments;
+	return move(context, "finish", &motion, error);
+}
+
+const struct command command_finish = {
+	.name = "finish",
+	.alias = "f return r",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "run until the frame returns",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = finish_run,
+};
+
+static int until_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	struct motion motion = {
+		.request = "until",
+		.is_asked = true,
+		.is_far = true,
+	};
+
+	if (arguments->count > 0 && arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM,
+						      &motion.line, error) < 0)
+		return -1;
+	return move(context, "until", &motion, error);
+}
+
+const struct command command_until = {
+	.name = "until",
+	.synopsis = "[--yes] [LINE] [ranks SET]",
+	.help = "run to a greater line, or to LINE or beyond",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = until_run,
+};
+
+static int jump_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	struct motion motion = { .request = "jump" };
+
+	if (arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM, &motion.line, error) <
+	    0)
+		return -1;
+	return move(context, "jump", &motion, error);
+}
+
+const struct command command_jump = {
+	.name = "jump",
+	.alias = "j",
+	.synopsis = "LINE [ranks SET]",
+	.help = "continue at LINE, without running the lines between",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = jump_run,
+};
+
+/* One request with the pid alone to each of the ranks. */
+static int ask_each(struct control *control, struct command_context *context, const char *request,
+		    bool is_forced, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	struct pending *pending = pending_new(context->engine, control->command);
+	int rank = -1;
+
+	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
+		struct rank *found = session_find_rank(session, rank);
+		json_t *arguments = json_object();
+
+		if (strcmp(request, "pause") == 0)
+			found->is_pausing = true;
+		json_object_set_new(arguments, "pid", json_integer(found->process.pid));
+		if (is_forced)
+			json_object_set_new(arguments, "force", json_true());
+		if (control->need == CONTROL_RUNNING)
+			add_thread(arguments, context->engine, found);
+		pending_add(pending, rank, request, arguments);
+	}
+	return control_finish(control, context, pending, error);
+}
+
+static int pause_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	struct control control = { .command = "pause", .need = CONTROL_RUNNING };
+	int result;
+
+	(void)arguments;
+	result = control_choose(&control, context, error);
+	if (result == 0)
+		result = ask_each(&control, context, "pause", false, error);
+	if (result == 0)
+		gather_undone(context, "ranks resume", "p", "them paused");
+	control_clear(&control);
+	return result;
+}
+
+const struct command command_pause = {
+	.name = "pause",
+	.synopsis = "[PID | ranks SET]",
+	.help = "stop ranks that run, where they are",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = pause_run,
+};
+
+/* On its way to where it stops next. */
+static bool is_any_on_its_way(const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!rank_is_gone(rank) && rank->debugger.state == DEBUGGER_RUNNING)
+			return true;
+	}
+	return false;
+}
+
+/* Running ranks may wait for stopped ones, in the focus or not. */
+static int release_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
+{
+	const struct motion motion = { .request = "continue" };
+
+	(void)arguments;
+	if (!context->ranks_text)
+		context->ranks_text = "all";
+	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
+		return error_set(error, "release: no rank is on its way to a stop, so none waits "
+					"for stopped ranks; continue resumes them");
+	return move(context, "release", &motion, error);
+}
+
+const struct command command_release = {
+	.name = "release",
+	.synopsis = "[ranks SET]",
+	.help = "resume stopped ranks that a step may wait for",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = release_run,
+};
+
+static int terminate_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
+{
+	struct control control = { .command = "terminate", .need = CONTROL_STOPPED };
+	int result;
+
+	(void)arguments;
+	result = control_choose(&control, context, error);
+	if (result == 0)
+		result = control_confirm_quit(&control, context, error);
+	if (result > 0)
+		result = ask_each(&control, context, "terminate", false, error);
+	control_clear(&control);
+	return result;
+}
+
+const struct command command_terminate = {
+	.name = "terminate",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "quit their debuggers, which raises in the program",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = terminate_run,
+};
+
+static int detach_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct control control = { .command = "detach", .need = CONTROL_OURS };
+	char *question = NULL;
+	int result;
+
+	(void)arguments;
+	result = control_choose(&control, context, error);
+	if (result == 0) {
+		question = control_leave_question(&context->engine->session, &control.chosen);
+		result = question ? control_confirm(&control, context, question, error) : 1;
+	}
+	if (result > 0)
+		result = ask_each(&control, context, "detach", context->is_confirmed, error);
+	control_clear(&control);
+	return result;
+}
+
+const struct command command_detach = {
+	.name = "detach",
+	.synopsis = "[--yes] [ranks SET]",
+	.help = "leave their debuggers; ranks that would wait for probetui continue",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = detach_run,
+};
+
+static int connect_target(struct command_context *context, const char *target, struct error *error)
+{
+	struct control control = { .command = "connect" };
+	struct pending *pending = pending_new(context->engine, "connect");
+	json_t *arguments = json_object();
+
+	json_set_text(arguments, "target", target);
+	pending_add(pending, -1, "connect", arguments);
+	return control_finish(&control, context, pending, error);
+}
+
+static int ask_to_connect(const struct control *control, struct command_context *context,
+			  struct error *error)
+{
+	struct pending *pending = pending_new(context->engine, "connect");
+	int rank = -1;
+
+	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
+		const struct rank *found = session_find_rank(&context->engine->session, rank);
+		json_t *arguments = json_object();
+
+		json_set_text(arguments, "target", found->debugger.target);
+		pending_add(pending, rank, "connect", arguments);
+	}
+	return control_finish(control, context, pending, error);
+}
+
+/* A person is told the cost first; a script says what it wants. */
+static int connect_ranks(struct command_context *context, struct error *error)
+{
+	struct control control = { .command = "connect", .need = CONTROL_WAITING };
+	int result = control_choose(&control, context, error);
+	char *question = NULL;
+
+	if (result == 0 && context->screen)
+		question = control_connect_question(&context->engine->session, &control.chosen);
+	if (question)
+		result = control_confirm(&control, context, question, error);
+	if (result > 0 || (result == 0 && !question))
+		result = ask_to_connect(&control, context, error);
+	control_clear(&control);
+	return result;
+}
+
+/* What follows in a script is for the prompts. */
+static int connect_answer(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct buffer silent = BUFFER_INIT;
+	int result = 0;
+
+	debuggers_await(engine, engine->settings.timeout);
+	if (debuggers_append_silent(&silent, engine))
+		result = error_set(error, "connect: %s", silent.data);
+	buffer_clear(&silent);
+	return result;
+}
+
+static int connect_run(struct command_context *context, const struct arguments *arguments,
+		       struct error *error)
+{
+	bool has_target = arguments->count > 0;
+
+	if (context->engine->session.is_replay)
+		return error_set(
+			error,
+			"connect: this is a recording; only a job that runs can be connected to");
+	if (has_target && gather_ranks(context, NULL) < 0)
+		context->status = STATUS_DONE;
+	return has_target ? connect_target(context, arguments->words[0], error)
+			  : connect_ranks(context, error);
+}
+
+const struct command command_connect = {
+	.name = "connect",
+	.synopsis = "TARGET | [--yes] [ranks SET]",
+	.help = "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
+		"or of debuggers that wait",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.run = connect_run,
+	.answer = connect_answer,
+};

@@ -1,0 +1,269 @@
+/*
+ * command-doctor: which ways lead into each rank, and what is in the way.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "protocol/process.h"
+#include "protocol/rankset.h"
+
+#define WAYS_MAXIMUM 64
+
+static json_t *copy_text(const json_t *from, const char *key)
+{
+	return json_text(json_get_string(from, key, NULL));
+}
+
+/* Only the keys of the contract, each of its type. */
+static json_t *way_to_json(const json_t *way, bool *is_finding)
+{
+	bool is_ok = json_get_boolean(way, "ok", false);
+	json_t *json = json_object();
+
+	if (!is_ok && !json_get_boolean(way, "optional", false))
+		*is_finding = true;
+	json_object_set_new(json, "way", copy_text(way, "way"));
+	json_object_set_new(json, "ok", json_boolean(is_ok));
+	json_object_set_new(json, "why", copy_text(way, "why"));
+	json_object_set_new(json, "fix", copy_text(way, "fix"));
+	return json;
+}
+
+/* Its own number of the process stands for none on this machine. */
+static json_t *shown_pid(const json_t *rank)
+{
+	int64_t pid = json_get_integer(rank, "pid", 0);
+
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid) : json_null();
+}
+
+/* The node knows the number no more of one that has gone. */
+static int rank_number(const struct session *session, const json_t *rank)
+{
+	int64_t pid = json_get_integer(rank, "pid", 0);
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (session->ranks[i]->process.pid == pid)
+			return session->ranks[i]->process.rank;
+	return (int)json_get_integer(rank, "rank", -1);
+}
+
+static json_t *rank_to_json(const struct session *session, const json_t *rank, bool *is_finding)
+{
+	json_t *json = json_object();
+	json_t *ways = json_array();
+	const json_t *way;
+	size_t i;
+
+	json_array_foreach(json_object_get(rank, "ways"), i, way)
+	{
+		if (i < WAYS_MAXIMUM)
+			json_array_append_new(ways, way_to_json(way, is_finding));
+	}
+	json_object_set_new(json, "rank", json_integer(rank_number(session, rank)));
+	json_object_set_new(json, "pid", shown_pid(rank));
+	json_object_set_new(json, "ways", ways);
+	return json;
+}
+
+static json_t *answer_to_json(const struct session *session, const json_t *answer, bool *is_finding)
+{
+	json_t *json = json_object();
+	json_t *ranks = json_array();
+	const json_t *rank;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "ranks"), i, rank)
+	{
+		json_array_append_new(ranks, rank_to_json(session, rank, is_finding));
+	}
+	json_object_set_new(json, "ranks", ranks);
+	return json;
+}
+
+/* The same answer: one fault closes many ways. */
+static bool is_same(const json_t *a, const json_t *b)
+{
+	return json_get_boolean(a, "ok", false) == json_get_boolean(b, "ok", false) &&
+	       strcmp(json_get_string(a, "why", ""), json_get_string(b, "why", "")) == 0 &&
+	       strcmp(json_get_string(a, "fix", ""), json_get_string(b, "fix", "")) == 0;
+}
+
+/* Ways in a row that have the same answer; returns the number of the next. */
+static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
+{
+	const json_t *way = json_array_get(ways, first);
+	const char *why = json_get_string(way, "why", "");
+	const char *fix = json_get_string(way, "fix", "");
+	size_t next = first;
+
+	buffer_append_string(out, json_get_boolean(way, "ok", false) ? "  yes  " : "  no   ");
+	while (next < json_array_size(ways) && is_same(json_array_get(ways, next), way)) {
+		if (next > first)
+			buffer_append_string(out, ", ");
+		format_text(out, json_get_string(json_array_get(ways, next++), "way", "?"));
+	}
+	if (why[0] != '\0') {
+		buffer_append_string(out, ": ");
+		format_text(out, why);
+	}
+	buffer_append_char(out, '\n');
+	if (fix[0] != '\0') {
+		buffer_append_string(out, "       ");
+		format_text(out, fix);
+		buffer_append_char(out, '\n');
+	}
+	return next;
+}
+
+static void append_heading(struct buffer *out, const json_t *rank)
+{
+	int pid = (int)json_get_integer(rank, "pid", 0);
+
+	buffer_printf(out, "rank %d", (int)json_get_integer(rank, "rank", -1));
+	if (pid > 0)
+		buffer_printf(out, "  pid %d\n", pid);
+	else
+		buffer_append_string(out, "  on another machine\n");
+}
+
+/* Ranks in a row that have the same answers; returns the next. */
+static size_t append_ranks(struct buffer *out, const json_t *ranks, size_t first)
+{
+	const json_t *rank = json_array_get(ranks, first);
+	const json_t *ways = json_object_get(rank, "ways");
+	struct rankset set = RANKSET_INIT;
+	size_t next = first;
+	size_t way = 0;
+
+	while (next < json_array_size(ranks) &&
+	       json_equal(json_object_get(json_array_get(ranks, next), "ways"), ways))
+		rankset_add(&set, (int)json_get_integer(json_array_get(ranks, next++), "rank", -1));
+	if (next == first + 1) {
+		append_heading(out, rank);
+	} else {
+		buffer_append_string(out, "ranks ");
+		rankset_append_counted(out, &set);
+		buffer_append_char(out, '\n');
+	}
+	rankset_clear(&set);
+	while (way < json_array_size(ways))
+		way = append_ways(out, ways, way);
+	return next;
+}
+
+static void append_text(struct buffer *out, const json_t *document)
+{
+	const json_t *ranks = json_object_get(document, "ranks");
+	size_t next = 0;
+
+	while (next < json_array_size(ranks))
+		next = append_ranks(out, ranks, next);
+}
+
+/* The newest answers, which may be still to come, or recorded. */
+static json_t *known_answers(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	json_t *ranks = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		json_t *known = (json_t *)evidence_ways(&engine->evidence, session->ranks[i]);
+
+		if (known)
+			json_array_append(ranks, known);
+	}
+	return json_pack("{s:o}", "ranks", ranks);
+}
+
+static json_t *ask(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+	json_t *pids = json_array();
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->pid > 0)
+			json_array_append_new(pids, json_integer(process->pid));
+	}
+	return request_call(engine, "diagnose", json_pack("{s:o}", "pids", pids), error);
+}
+
+/* A screen waits for nothing: what is not known yet is shown when it is. */
+static int show_on_screen(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	bool is_finding = false;
+	json_t *answer;
+	json_t *document;
+
+	if (engine->session.rank_count == 0)
+		return error_set(error, "there is no rank to be examined");
+	if (!context->is_fresh && !engine->replay)
+		evidence_ask_ways(engine, NULL);
+	answer = known_answers(engine);
+	document = answer_to_json(&engine->session, answer, &is_finding);
+	append_text(context->out, document);
+	if (context->out->length == 0 && engine->replay)
+		error_set(error, "nothing was recorded of the ways into the processes");
+	else if (context->out->length == 0)
+		buffer_append_string(context->out, "The nodes were asked.\n");
+	json_decref(document);
+	json_decref(answer);
+	return context->out->length > 0 ? 0 : -1;
+}
+
+static int doctor_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	bool is_finding = false;
+	json_t *answer;
+	json_t *document;
+
+	(void)arguments;
+	if (context->screen)
+		return show_on_screen(context, error);
+	if (context->engine->replay)
+		return error_set(error, "a recording has no processes that could be examined");
+	if (gather_ranks(context, error) < 0) {
+		if (context->is_json)
+			format_document(context->out, json_pack("{s:[]}", "ranks"));
+		return -1;
+	}
+	answer = ask(context, error);
+	if (!answer) {
+		context->status = STATUS_NOTHING;
+		return -1;
+	}
+	document = answer_to_json(&context->engine->session, answer, &is_finding);
+	json_decref(answer);
+	gather_finding(context, is_finding);
+	if (context->is_json) {
+		format_document(context->out, document);
+		return 0;
+	}
+	append_text(context->out, document);
+	json_decref(document);
+	return 0;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.synopsis = "",
+	.help = "the ways into each rank, and what is in the way",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
+	.run = doctor_run,
+};

@@ -1,0 +1,93 @@
+/*
+ * command-help: the commands themselves: their list, a shell's completion of
+ * them, and names of other programs that people try.
+ */
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "commands/commands.h"
+#include "commands/shell-completion.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+
+static int help_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	struct command_tables tables = *context->tables;
+	const struct command *command;
+	struct command_table one = { .rows = &command, .count = 1 };
+
+	if (arguments->count == 0) {
+		command_append_help(context->out, &tables);
+		return 0;
+	}
+	tables.flags = COMMAND_SHELL | COMMAND_SCREEN;
+	command = command_lookup(&tables, arguments->words[0], error);
+	if (!command)
+		return -1;
+	tables.items[0] = &one;
+	tables.items[1] = NULL;
+	command_append_help(context->out, &tables);
+	return 0;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.synopsis = "[COMMAND]",
+	.help = "the commands",
+	.screen_synopsis = "",
+	.screen_help = "keys and commands",
+	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.run = help_run,
+};
+
+static int completion_run(struct command_context *context, const struct arguments *arguments,
+			  struct error *error)
+{
+	return completion_append(context->out, arguments->words[0], context->tables, error);
+}
+
+const struct command command_completion = {
+	.name = "completion",
+	.synopsis = "bash | zsh",
+	.help = "a script that completes words in a shell",
+	.flags = COMMAND_SHELL | COMMAND_TEXT | COMMAND_ALONE,
+	.run = completion_run,
+};
+
+/* Of Probe v1: its name has no command here yet. */
+static int pprof_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	(void)context;
+	(void)arguments;
+	return error_set(error,
+			 "there is no profiler yet; stacks shows where ranks are, and verdict "
+			 "which rank is the odd one out");
+}
+
+const struct command command_pprof = {
+	.name = "pprof",
+	.synopsis = "",
+	.help = "of Probe: there is no profiler yet",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
+	.run = pprof_run,
+};
+
+/* Of Probing. */
+static int query_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	(void)context;
+	(void)arguments;
+	return error_set(error, "there are no tables to query yet; ranks --json, stacks --json and "
+				"eval CODE answer now");
+}
+
+const struct command command_query = {
+	.name = "query",
+	.synopsis = "[TEXT]",
+	.help = "of Probing: there are no tables yet",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
+	.run = query_run,
+};

@@ -1,0 +1,105 @@
+/*
+ * command-inject: the agent is put into ranks that run already, and leaves
+ * them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/collect.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/request.h"
+
+static void say(struct buffer *out, const json_t *body)
+{
+	format_text(out, json_get_string(body, "result", "?"));
+}
+
+static void add(json_t *json, const json_t *body)
+{
+	json_set_text(json, "listens", json_get_string(body, "result", "?"));
+}
+
+/* Flags of Probe's inject, and its ADDRESS. */
+static int check_flags(const struct arguments *arguments, struct error *error)
+{
+	for (size_t i = 0; i < arguments->count; i++) {
+		const char *word = arguments->words[i];
+
+		if (strcmp(word, "-P") == 0 || strcmp(word, "-b") == 0)
+			return error_set(
+				error,
+				"%s %s needs the profiler, which does not exist yet; leave out %s",
+				arguments->name, word, word);
+		if (strcmp(word, "-a") == 0 || strchr(word, ':'))
+			return error_set(
+				error,
+				"%s opens a socket of the user's own and no port; leave out %.80s, "
+				"or start the program with PROBETUI_ADDRESS and a token",
+				arguments->name, word);
+	}
+	return 0;
+}
+
+static int inject_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct asking asking = {
+		.command = arguments->name,
+		.request = "inject",
+		.say = say,
+		.add = add,
+	};
+	json_t *request;
+	int result;
+
+	if (check_flags(arguments, error) < 0 || arguments_refuse_any(arguments, error) < 0)
+		return -1;
+	request = json_pack("{s:f}", "seconds", request_limit(context->engine->settings.timeout));
+	asking.arguments = request;
+	result = asking_run(&asking, context, error);
+	json_decref(request);
+	return result;
+}
+
+const struct command command_inject = {
+	.name = "inject",
+	.alias = "listen",
+	.synopsis = "[PID | ranks SET]",
+	.help = "put the agent into ranks that run; it says where it listens",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = inject_run,
+};
+
+static void add_result(json_t *json, const json_t *body)
+{
+	json_set_text(json, "result", json_get_string(body, "result", "?"));
+}
+
+static int eject_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	const struct asking asking = {
+		.command = arguments->name,
+		.request = "eject",
+		.say = say,
+		.add = add_result,
+	};
+
+	return asking_run(&asking, context, error);
+}
+
+const struct command command_eject = {
+	.name = "eject",
+	.synopsis = "[PID | ranks SET]",
+	.help = "take the agent out of ranks again; nothing of it is left",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = eject_run,
+};

@@ -1,0 +1,49 @@
+/*
+ * command-jobs: which jobs run here, and how they are.
+ */
+#include <stdio.h>
+
+#include "banned.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/jobs.h"
+#include "engine/users.h"
+
+/* Names of users that take longer to look up are left out. */
+#define NAME_SECONDS 2.0
+
+/* As of a verdict: two samples tell what moves. */
+#define SAMPLE_SECONDS 0.2
+
+static int jobs_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	const char *text = arguments_value(arguments, "--for");
+	const struct session *session = &context->engine->session;
+	double seconds = SAMPLE_SECONDS;
+	int result;
+
+	if (text && arguments_seconds(text, "--for", &seconds, error) < 0)
+		return -1;
+	result = gather_jobs(context, seconds, error);
+	jobs_name_users(context->engine);
+	users_await(context->engine, NAME_SECONDS);
+	if (context->is_json)
+		format_document(context->out, format_json_jobs(session));
+	else
+		format_text_jobs(context->out, session);
+	return result;
+}
+
+const struct command command_jobs = {
+	.name = "jobs",
+	.synopsis = "[--for SECONDS]",
+	.help = "the jobs that run here, and how they are",
+	.screen_synopsis = "",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN,
+	.run = jobs_run,
+};

@@ -1,0 +1,184 @@
+/*
+ * command-output: the last lines that ranks printed, where they go to files,
+ * and where they go else.
+ */
+#include <stdio.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "model/output.h"
+
+#define LINES_DEFAULT 20
+
+static const char *const kinds[OUTPUT_KIND_COUNT] = {
+	[OUTPUT_STDOUT] = "stdout",
+	[OUTPUT_STDERR] = "stderr",
+	[OUTPUT_NOTE] = "note",
+};
+
+static const char *const marks[OUTPUT_KIND_COUNT] = {
+	[OUTPUT_STDOUT] = "   ",
+	[OUTPUT_STDERR] = " ! ",
+	[OUTPUT_NOTE] = " ~ ",
+};
+
+/*
+ * What the session knows of it afterwards, lent until the next one is asked
+ * about: it keeps those of a few processes only. NULL and a sentence.
+ */
+static const struct output *find_output(struct command_context *context, const struct rank *rank,
+					struct error *error)
+{
+	struct engine *engine = context->engine;
+	const struct output *output;
+	json_t *answer;
+
+	if (!engine->replay && rank->process.pid > 0) {
+		answer = request_call(engine, "output",
+				      json_pack("{s:i}", "pid", (int)rank->process.pid), error);
+		if (!answer)
+			return NULL;
+		json_decref(answer);
+	}
+	output = session_find_output(&engine->session, rank->node, rank->process.pid);
+	if (!output)
+		error_set(error, engine->replay
+					 ? "it is not in this recording; with --record-output it is"
+					 : "it has no process");
+	return output;
+}
+
+/*
+ * One of the last lines of its kind. Two files say nothing of the order in
+ * which their lines were printed, so one must not hide the other.
+ */
+static bool is_last(const struct output *output, size_t line, int lines)
+{
+	enum output_kind kind = output_line(output, line)->kind;
+
+	for (size_t i = line + 1; i < output_count(output) && lines > 0; i++)
+		lines -= output_line(output, i)->kind == kind;
+	return lines > 0;
+}
+
+static void append_text(struct buffer *out, const struct output *output, int lines)
+{
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		const struct output_stream *stream = &output->streams[i];
+
+		if (!stream->path && !stream->why)
+			continue;
+		buffer_printf(out, "  %s: %s", kinds[i], stream->why ? "~ " : "");
+		format_text(out, stream->why ? stream->why : stream->path);
+		if (stream->shared && !stream->why)
+			buffer_printf(out, " (shared with ranks %s)", stream->shared);
+		buffer_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < output_count(output); i++) {
+		const struct output_line *line = output_line(output, i);
+
+		if (!is_last(output, i, lines))
+			continue;
+		buffer_printf(out, "%s%s\n", marks[line->kind], line->text);
+	}
+}
+
+static json_t *output_to_json(const struct output *output, int lines)
+{
+	json_t *streams = json_array();
+	json_t *texts = json_array();
+
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		json_t *stream = json_object();
+
+		json_set_text(stream, "stream", kinds[i]);
+		json_set_text(stream, "path", output->streams[i].path);
+		json_set_text(stream, "why", output->streams[i].why);
+		json_set_text(stream, "shared", output->streams[i].shared);
+		json_array_append_new(streams, stream);
+	}
+	for (size_t i = 0; i < output_count(output); i++) {
+		const struct output_line *line = output_line(output, i);
+		json_t *text;
+
+		if (!is_last(output, i, lines))
+			continue;
+		text = json_object();
+		json_set_text(text, "stream", kinds[line->kind]);
+		json_set_text(text, "text", line->text);
+		json_array_append_new(texts, text);
+	}
+	return json_pack("{s:o, s:o}", "streams", streams, "lines", texts);
+}
+
+static void append_rank(struct command_context *context, json_t *document, const struct rank *rank,
+			int lines)
+{
+	struct error error = ERROR_INIT;
+	const struct output *output = find_output(context, rank, &error);
+	json_t *json;
+
+	if (!output)
+		context->status = STATUS_PARTIAL;
+	if (context->is_json) {
+		json = output ? output_to_json(output, lines)
+			      : json_pack("{s:[], s:[]}", "streams", "lines");
+		json_object_set_new(json, "rank", json_integer(rank->process.rank));
+		json_object_set_new(json, "pid",
+				    rank->process.pid > 0 ? json_integer(rank->process.pid)
+							  : json_null());
+		json_set_text(json, "error", output ? NULL : error.message);
+		json_array_append_new(document, json);
+		return;
+	}
+	buffer_printf(context->out, "rank %d", rank->process.rank);
+	if (process_shown_pid(&rank->process) > 0)
+		buffer_printf(context->out, "  pid %d", (int)rank->process.pid);
+	buffer_append_char(context->out, '\n');
+	if (output) {
+		append_text(context->out, output, lines);
+		return;
+	}
+	buffer_append_string(context->out, "  ");
+	format_text(context->out, error.message);
+	buffer_append_char(context->out, '\n');
+}
+
+static int output_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	const char *text = arguments_value(arguments, "--lines");
+	const struct session *session = &context->engine->session;
+	int lines = LINES_DEFAULT;
+	json_t *document;
+
+	if (text && arguments_integer(text, "number of lines", 1, OUTPUT_LINES, &lines, error) < 0)
+		return -1;
+	if (gather_ranks(context, error) < 0 || gather_named(context, error) < 0)
+		return -1;
+	document = json_array();
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (format_is_chosen(&context->ranks, session->ranks[i]))
+			append_rank(context, document, session->ranks[i], lines);
+	if (context->is_json)
+		format_document(context->out, document);
+	else
+		json_decref(document);
+	return 0;
+}
+
+const struct command command_output = {
+	.name = "output",
+	.synopsis = "[--lines N] [ranks SET]",
+	.help = "what ranks printed last, where it goes to files",
+	.flags = COMMAND_SHELL | COMMAND_RANKS,
+	.run = output_run,
+};

@@ -1,0 +1,101 @@
+/*
+ * command-params: parameters and buffers that replicas should have alike.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/params.h"
+#include "engine/pending.h"
+#include "model/answers.h"
+#include "model/paramdiff.h"
+#include "model/tensortext.h"
+
+#define DEFAULT_EXPRESSION "model"
+
+static void append_errors(struct buffer *out, const struct paramdiff *diff)
+{
+	struct failures failures = FAILURES_INIT;
+
+	for (size_t i = 0; i < diff->rank_count; i++)
+		if (diff->ranks[i].error)
+			failures_add(&failures, diff->ranks[i].rank, diff->ranks[i].error);
+	if (failures.count > 0)
+		failures_append_lines(out, &failures);
+	failures_clear(&failures);
+}
+
+static void append_text(struct buffer *out, const struct paramdiff *diff)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < diff->rank_count; i++)
+		is_any = is_any || !diff->ranks[i].error;
+	if (is_any) {
+		paramdiff_append_sentence(out, diff);
+		buffer_append_char(out, '\n');
+	}
+	format_text_parameters(out, diff);
+	append_errors(out, diff);
+}
+
+static void judge(struct command_context *context, const struct paramdiff *diff)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < diff->rank_count; i++)
+		failed += diff->ranks[i].error != NULL;
+	context->status = STATUS_DONE;
+	if (failed > 0 || diff->counts[PARAMDIFF_UNREAD] > 0 || diff->row_count == 0)
+		context->status = STATUS_PARTIAL;
+	if (failed == diff->rank_count)
+		context->status = STATUS_NOTHING;
+	gather_finding(context, paramdiff_is_finding(diff));
+}
+
+static int diff_params_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
+{
+	bool is_of_gradients = arguments_has(arguments, "--gradients");
+	char *expression = arguments_text(arguments, 0, arguments->count);
+	int result = params_begin(context, expression[0] ? expression : DEFAULT_EXPRESSION,
+				  is_of_gradients, error);
+
+	free(expression);
+	return result;
+}
+
+static int answer(struct command_context *context, struct error *error)
+{
+	const struct paramdiff *diff = &context->engine->session.paramdiff;
+
+	(void)error;
+	params_wait(context->engine);
+	judge(context, diff);
+	if (context->is_json)
+		format_document(context->out, format_json_parameters(diff));
+	else
+		append_text(context->out, diff);
+	return 0;
+}
+
+const struct command command_diff_params = {
+	.name = "diff-params",
+	.synopsis = "[--gradients] [EXPR] [ranks SET]",
+	.help = "all parameters and buffers of EXPR (model), in each rank: the first that differs, "
+		"and how; 1: one does",
+	.screen_synopsis = "[[--gradients] EXPR [ranks SET]]",
+	.screen_help = "all parameters of EXPR (model) over ranks, which differ; alone: again",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = diff_params_run,
+	.answer = answer,
+};

@@ -1,0 +1,61 @@
+/*
+ * command-quit: the end of a script, and of the job that was started.
+ */
+#include <string.h>
+
+#include "banned.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/script-events.h"
+
+#define END_SECONDS 15.0
+
+static bool is_job_over(const struct engine *engine, void *data)
+{
+	script_append_events(data);
+	return !launching_is_alive(&engine->session);
+}
+
+/* The keeper of the job waits 10 s between asking it and killing it. */
+static int end_job(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+
+	if (!launching_is_alive(&engine->session))
+		return 0;
+	request_post(engine, "jobEnd", NULL);
+	if (engine_wait(engine, is_job_over, context, END_SECONDS) == 0)
+		return 0;
+	return error_set(error, "the job has not ended within %g s", END_SECONDS);
+}
+
+static int quit_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	bool is_end = arguments->count == 1 && arguments_is(arguments, "end");
+
+	if (arguments->count == 1 && !is_end && !arguments_is(arguments, "detach"))
+		return error_set(error, "quit takes nothing, detach or end");
+	context->wants_quit = true;
+	/* A script is over; a shell has one value of each command. */
+	if (context->is_json && !context->engine->settings.script)
+		format_document(context->out, json_pack("{s:s}", "command", "quit"));
+	return is_end ? end_job(context, error) : 0;
+}
+
+const struct command command_quit = {
+	.name = "quit",
+	.alias = "q",
+	.synopsis = "[detach | end]",
+	.help = "end the script. A job that was started keeps running, or is ended",
+	.screen_help =
+		"close the view; at home: leave. A job that was started keeps running, or is ended",
+	.takes = "nothing, or what becomes of the job that was started: detach or end",
+	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = quit_run,
+};

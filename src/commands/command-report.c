@@ -1,0 +1,108 @@
+/*
+ * command-report: one page about the job as it is now, for a ticket.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/folder.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/report.h"
+#include "engine/request-group.h"
+
+/* As of a verdict: two samples tell what moves. */
+#define SAMPLE_SECONDS 0.2
+
+/* What nodes know besides stacks; a recording has what was asked then. */
+static void ask_evidence(struct engine *engine)
+{
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
+
+	evidence_ask(engine, group);
+	evidence_ask_ways(engine, group);
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
+}
+
+/* A screen waits for nothing: what is answered later shows then. */
+static void look_around(struct command_context *context, bool is_fresh)
+{
+	if (!context->screen) {
+		ask_evidence(context->engine);
+	} else if (!is_fresh && !context->engine->replay) {
+		evidence_ask(context->engine, NULL);
+		evidence_ask_ways(context->engine, NULL);
+	}
+}
+
+static void append(struct command_context *context, struct buffer *out)
+{
+	struct report report;
+
+	report_init(&report, context->engine);
+	rankset_copy(&report.ranks, &context->ranks);
+	if (!context->engine->replay && !context->screen)
+		report_ask_native(&report, context->engine);
+	report_look(&report, context->engine);
+	if (context->is_json)
+		format_document(out, report_to_json(&report, context->engine));
+	else
+		report_append(out, &report, context->engine);
+	report_clear(&report);
+}
+
+static int put_out(struct command_context *context, const char *path, struct error *error)
+{
+	struct buffer page = BUFFER_INIT;
+	int result;
+
+	if (!path) {
+		append(context, context->out);
+		return 0;
+	}
+	append(context, &page);
+	result = folder_write(path, page.data, page.length, error);
+	buffer_clear(&page);
+	if (result == 0)
+		buffer_printf(context->out, "%s\n", path);
+	return result;
+}
+
+static int report_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	const char *path = arguments_value(arguments, "--out");
+	const struct verdict *verdict = &context->engine->session.verdict;
+	bool is_fresh = context->is_fresh;
+
+	if (gather(context, SAMPLE_SECONDS, error) < 0 || gather_named(context, error) < 0)
+		return -1;
+	look_around(context, is_fresh);
+	/* On the screen it was written when it was said. */
+	if (context->screen && is_fresh && path) {
+		buffer_printf(context->out, "%s\n", path);
+		return 0;
+	}
+	if (put_out(context, path, error) < 0) {
+		context->status = STATUS_USAGE;
+		return -1;
+	}
+	gather_finding(context, verdict_is_finding(verdict));
+	return 0;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.synopsis = "[--out FILE] [ranks SET]",
+	.help = "one page for a ticket: what is known of the job",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
+	.run = report_run,
+};

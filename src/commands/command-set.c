@@ -1,0 +1,60 @@
+/*
+ * command-set: the settings and their values; those that can change while the
+ * program runs are changed.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/debuggers.h"
+#include "engine/engine.h"
+#include "engine/gather.h"
+#include "engine/setting.h"
+
+static int set_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
+{
+	struct settings *settings = &context->engine->settings;
+	const struct setting *setting;
+	const char *warning;
+
+	if (arguments->count == 0) {
+		setting_append_all(context->out, settings);
+		return 0;
+	}
+	setting = setting_find(arguments->words[0], error);
+	if (!setting)
+		return -1;
+	if (arguments->count == 1) {
+		buffer_printf(context->out, "%s ", setting->name);
+		setting->show(settings, context->out);
+		buffer_append_char(context->out, '\n');
+		return 0;
+	}
+	if (!setting->is_live)
+		return error_set(error,
+				 "%s cannot change while probetui runs; set it in the config file "
+				 "or with --%s",
+				 setting->name, setting->name);
+	if (setting->set(settings, arguments->words[1], error) < 0)
+		return error_prefix(error, "%s", setting->name);
+	debuggers_send_settings(context->engine);
+	warning = setting->warn ? setting->warn(settings) : NULL;
+	if (warning)
+		buffer_printf(context->out, "%s\n", warning);
+	gather_undone(context, "the setting is reset", ":set", "it");
+	return 0;
+}
+
+const struct command command_set = {
+	.name = "set",
+	.synopsis = "[SETTING [VALUE]]",
+	.help = "what can be set, and its values; or set it",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
+	.run = set_run,
+};

@@ -1,0 +1,392 @@
+/*
+ * command-tensor: what a tensor of one rank is, all of its elements looked at;
+ * a slice of it; and a file with all of them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/tensor-export.h"
+#include "engine/tensorask.h"
+#include "model/npy.h"
+#include "model/slicetext.h"
+#include "model/tensortext.h"
+#include "protocol/dtype.h"
+#include "protocol/tensoranswer.h"
+
+#define COLUMN_WIDTH 11
+
+struct looking {
+	struct command_context *context;
+	int rank;
+	char *expression;
+	const char *slice_text;
+	const char *path;
+	bool is_sample; /* only a part of a large one is read, and no hash */
+	struct tensor_answer told;
+	struct tensor_answer sliced;
+	bool is_torn; /* the file's elements are of several times */
+};
+
+/* The rank is looked up anew: while one waits, others come and go. */
+static json_t *ask_rank(const struct looking *looking, const struct tensorask *ask,
+			struct error *error)
+{
+	struct engine *engine = looking->context->engine;
+	const struct rank *rank = session_find_rank(&engine->session, looking->rank);
+
+	if (!rank) {
+		error_set(error, "it is gone");
+		return NULL;
+	}
+	return request_call(engine, "tensor",
+			    tensorask_arguments(engine,
+						tensorask_place(engine, rank, looking->expression),
+						ask),
+			    error);
+}
+
+/* The sentence names the rank. */
+static int fail(const struct looking *looking, struct error *failure, struct error *error)
+{
+	format_clause(failure->message);
+	return error_set(error, "rank %d: %s", looking->rank, failure->message);
+}
+
+static int fetch(const struct looking *looking, const struct tensorask *ask,
+		 struct tensor_answer *answer, struct error *error)
+{
+	struct error failure = ERROR_INIT;
+	json_t *body = ask_rank(looking, ask, &failure);
+	int result = -1;
+
+	if (body)
+		result = tensor_answer_from_json(answer, body, &failure);
+	json_decref(body);
+	return result == 0 ? 0 : fail(looking, &failure, error);
+}
+
+static int look(struct looking *looking, struct error *error)
+{
+	const struct tensorask ask = {
+		.statistics = looking->is_sample ? "sample" : "whole",
+		.wants_hash = !looking->is_sample,
+	};
+	const struct variable *value = &looking->told.value;
+
+	looking->context->status = STATUS_NOTHING;
+	if (fetch(looking, &ask, &looking->told, error) < 0)
+		return -1;
+	looking->context->status = STATUS_DONE;
+	if (looking->told.has_tensor)
+		return 0;
+	looking->context->status = STATUS_FINDING;
+	if (value->type && strncmp(value->type, "pandas.", 7) == 0 &&
+	    strcmp(strrchr(value->type, '.'), ".DataFrame") == 0)
+		return error_set(error,
+				 "rank %d: that is no tensor but a DataFrame: ask for a column "
+				 "(%.100s['NAME']), or compare all of them (diff-params %.100s)",
+				 looking->rank, looking->expression, looking->expression);
+	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s", looking->rank,
+			 value->type ? value->type : "a value", value->value);
+}
+
+static int check_size(const struct tensor_slice *slice, struct error *error)
+{
+	if (slice->row_count <= TENSOR_CELLS_MAXIMUM &&
+	    slice->column_count <= TENSOR_CELLS_MAXIMUM &&
+	    slice->row_count * slice->column_count <= TENSOR_CELLS_MAXIMUM)
+		return 0;
+	return error_set(error, "a slice has %d elements at most; --npy FILE takes all of them",
+			 TENSOR_CELLS_MAXIMUM);
+}
+
+static int cut(struct looking *looking, struct error *error)
+{
+	struct tensor_slice slice;
+	struct tensorask ask = {
+		.slice = &slice,
+	};
+
+	if (!looking->slice_text)
+		return 0;
+	looking->context->status = STATUS_USAGE;
+	if (slicetext_parse(&slice, looking->slice_text, &looking->told.tensor, error) < 0 ||
+	    check_size(&slice, error) < 0)
+		return -1;
+	looking->context->status = STATUS_NOTHING;
+	if (fetch(looking, &ask, &looking->sliced, error) < 0)
+		return -1;
+	looking->context->status = STATUS_DONE;
+	return looking->sliced.has_slice
+		       ? 0
+		       : error_set(error, "rank %d gave no slice of it", looking->rank);
+}
+
+/*
+ * The file
+ */
+
+/* The elements of one part, which are asked for. */
+static int write_part(const struct looking *looking, struct tensor_export *export, int64_t start,
+		      int64_t count, struct error *error)
+{
+	const struct tensorask ask = {
+		.data_start = start,
+		.data_count = count,
+	};
+	struct error failure = ERROR_INIT;
+	json_t *body = ask_rank(looking, &ask, &failure);
+
+	int result = body ? tensor_export_add(export, body, &failure) : -1;
+
+	json_decref(body);
+	if (result == 0)
+		return 0;
+	return fail(looking, &failure, error);
+}
+
+static int export(struct looking *looking, struct error *error)
+{
+	struct tensor_export *export;
+	int64_t start;
+	int64_t count;
+	int result;
+
+	if (!looking->path)
+		return 0;
+	looking->context->status = STATUS_NOTHING;
+	export = tensor_export_new(looking->path, &looking->told.tensor, error);
+	result = export ? 0 : -1;
+	while (result == 0 && (count = tensor_export_next(export, &start)) > 0)
+		result = write_part(looking, export, start, count, error);
+	looking->is_torn = export && tensor_export_is_torn(export);
+	tensor_export_free(export);
+	if (result == 0)
+		looking->context->status = STATUS_DONE;
+	return result;
+}
+
+/*
+ * What is printed
+ */
+
+static void append_frame(struct buffer *out, const struct tensor_answer *told)
+{
+	if (!told->func || !told->file)
+		return;
+	buffer_append_string(out, "  in ");
+	format_text(out, told->func);
+	buffer_append_string(out, " (");
+	format_text(out, told->file);
+	buffer_printf(out, ":%d)", told->line);
+}
+
+static void append_storage(struct buffer *out, const struct tensor *tensor)
+{
+	/* Of a nested one that is not known. */
+	if (tensor->element_count >= 0) {
+		buffer_append_string(out, "  strides ");
+		tensortext_append_sizes(out, tensor->strides, tensor->dimension_count);
+		buffer_printf(out, "  %" PRId64 " bytes", tensor->byte_count);
+	}
+	if (tensor->device) {
+		buffer_append_string(out, "  on ");
+		format_text(out, tensor->device);
+	}
+	if (tensor->requires_grad > 0)
+		buffer_append_string(out, "  requires grad");
+	if (tensor->placement) {
+		buffer_append_string(out, "  ");
+		format_text(out, tensor->placement);
+	}
+	if (tensor->has_hash)
+		buffer_printf(out, "  hash %08" PRIx32, tensor->hash);
+	buffer_append_char(out, '\n');
+}
+
+static void append_slice(struct buffer *out, const struct tensor_slice *slice)
+{
+	for (size_t i = 0; i < slice->count; i++) {
+		struct buffer number = BUFFER_INIT;
+
+		tensortext_append_number(&number, &slice->numbers[i]);
+		buffer_printf(out, "%s%*s", i % (size_t)slice->column_count ? " " : "  ",
+			      COLUMN_WIDTH, number.data);
+		if ((i + 1) % (size_t)slice->column_count == 0)
+			buffer_append_char(out, '\n');
+		buffer_clear(&number);
+	}
+}
+
+/* uint4 and structured types: their bytes are known, not what they mean. */
+static bool is_opaque(const struct tensor *tensor)
+{
+	const struct dtype *dtype = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
+
+	return !dtype || dtype->class == DTYPE_OPAQUE || dtype->class == DTYPE_PACKED;
+}
+
+static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
+{
+	buffer_append_string(out, "elements of ");
+	format_text(out, tensor->dtype ? tensor->dtype : "?");
+	buffer_append_string(
+		out, is_opaque(tensor)
+			     ? " are not decoded: only their bytes are compared, by the hash"
+			     : " are no numbers");
+}
+
+static void append_text(const struct looking *looking)
+{
+	struct buffer *out = looking->context->out;
+	const struct tensor *tensor = &looking->told.tensor;
+
+	buffer_printf(out, "rank %d  ", looking->rank);
+	format_text(out, looking->expression);
+	buffer_append_string(out, "  ");
+	format_text(out, tensor->type ? tensor->type : "?");
+	buffer_append_string(out, "  ");
+	tensortext_append_head(out, tensor);
+	append_frame(out, &looking->told);
+	buffer_append_string(out, "\n  ");
+	tensortext_append_statistics(out, tensor);
+	if (tensor->unread)
+		format_text(out, tensor->unread);
+	else if (!tensor->has_statistics)
+		append_no_numbers(out, tensor);
+	buffer_append_char(out, '\n');
+	append_storage(out, tensor);
+	append_slice(out, &looking->sliced.slice);
+	if (looking->path)
+		buffer_printf(out, "  written to %s%s%s\n", looking->path,
+			      npy_converted(tensor) ? " as " : "",
+			      npy_converted(tensor) ? npy_converted(tensor) : "");
+}
+
+static json_t *frame_to_json(const struct tensor_answer *told)
+{
+	json_t *json = told->func ? json_object() : json_null();
+
+	if (!told->func)
+		return json;
+	json_set_text(json, "func", told->func);
+	json_set_text(json, "file", told->file);
+	json_object_set_new(json, "lineno", json_integer(told->line));
+	json_object_set_new(json, "depth", json_integer(told->depth));
+	return json;
+}
+
+static void append_json(const struct looking *looking)
+{
+	json_t *json = tensor_to_json(&looking->told.tensor);
+
+	json_object_set_new(json, "rank", json_integer(looking->rank));
+	json_set_text(json, "expr", looking->expression);
+	json_object_set_new(json, "frame", frame_to_json(&looking->told));
+	if (looking->sliced.has_slice)
+		json_object_set_new(json, "slice", tensor_slice_to_json(&looking->sliced.slice));
+	if (looking->path)
+		json_set_text(json, "npy", looking->path);
+	format_document(looking->context->out, json);
+}
+
+/* What is not known of it, or not of one time, makes the answer partial. */
+static void judge(struct looking *looking)
+{
+	const struct tensor *tensor = &looking->told.tensor;
+	struct command_context *context = looking->context;
+
+	if (tensor->unread || tensor->is_torn || looking->is_torn ||
+	    (!tensor->has_statistics && is_opaque(tensor)))
+		context->status = STATUS_PARTIAL;
+	gather_finding(context, tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0);
+	if (!context->notes || !(tensor->is_torn || looking->is_torn))
+		return;
+	buffer_printf(
+		context->notes,
+		"rank %d: it was written while it was read; its elements are of several times\n",
+		looking->rank);
+}
+
+static int choose_rank(struct looking *looking, const char *text, struct error *error)
+{
+	struct engine *engine = looking->context->engine;
+	const struct session *session = &engine->session;
+	const struct rank *rank;
+	int number = -1;
+
+	looking->context->status = STATUS_USAGE;
+	if (!text && !engine->settings.script && session->rank_count > 1)
+		return error_set(error, "tensor needs a rank: tensor %s", command_tensor.synopsis);
+	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
+		return -1;
+	rank = text ? session_find_rank(session, number) : session_selected(session);
+	if (!rank && !text && session->rank_count == 1)
+		rank = session->ranks[0];
+	if (!rank || rank->process.pid <= 0)
+		return error_set(error, "there is no rank %s", text ? text : "to look at");
+	looking->rank = rank->process.rank;
+	return 0;
+}
+
+static int answer(struct looking *looking, struct error *error)
+{
+	if (look(looking, error) < 0 || cut(looking, error) < 0 || export(looking, error) < 0)
+		return -1;
+	if (looking->context->is_json)
+		append_json(looking);
+	else
+		append_text(looking);
+	judge(looking);
+	return 0;
+}
+
+static int tensor_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct looking looking = {
+		.context = context,
+		.slice_text = arguments_value(arguments, "--slice"),
+		.path = arguments_value(arguments, "--npy"),
+		.is_sample = arguments_has(arguments, "--sample"),
+	};
+	int result = -1;
+
+	if (context->engine->replay)
+		return error_set(
+			error,
+			"tensor: a recording has no processes to read; compare tells what it has");
+	if (arguments->count == 0)
+		return arguments_refuse(arguments, error);
+	looking.expression = arguments_text(arguments, 0, arguments->count);
+	if (gather_ranks(context, error) == 0 &&
+	    choose_rank(&looking, arguments_value(arguments, "--rank"), error) == 0)
+		result = answer(&looking, error);
+	tensor_answer_clear(&looking.told);
+	tensor_answer_clear(&looking.sliced);
+	free(looking.expression);
+	return result;
+}
+
+const struct command command_tensor = {
+	.name = "tensor",
+	.synopsis = "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
+	.help = "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of it, or all of it "
+		"as a file of numpy",
+	.screen_synopsis = "[EXPR]",
+	.screen_help = "a tensor of the rank looked at; alone: the last one",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
+	.run = tensor_run,
+};

@@ -1,0 +1,447 @@
+/*
+ * command-wait: a script waits until something is so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/script-events.h"
+#include "engine/watch-nan.h"
+#include "engine/watch.h"
+#include "model/rankselect.h"
+
+#define WAIT_SECONDS 30.0
+#define PERIOD_SECONDS 0.25
+
+struct wait {
+	struct command_context *context;
+	const char *text;	/* of the sentence; NULL: for stops, exits */
+	const char *ranks_text; /* NULL: the focus */
+	struct rankset ranks;	/* that are to stop, or exit */
+	double seconds;
+	double began;	   /* loop_now() when it did */
+	uint64_t revision; /* last judged */
+};
+
+/* The ranks may not be known yet: this only sees whether it is a set. */
+static int check_set(struct wait *wait, const char *text, struct error *error)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	int result = rankselect_parse(&select, text, error);
+
+	rankselect_clear(&select);
+	wait->ranks_text = text;
+	return result;
+}
+
+/* `ranks SET` and `timeout S` behind the first words, in any order; *end is before them. */
+static int take_pairs(struct wait *wait, const struct arguments *arguments, size_t first,
+		      size_t *end, struct error *error)
+{
+	*end = arguments->count;
+	while (*end >= first + 2) {
+		const char *name = arguments->words[*end - 2];
+		const char *value = arguments->words[*end - 1];
+		int result;
+
+		if (strcmp(name, "ranks") == 0)
+			result = check_set(wait, value, error);
+		else if (strcmp(name, "timeout") == 0)
+			result = arguments_seconds(value, "timeout", &wait->seconds, error);
+		else
+			break;
+		if (result < 0)
+			return -1;
+		*end -= 2;
+	}
+	return 0;
+}
+
+static bool is_verdict(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct verdict *verdict = &engine->session.verdict;
+
+	if (engine->session.revision != wait->revision) {
+		engine_judge(wait->context->engine);
+		wait->revision = engine->session.revision;
+	}
+	script_append_events(wait->context);
+	return verdict->sentence && strstr(verdict->sentence, wait->text);
+}
+
+static bool has_exited(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct session *session = &engine->session;
+	int rank = -1;
+
+	script_append_events(wait->context);
+	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (!found || found->process.state != PROCESS_EXITED)
+			return false;
+	}
+	return rankset_count(&wait->ranks) > 0;
+}
+
+/* Its debugger is, or was, ours to wait for. */
+static bool has_session(const struct rank *rank)
+{
+	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_LOST;
+}
+
+/* Of a job that was started by us: one has stopped, or none will come. */
+static bool has_come(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct session *session = &engine->session;
+
+	script_append_events(wait->context);
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (session->ranks[i]->debugger.state == DEBUGGER_STOPPED)
+			return true;
+	return !engine_awaits_ranks(engine);
+}
+
+/* The ranks that were named are there, or will not be. */
+static bool are_there(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	struct rankselect select = RANKSELECT_INIT;
+	bool have_come;
+
+	script_append_events(wait->context);
+	have_come = rankselect_parse(&select, wait->ranks_text, NULL) == 0 &&
+		    rankselect_has_come(&select, &engine->session);
+	rankselect_clear(&select);
+	return have_come || !engine_awaits_ranks(engine);
+}
+
+static bool has_job_ended(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+
+	script_append_events(wait->context);
+	return !engine_awaits_ranks(engine);
+}
+
+/*
+ * One that has ended will never stop, nor will one that a signal resumed
+ * without its breakpoints: each counts, and is told.
+ */
+static bool has_settled(const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	return debugger->state == DEBUGGER_STOPPED ||
+	       (debugger->state == DEBUGGER_RUNNING && debugger->resumed_for == RESUME_SIGNAL) ||
+	       rank->process.state == PROCESS_EXITED;
+}
+
+static bool has_stopped(const struct engine *engine, void *data)
+{
+	struct wait *wait = data;
+	const struct session *session = &engine->session;
+	int rank = -1;
+
+	script_append_events(wait->context);
+	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (!found || !has_settled(found))
+			return false;
+	}
+	return true;
+}
+
+static int wait_until(struct wait *wait, bool (*done)(const struct engine *engine, void *data))
+{
+	double left = wait->began + wait->seconds - loop_now();
+
+	return engine_wait(wait->context->engine, done, wait, left > 0 ? left : 0);
+}
+
+/* A recording that is at its end, or a node that is gone, says no more. */
+static int say_how_long(const struct wait *wait, struct error *error)
+{
+	if (engine_is_deaf(wait->context->engine))
+		return error_prefix(error, "nothing changes any more");
+	return error_prefix(error, "after %g s", wait->seconds);
+}
+
+static int wait_verdict(struct wait *wait, struct error *error)
+{
+	struct command_context *context = wait->context;
+	struct engine *engine = context->engine;
+	const char *sentence;
+	int result;
+
+	engine_sample_every(engine, PERIOD_SECONDS);
+	result = wait_until(wait, is_verdict);
+	engine_sample_every(engine, 0);
+	if (result == 0) {
+		if (context->is_json)
+			format_document(context->out, format_json_verdict(&engine->session));
+		else
+			format_text_verdict(context->out, &engine->session);
+		return 0;
+	}
+	sentence = engine->session.verdict.sentence;
+	error_set(error, "the verdict still does not say '%.80s': %.200s", wait->text,
+		  sentence ? sentence : "there is none");
+	return say_how_long(wait, error);
+}
+
+static void add_focus(struct rankset *ranks, const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (format_is_chosen(&session->choice.focus, session->ranks[i]))
+			rankset_add(ranks, session->ranks[i]->process.rank);
+	}
+}
+
+static void add_stoppable(struct rankset *ranks, const struct session *session)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (format_is_chosen(&session->choice.focus, rank) && has_session(rank))
+			rankset_add(ranks, rank->process.rank);
+	}
+}
+
+/* "runs; pause stops it": of the first that has not stopped. */
+static void explain_running(const struct rank *rank, struct error *reason)
+{
+	if (!rank)
+		error_set(reason, "is not there");
+	else if (rank->debugger.state == DEBUGGER_RUNNING)
+		error_set(reason, "runs");
+	else
+		control_reason(rank, CONTROL_STOPPED, reason);
+}
+
+/* "; breakpoint 1 is pending: no function f is loaded yet" */
+static void append_pending(const struct session *session, struct error *error)
+{
+	const struct breakpoints *list = &session->choice.breakpoints;
+	struct buffer out = BUFFER_INIT;
+
+	for (size_t i = 0; i < list->count; i++) {
+		int id = list->items[i].breakpoint.id;
+		const char *why = breakpoints_pending(session, id);
+
+		if (why)
+			buffer_printf(&out, "; breakpoint %d is pending: %s", id, why);
+	}
+	if (out.length > 0) {
+		char *before = xstrdup(error->message);
+
+		error_set(error, "%s%.300s", before, out.data);
+		free(before);
+	}
+	buffer_clear(&out);
+}
+
+/* "rank 2 has not stopped: it runs" */
+static int say_not_stopped(const struct wait *wait, struct error *error)
+{
+	const struct session *session = &wait->context->engine->session;
+	struct rankset missing = RANKSET_INIT;
+	struct buffer out = BUFFER_INIT;
+	struct error reason = ERROR_INIT;
+	int rank = -1;
+
+	while ((rank = rankset_next(&wait->ranks, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (found && has_settled(found))
+			continue;
+		if (missing.range_count == 0)
+			explain_running(found, &reason);
+		rankset_add(&missing, rank);
+	}
+	rankset_append(&out, &missing);
+	if (rankset_count(&missing) == 1) {
+		wait->context->failed_rank = rankset_first(&missing);
+		error_set(error, "rank %s has not stopped: it %s", out.data, reason.message);
+	} else {
+		error_set(error, "ranks %.200s have not stopped: rank %d %.250s", out.data,
+			  rankset_first(&missing), reason.message);
+	}
+	buffer_clear(&out);
+	rankset_clear(&missing);
+	append_pending(session, error);
+	return -1;
+}
+
+static int wait_stopped(struct wait *wait, struct error *error)
+{
+	struct engine *engine = wait->context->engine;
+
+	if (rankset_count(&wait->ranks) == 0 && engine_awaits_ranks(engine))
+		wait_until(wait, has_come);
+	if (rankset_count(&wait->ranks) == 0)
+		add_stoppable(&wait->ranks, &engine->session);
+	if (rankset_count(&wait->ranks) == 0)
+		return error_set(error, "wait stopped: nothing is to stop a rank; pause, break "
+					"FILE:LINE or connect TARGET does that");
+	if (wait_until(wait, has_stopped) == 0)
+		return 0;
+	say_not_stopped(wait, error);
+	return say_how_long(wait, error);
+}
+
+static int wait_exited(struct wait *wait, struct error *error)
+{
+	struct engine *engine = wait->context->engine;
+	const struct session *session = &engine->session;
+
+	/* All of a job that was started: those that are to come, too. */
+	if (!wait->ranks_text && engine_awaits_ranks(engine)) {
+		if (wait_until(wait, has_job_ended) == 0)
+			return 0;
+		error_set(error, "the job has not ended");
+		return say_how_long(wait, error);
+	}
+	if (rankset_count(&wait->ranks) == 0)
+		add_focus(&wait->ranks, session);
+	if (wait_until(wait, has_exited) == 0)
+		return 0;
+	error_set(error, "not all of the ranks have exited");
+	return say_how_long(wait, error);
+}
+
+/* The text may be several words: `wait verdict Rank 3 is elsewhere`. */
+static int run_verdict(struct wait *wait, const struct arguments *arguments, struct error *error)
+{
+	int result = -1;
+	size_t end;
+	char *text;
+
+	if (arguments->count < 2)
+		return error_set(
+			error,
+			"wait verdict needs a text to wait for: wait verdict TEXT [timeout S]");
+	if (take_pairs(wait, arguments, 2, &end, error) < 0 ||
+	    gather_ranks(wait->context, error) < 0)
+		return -1;
+	text = arguments_join(arguments, 1, end);
+	wait->text = text;
+	wait->revision = UINT64_MAX;
+	result = wait_verdict(wait, error);
+	free(text);
+	return result;
+}
+
+static int run_ranks(struct wait *wait, const struct arguments *arguments,
+		     int (*wait_for)(struct wait *wait, struct error *error), struct error *error)
+{
+	size_t end;
+
+	if (take_pairs(wait, arguments, 1, &end, error) < 0)
+		return -1;
+	if (end != 1)
+		return error_set(error, "'%.40s' does not fit: wait %s [ranks SET] [timeout S]",
+				 arguments->words[1], arguments->words[0]);
+	wait->context->ranks_text = wait->ranks_text;
+	if (gather_ranks(wait->context, error) < 0)
+		return -1;
+	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine) &&
+	    wait_until(wait, are_there) < 0 && engine_awaits_ranks(wait->context->engine)) {
+		error_set(error, "not all of the ranks %.80s have come", wait->ranks_text);
+		return say_how_long(wait, error);
+	}
+	if ((wait->ranks_text && rankselect_find(wait->ranks_text, &wait->context->engine->session,
+						 &wait->ranks, error) < 0))
+		return -1;
+	return wait_for(wait, error);
+}
+
+/* What watch-nan has begun. */
+static int run_nan(struct wait *wait, const struct arguments *arguments, struct error *error)
+{
+	struct engine *engine = wait->context->engine;
+	size_t end;
+
+	if (take_pairs(wait, arguments, 1, &end, error) < 0)
+		return -1;
+	if (end != 1)
+		return error_set(error, "'%.40s' does not fit: wait nan [timeout S]",
+				 arguments->words[1]);
+	if (engine->watch_nan.state == WATCH_NAN_NONE)
+		return error_set(error, "wait nan: watch-nan EXPR says what is watched, before");
+	return watch_nan_wait(wait->context, wait->seconds, error);
+}
+
+/* `wait --stuck 60s`: until something is wrong, not until something is so. */
+static int run_watch(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	const char *stuck = arguments_value(arguments, "--stuck");
+	struct watch_options options = { .folder = arguments_value(arguments, "--report") };
+
+	if (arguments_refuse_any(arguments, error) < 0)
+		return -1;
+	if (!stuck)
+		return error_set(
+			error,
+			"wait --report needs to know what stuck is: wait --stuck 60s --report DIR");
+	if (arguments_duration(stuck, "--stuck", &options.stuck, error) < 0)
+		return -1;
+	return watch_run(context, &options, error);
+}
+
+static int wait_run(struct command_context *context, const struct arguments *arguments,
+		    struct error *error)
+{
+	struct wait wait = {
+		.context = context,
+		.seconds = WAIT_SECONDS,
+		.began = loop_now(),
+	};
+	int result = -1;
+
+	if (arguments_has(arguments, "--stuck") || arguments_has(arguments, "--report") ||
+	    strncmp(arguments_word(arguments, 0), "--", 2) == 0)
+		result = run_watch(context, arguments, error);
+	else if (arguments_is(arguments, "verdict"))
+		result = run_verdict(&wait, arguments, error);
+	else if (arguments_is(arguments, "exited"))
+		result = run_ranks(&wait, arguments, wait_exited, error);
+	else if (arguments_is(arguments, "stopped"))
+		result = run_ranks(&wait, arguments, wait_stopped, error);
+	else if (arguments_is(arguments, "nan"))
+		result = run_nan(&wait, arguments, error);
+	else
+		error_set(
+			error,
+			"wait knows: wait --stuck SECONDS, wait verdict TEXT, wait stopped [ranks "
+			"SET], wait nan, wait exited [ranks SET], the last four with [timeout S]");
+	rankset_clear(&wait.ranks);
+	return result;
+}
+
+const struct command command_wait = {
+	.name = "wait",
+	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
+		    "exited [ranks SET] [timeout S]",
+	.help = "watch the job; leave with 1 and a report when it is stuck or fails; or wait 30 s "
+		"until it is so",
+	.flags = COMMAND_REST | COMMAND_SHELL,
+	.run = wait_run,
+};

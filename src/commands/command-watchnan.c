@@ -1,0 +1,240 @@
+/*
+ * command-watchnan: the first NaN over all ranks. A screen and a script go on
+ * meanwhile; a command of its own waits for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/gather.h"
+#include "engine/script-events.h"
+#include "engine/watch-nan.h"
+
+#define FOREVER_SECONDS (10 * 365 * 86400.0)
+/* Processes are looked through for what has ended this often. */
+#define FOLLOW_SECONDS 1.0
+
+void watch_nan_append_event(struct command_context *context)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	if (watch->state != WATCH_NAN_FOUND || watch->is_told)
+		return;
+	watch->is_told = true;
+	context->status = STATUS_FINDING;
+	if (context->is_json) {
+		format_document(context->out, watch_nan_to_json(watch));
+		return;
+	}
+	watch_nan_append(context->out, watch);
+	buffer_append_char(context->out, '\n');
+}
+
+/* Why it cannot be looked at yet, once: somebody may wait for ever. */
+static void say_failure(struct command_context *context)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	if (watch->looks > 0 || !watch->failure || watch->is_failure_told || !context->notes)
+		return;
+	watch->is_failure_told = true;
+	buffer_append_string(context->notes, "probetui: ");
+	format_text(context->notes, watch->failure);
+	buffer_append_string(context->notes, " (it is looked at again)\n");
+	script_flush(context, NULL);
+}
+
+/* A command of its own tells of nothing else. */
+static void append_events(struct command_context *context)
+{
+	if (context->engine->settings.script)
+		script_append_events(context);
+	else
+		watch_nan_append_event(context);
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	struct command_context *context = data;
+
+	say_failure(context);
+	append_events(context);
+	return engine->watch_nan.state == WATCH_NAN_NONE ||
+	       engine->watch_nan.state >= WATCH_NAN_FOUND;
+}
+
+int watch_nan_wait(struct command_context *context, double seconds, struct error *error)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	engine_wait(context->engine, is_over, context, seconds);
+	append_events(context);
+	if (watch->state == WATCH_NAN_FOUND) {
+		context->status = STATUS_FINDING;
+		return 0;
+	}
+	if (watch->looks == 0 && watch->failure) {
+		context->status = STATUS_NOTHING;
+		return error_set(error, "watch-nan: %s", watch->failure);
+	}
+	if (context->is_json)
+		format_document(context->out,
+				json_pack("{s:s, s:n, s:I}", "expr", watch->expression, "rank",
+					  "looks", (json_int_t)watch->looks));
+	else
+		buffer_printf(
+			context->out,
+			"no NaN and no infinity was seen in %s; it was looked at %llu times\n",
+			watch->expression, (unsigned long long)watch->looks);
+	return 0;
+}
+
+/* The last word, or the first, may be stop; true, and it is cut off. */
+static bool take_stop(const struct arguments *arguments, size_t *first, size_t *end)
+{
+	const char *last = arguments_word(arguments, arguments->count - 1);
+	size_t least = arguments_has(arguments, "--gradients") ? 0 : 1;
+
+	*first = 0;
+	*end = arguments->count;
+	if (*end > least && (strcmp(last, "stop") == 0 || strcmp(last, "--stop") == 0))
+		--*end;
+	else if (*end > least && arguments_is(arguments, "--stop"))
+		++*first;
+	else
+		return false;
+	return true;
+}
+
+static void choose(struct rankset *ranks, const struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		if (format_is_chosen(&context->ranks, session->ranks[i]))
+			rankset_add(ranks, session->ranks[i]->process.rank);
+}
+
+static int begin(struct command_context *context, const char *expression, bool is_of_gradients,
+		 bool stops, struct error *error)
+{
+	struct rankset ranks = RANKSET_INIT;
+	int result;
+
+	if (gather_ranks(context, error) < 0)
+		return -1;
+	if (gather_named(context, error) < 0)
+		return -1;
+	choose(&ranks, context);
+	result =
+		watch_nan_begin(context->engine, expression, is_of_gradients, stops, &ranks, error);
+	rankset_clear(&ranks);
+	return result;
+}
+
+static void say(struct command_context *context)
+{
+	const struct watch_nan *watch = &context->engine->watch_nan;
+	struct buffer out = BUFFER_INIT;
+
+	watch_nan_append_way(&out, watch);
+	if (context->screen)
+		engine_say(context->engine, false, "%s", out.data);
+	else if (context->notes)
+		buffer_printf(context->notes, "probetui: %s\n", out.data);
+	buffer_clear(&out);
+}
+
+/* What is watched, and what became of it. */
+static int tell(struct command_context *context, struct error *error)
+{
+	const struct watch_nan *watch = &context->engine->watch_nan;
+	struct buffer out = BUFFER_INIT;
+
+	if (watch->state == WATCH_NAN_NONE)
+		return error_set(error, "watch-nan needs an expression of the program: watch-nan "
+					"loss, watch-nan model.fc.weight.grad stop");
+	if (watch->state == WATCH_NAN_FOUND)
+		watch_nan_append(&out, watch);
+	else
+		watch_nan_append_way(&out, watch);
+	if (watch->state == WATCH_NAN_LOOKING && watch->failure)
+		buffer_printf(&out, "; %s", watch->failure);
+	if (context->screen)
+		engine_say(context->engine, false, "%s", out.data);
+	else
+		buffer_printf(context->out, "%s\n", out.data);
+	buffer_clear(&out);
+	return 0;
+}
+
+static bool is_armed(const struct engine *engine, void *data)
+{
+	(void)data;
+	return watch_nan_is_armed(engine);
+}
+
+static int run(struct command_context *context, const char *text, bool is_of_gradients, bool stops,
+	       struct error *error)
+{
+	struct engine *engine = context->engine;
+
+	if (text[0] == '\0')
+		return tell(context, error);
+	if (strcmp(text, "off") == 0) {
+		watch_nan_clear(engine);
+		return 0;
+	}
+	if (begin(context, text, is_of_gradients, stops, error) < 0)
+		return -1;
+	if (!context->screen)
+		engine_wait(engine, is_armed, NULL, engine->settings.timeout);
+	say(context);
+	/* A script continues, and waits by `wait nan`. */
+	if (context->screen || engine->settings.script)
+		return 0;
+	if (stops)
+		buffer_append_string(context->notes,
+				     "probetui: ranks resume when this command exits; use the "
+				     "screen or -x to keep them paused\n");
+	script_flush(context, NULL);
+	engine_follow(engine, FOLLOW_SECONDS);
+	return watch_nan_wait(
+		context, engine->settings.has_timeout ? engine->settings.timeout : FOREVER_SECONDS,
+		error);
+}
+
+static int watch_nan_run(struct command_context *context, const struct arguments *arguments,
+			 struct error *error)
+{
+	size_t first;
+	size_t end;
+	bool stops = take_stop(arguments, &first, &end);
+	char *text;
+	int result;
+
+	if (context->engine->session.is_replay)
+		return error_set(error,
+				 "watch-nan: a recording has no values; it is for a job that runs");
+	text = arguments_text(arguments, first, end);
+	result = run(context, text, arguments_has(arguments, "--gradients"), stops, error);
+	free(text);
+	return result;
+}
+
+const struct command command_watch_nan = {
+	.name = "watch-nan",
+	.synopsis = "[[--gradients] EXPR [stop] | off] [ranks SET]",
+	.help = "tell of the first NaN or infinity in its value; stop: and pause the ranks; a "
+		"shell waits for it",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.run = watch_nan_run,
+};

@@ -1,0 +1,34 @@
+/*
+ * commands: the engine's commands, in the order of their list. The row of a
+ * command stands in the file of its body: command-ranks.c, command-diff.c,
+ * command-locals.c ...
+ */
+#ifndef COMMANDS_COMMANDS_H
+#define COMMANDS_COMMANDS_H
+
+struct command;
+struct command_context;
+struct error;
+
+/* clang-format off */
+#define ENGINE_COMMANDS(X) \
+	X(ranks) X(verdict) X(stacks) X(diff) X(jobs) X(locals) X(output) X(doctor) \
+	X(inject) X(pprof) X(query) X(eject) X(catch) X(execute) X(report) \
+	X(rank) X(thread) X(frame) X(up) X(down) X(focus) X(name) X(where) X(wait) \
+	X(connect) X(detach) X(pause) X(next) X(step) X(continue) X(release) X(finish) \
+	X(until) X(jump) \
+	X(break) X(tbreak) X(watch) X(watch_nan) X(clear) X(enable) X(disable) X(ignore) \
+	X(condition) X(display) X(undisplay) \
+	X(print) X(assign) X(eval) X(compare) X(tensor) X(diff_params) X(broadcast) \
+	X(terminate) X(set) X(completion) X(help) X(quit)
+/* clang-format on */
+
+#define DECLARE_COMMAND(name) extern const struct command command_##name;
+ENGINE_COMMANDS(DECLARE_COMMAND)
+
+/* Waits for what the last code gives; and its status. -1: no rank has run it. */
+int command_answer_evaluated(struct command_context *context, struct error *error);
+/* What is displayed, where the rank looked at is stopped; else nothing. */
+void command_display_stop(struct command_context *context);
+
+#endif
