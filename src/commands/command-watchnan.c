@@ -22,22 +22,6 @@
 /* Processes are looked through for what has ended this often. */
 #define FOLLOW_SECONDS 1.0
 
-void watch_nan_append_event(struct command_context *context)
-{
-	struct watch_nan *watch = &context->engine->watch_nan;
-
-	if (watch->state != WATCH_NAN_FOUND || watch->is_told)
-		return;
-	watch->is_told = true;
-	context->status = STATUS_FINDING;
-	if (context->is_json) {
-		format_document(context->out, watch_nan_to_json(watch));
-		return;
-	}
-	watch_nan_append(context->out, watch);
-	buffer_append_char(context->out, '\n');
-}
-
 /* Why it cannot be looked at yet, once: somebody may wait for ever. */
 static void say_failure(struct command_context *context)
 {

@@ -30,5 +30,10 @@ ENGINE_COMMANDS(DECLARE_COMMAND)
 int command_answer_evaluated(struct command_context *context, struct error *error);
 /* What is displayed, where the rank looked at is stopped; else nothing. */
 void command_display_stop(struct command_context *context);
+/*
+ * In a shell: waits until it is found or over, and tells. -1 and a sentence
+ * when the expression could never be looked at.
+ */
+int watch_nan_wait(struct command_context *context, double seconds, struct error *error);
 
 #endif

@@ -6,7 +6,10 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/json.h"
+#include "engine/command.h"
+#include "engine/engine.h"
 #include "engine/format.h"
+#include "engine/gather.h"
 #include "model/place.h"
 
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
@@ -100,4 +103,20 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 			out, " from outside, now and then: what is found there may come late");
 	}
 	rankset_clear(&others);
+}
+
+void watch_nan_append_event(struct command_context *context)
+{
+	struct watch_nan *watch = &context->engine->watch_nan;
+
+	if (watch->state != WATCH_NAN_FOUND || watch->is_told)
+		return;
+	watch->is_told = true;
+	context->status = STATUS_FINDING;
+	if (context->is_json) {
+		format_document(context->out, watch_nan_to_json(watch));
+		return;
+	}
+	watch_nan_append(context->out, watch);
+	buffer_append_char(context->out, '\n');
 }

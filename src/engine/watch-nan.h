@@ -119,10 +119,5 @@ void watch_nan_release(struct engine *engine, int rank);
 void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch);
 /* For scripts: what was found, once. */
 void watch_nan_append_event(struct command_context *context);
-/*
- * In a shell: waits until it is found or over, and tells. -1 and a sentence
- * when the expression could never be looked at.
- */
-int watch_nan_wait(struct command_context *context, double seconds, struct error *error);
 
 #endif

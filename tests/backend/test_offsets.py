@@ -9,14 +9,14 @@ import unittest
 
 import pythons
 
-PTRACE = os.path.join(os.environ["SRCDIR"], "backends/ptrace")
+FOLDER = os.path.join(os.environ["SRCDIR"], "backends/cpython")
 PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/sample-probe")
 COMPILER = os.environ.get("CC", "cc").split()
 
 
 def rows(name):
     """{minor: {field: value}} of a file of rows."""
-    with open(os.path.join(PTRACE, name)) as file:
+    with open(os.path.join(FOLDER, name)) as file:
         return parse(file.read())
 
 
@@ -59,7 +59,7 @@ class Offsets(unittest.TestCase):
             subprocess.check_call(
                 COMPILER + ["-w", "-DPy_BUILD_CORE", "-I" + include,
                             "-I" + include + "/internal",
-                            os.path.join(PTRACE, "offsets-gen.c"),
+                            os.path.join(FOLDER, "offsets-gen.c"),
                             "-o", program])
             offsets = subprocess.check_output([program]).decode()
             positions = subprocess.check_output([program, "positions"])

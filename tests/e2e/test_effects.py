@@ -503,7 +503,7 @@ class TestEffects(unittest.TestCase):
 
 class TestCalls(unittest.TestCase):
     def test_each_call_that_is_begun_again_is_named(self):
-        path = os.path.join(jobs.SOURCE, "backends", "control", "syscall-restart.c")
+        path = os.path.join(jobs.SOURCE, "backends", "tracer", "syscall-restart.c")
         with open(path) as file:
             calls = re.findall(r"\{ SYS_(\w+), LIMIT", file.read())
         with open(DOCUMENT) as file:

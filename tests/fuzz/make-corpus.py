@@ -17,7 +17,7 @@ TID = 0x6469742d656d6f73
 
 def read_offsets():
     """{minor: {field: offset}} of backends/cpython/offsets.inc."""
-    path = os.path.join(SOURCE, "backends", "ptrace", "offsets.inc")
+    path = os.path.join(SOURCE, "backends", "cpython", "offsets.inc")
     with open(path) as file:
         text = file.read()
     tables = {}
@@ -30,7 +30,7 @@ def read_offsets():
 
 def read_opcodes():
     """{minor: {name: (number, caches)}} of backends/cpython/opcodes.inc."""
-    path = os.path.join(SOURCE, "backends", "control", "opcodes.inc")
+    path = os.path.join(SOURCE, "backends", "cpython", "opcodes.inc")
     with open(path) as file:
         text = file.read()
     tables = {}

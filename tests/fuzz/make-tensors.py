@@ -17,7 +17,7 @@ NAMES = ("first last impl storage autograd back sizes offset count dtype "
 
 
 def layouts():
-    path = os.path.join(SOURCE, "backends", "ptrace", "pytensor-torch.inc")
+    path = os.path.join(SOURCE, "backends", "cpython", "pytensor-torch.inc")
     with open(path) as file:
         for line in re.findall(r"^\{ (.*) \},$", file.read(), re.M):
             yield dict(zip(NAMES, map(int, line.split(", "))))

@@ -58,8 +58,8 @@ class TestProtocol(unittest.TestCase):
                 self.assertIn("[REQUEST_%s] = " % row[0], handlers, name)
 
     def test_a_backend_sends_each_request_that_it_can_serve(self):
-        for column, *names in ((1, "control", "backend.c"),
-                               (2, "http", "backend.c"),
+        for column, *names in ((1, "ptrace", "debugger-backend.c"),
+                               (2, "http", "agent-backend.c"),
                                (3, "pdb", "pdb-requests.c")):
             text = protocoldef.read("backends", *names)
             for name, row in protocoldef.requests().items():
