@@ -96,6 +96,7 @@ class Subject:
         self.pid = self.target.pid
         self.node = Node()
         self.frames = {}  # of each stack that was told
+        self.codes = {}  # the function of each code object of them
         self.threads = []  # of the newest sample
         self.node.ask("initialize", protocol=1, readOnly=self.is_read_only)
         self.node.discover(pids=[self.pid])
@@ -125,6 +126,8 @@ class Subject:
 
     def take_sample(self, sample):
         for stack in sample.get("stacks", []):
+            for code in stack.get("codes", []):
+                self.codes[code[0]] = code[1]
             self.frames[stack["id"]] = stack["frames"]
         self.threads = sample["threads"]
 
@@ -170,11 +173,14 @@ class Subject:
         return {"pid": self.pid, "expression": "sys.argv"}
 
     def for_variables_of_another_thread(self):
-        # A thread of an agent that has no name yet is newer than Sleeper.
-        thread = min(self.sample()[1:], key=lambda one: one["tid"])
-        # "elsewhere" is in the frame of run(), below wait() of two objects.
-        return {"pid": self.pid, "tid": thread["tid"],
-                "depth": len(self.frames[thread["stack"]]) - 3}
+        # Not a thread of an agent that has no name yet.
+        for thread in self.sample()[1:]:
+            names = [self.codes[frame[0]]
+                     for frame in self.frames[thread["stack"]]]
+            if "run" in names and "wait" in names[:names.index("run")]:
+                return {"pid": self.pid, "tid": thread["tid"],
+                        "depth": names.index("run")}
+        raise AssertionError("no Sleeper in %s" % self.threads)
 
     def for_source(self):
         self.sample()
