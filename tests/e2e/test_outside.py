@@ -327,7 +327,7 @@ class TestScript(ScriptCase):
             "line 3: break FILE:LINE; train.py has no line",
             "line 4: '0' is not a line (1 or more)"])
         lists = [one["breakpoints"] for one in told if "breakpoints" in one]
-        self.assertEqual([one["id"] for one in told if "id" in one], [1, 2])
+        self.assertEqual([one["id"] for one in told if "id" in one], [1, 2], told)
         self.assertEqual([[one["watch"] for one in each] for each in lists],
                          [["c"], []])
         for one in told:
