@@ -34,7 +34,7 @@
 #include "backends/timeout-extension.h"
 #include "backends/tracer/freezer.h"
 #include "backends/tracer/tracee.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -15,7 +15,7 @@
 #include "backends/ptrace/launched-programs.h"
 #include "backends/ptrace/watchpoints.h"
 #include "backends/tracer/tracee.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"

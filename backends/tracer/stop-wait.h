@@ -4,7 +4,7 @@
  * time, keeps a thread that shares his processor from getting there.
  *
  * SIGCHLD wakes. It may go to another thread of ours, so it is not relied
- * upon: a sleep ends by itself, too. And it may be one for others (wait-status.h):
+ * upon: a sleep ends by itself, too. And it may be one for others (waits.h):
  * it is sent anew at the end.
  */
 #ifndef BACKENDS_TRACER_STOP_WAIT_H

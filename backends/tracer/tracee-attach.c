@@ -13,7 +13,7 @@
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/task.h"
 #include "backends/tracer/attachable.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/alloc.h"
 #include "base/reason.h"
 

@@ -17,7 +17,7 @@
 
 #include "backends/tracer/attachable.h"
 #include "backends/tracer/stop-wait.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/alloc.h"
 #include "base/loop.h"
 

@@ -16,7 +16,7 @@
 #include "banned.h"
 
 #include "backends/tracer/attachable.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/loop.h"

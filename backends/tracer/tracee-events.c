@@ -10,7 +10,7 @@
 #include "banned.h"
 
 #include "backends/tracer/ptrace-ops.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/loop.h"
 
 /* A thread that is trapped twice within this is so a third time, perhaps. */

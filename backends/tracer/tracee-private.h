@@ -177,7 +177,7 @@ void thread_note_signal(struct thread *thread, int status);
 /* Finds it, too, when it was held by freezer.h while all others were seized. */
 struct thread *thread_seek(struct tracee *tracee, pid_t tid);
 
-/* tracee-events.c: what wait-status.h calls. */
+/* tracee-events.c: what waits.h calls. */
 void thread_changed(pid_t tid, int status, void *data);
 /* The same, by who waits for the thread himself; it may be freed. */
 void thread_take(struct thread *thread, int status);

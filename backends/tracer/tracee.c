@@ -13,7 +13,7 @@
 #include "backends/native/registers.h"
 #include "backends/tracer/attachable.h"
 #include "backends/tracer/ptrace-ops.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"

@@ -28,7 +28,7 @@
 #include "backends/backend.h"
 #include "backends/native/registers.h"
 #include "backends/tracer/tracee.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/loop.h"

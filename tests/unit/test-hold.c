@@ -19,7 +19,7 @@
 #include "backends/tracer/freeze.h"
 #include "backends/tracer/freezer.h"
 #include "backends/tracer/tracee.h"
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/error.h"
 #include "base/loop.h"
 

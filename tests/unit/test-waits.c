@@ -12,7 +12,7 @@
 
 #include "banned.h"
 
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 #include "base/loop.h"
 
 #define TID 7

@@ -1,5 +1,5 @@
 /*
- * wait-status: the one place of the node that waits for threads that it traces for
+ * waits: the one place of the node that waits for threads that it traces for
  * long and for the processes that it started. Who is killed meanwhile is told
  * of, too.
  *
@@ -12,8 +12,8 @@
  * waits_add(). When nobody adds it (the parent was killed before it could say
  * so) it is a stranger, whom waits_on_stranger() is about.
  */
-#ifndef BACKENDS_TRACER_WAIT_STATUS_H
-#define BACKENDS_TRACER_WAIT_STATUS_H
+#ifndef BACKENDS_TRACER_WAITS_H
+#define BACKENDS_TRACER_WAITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

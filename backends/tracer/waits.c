@@ -1,4 +1,4 @@
-#include "backends/tracer/wait-status.h"
+#include "backends/tracer/waits.h"
 
 #include <errno.h>
 #include <signal.h>
