@@ -38,7 +38,7 @@ static bool find_deadline(const struct task_syscall *call, uint64_t *address, bo
 	return true;
 }
 
-bool deadline_parse(const char *line, uint64_t *address, bool *is_realtime)
+bool collective_deadline_parse(const char *line, uint64_t *address, bool *is_realtime)
 {
 	struct task_syscall call;
 
@@ -97,7 +97,7 @@ static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
 	pid_t number = (pid_t)strtol(tid, NULL, 10);
 	bool is_main = number == pid;
 	char name[32] = "";
-	struct deadline *wait;
+	struct collective_deadline *wait;
 	double at;
 
 	if (!read_name(pid, tid, name, sizeof(name)))
@@ -111,7 +111,7 @@ static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
 	if (at == 0 || deadlines->count == DEADLINES_MAXIMUM || at - loop_now() < GIL_SECONDS)
 		return;
 	wait = &deadlines->waits[deadlines->count++];
-	*wait = (struct deadline){
+	*wait = (struct collective_deadline){
 		.tid = number,
 		.at = at,
 		.is_main = is_main,
@@ -140,7 +140,7 @@ double deadlines_left(const struct deadlines *deadlines, double now)
 	double least = -1;
 
 	for (size_t i = 0; i < deadlines->count; i++) {
-		const struct deadline *wait = &deadlines->waits[i];
+		const struct collective_deadline *wait = &deadlines->waits[i];
 		double left = wait->at > now ? wait->at - now : 0;
 
 		if (!wait->is_main && (least < 0 || left < least))

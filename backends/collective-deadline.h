@@ -19,14 +19,14 @@
 
 #define DEADLINES_MAXIMUM 64
 
-struct deadline {
+struct collective_deadline {
 	pid_t tid;
 	double at;    /* on the clock of loop_now() */
 	bool is_main; /* the main thread, which may wait for something else */
 };
 
 struct deadlines {
-	struct deadline waits[DEADLINES_MAXIMUM];
+	struct collective_deadline waits[DEADLINES_MAXIMUM];
 	size_t count;
 	bool has_gloo; /* threads of gloo were seen */
 	bool has_nccl;
@@ -34,7 +34,7 @@ struct deadlines {
 
 /* A line of /proc/PID/task/TID/syscall: is it a wait in futex(2) until a time,
  * begun or restarted, and where is that time. */
-bool deadline_parse(const char *line, uint64_t *address, bool *is_realtime);
+bool collective_deadline_parse(const char *line, uint64_t *address, bool *is_realtime);
 /* Reads the deadlines of a process's threads; a thread that cannot be read is
  * left out, and so is a wait that ends within a tenth of a second, which may be
  * for the GIL. Takes some microseconds a thread. */

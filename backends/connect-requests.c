@@ -20,13 +20,13 @@
 #include "protocol/rankset.h"
 
 /* The numbers that ranks have; children have their rank's. */
-static void list_ranks(const struct roster *roster, struct rankset *taken)
+static void list_ranks(const struct process_table *roster, struct rankset *taken)
 {
 	struct pid_list list = { .pids = NULL };
 
-	roster_list(roster, &list);
+	process_table_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++) {
-		const struct process *process = roster_find(roster, list.pids[i]);
+		const struct process *process = process_table_find(roster, list.pids[i]);
 
 		if (process->rank >= 0)
 			rankset_add(taken, process->rank);
@@ -44,7 +44,7 @@ static int lowest_free(const struct rankset *taken)
 }
 
 /* The number that was asked for, else its own, else the lowest free one. */
-static int choose_rank(const struct roster *roster, struct process *process, int64_t asked,
+static int choose_rank(const struct process_table *roster, struct process *process, int64_t asked,
 		       struct error *error)
 {
 	struct rankset taken = RANKSET_INIT;
@@ -65,11 +65,11 @@ static int choose_rank(const struct roster *roster, struct process *process, int
 	return result;
 }
 
-static void make_standin(const struct roster *roster, const struct target *target,
+static void make_standin(const struct process_table *roster, const struct target *target,
 			 struct process *process)
 {
 	process->pid = PROCESS_FIRST_STANDIN;
-	while (roster_find(roster, process->pid))
+	while (process_table_find(roster, process->pid))
 		process->pid++;
 	process->state = PROCESS_LIVE;
 	free(process->host);
@@ -82,14 +82,14 @@ static const struct process *find_standin(struct node *node, const struct target
 	struct pid_list list = { .pids = NULL };
 	const struct process *found = NULL;
 
-	roster_list(node_roster(node), &list);
+	process_table_list(node_roster(node), &list);
 	for (size_t i = 0; i < list.count && !found; i++) {
 		const struct debugger *debugger =
 			connections_debugger(node_connections(node), list.pids[i]);
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN && debugger &&
 		    strcmp(debugger->target, target->text) == 0)
-			found = roster_find(node_roster(node), list.pids[i]);
+			found = process_table_find(node_roster(node), list.pids[i]);
 	}
 	pid_list_clear(&list);
 	return found;
@@ -114,7 +114,7 @@ static int describe_new(struct node *node, const struct target *target, pid_t ow
 static int open_target(struct node *node, const struct target *target, int64_t rank, pid_t *pid,
 		       struct error *error)
 {
-	struct roster *roster = node_roster(node);
+	struct process_table *roster = node_roster(node);
 	struct connection *connection = NULL;
 	const struct process *known;
 	struct process process;
@@ -122,16 +122,16 @@ static int open_target(struct node *node, const struct target *target, int64_t r
 
 	if (target->pid > 0)
 		owner = target->pid;
-	else if (finder_owner(node, target, &owner, error) < 0)
+	else if (pdb_finder_owner(node, target, &owner, error) < 0)
 		return -1;
-	known = owner > 0 ? roster_find(roster, owner) : find_standin(node, target);
+	known = owner > 0 ? process_table_find(roster, owner) : find_standin(node, target);
 	process_init(&process);
 	if (known)
 		process_copy(&process, known);
 	if (known || describe_new(node, target, owner, rank, &process, error) == 0)
 		connection = connections_connect(node_connections(node), &process, target, error);
 	if (connection && !known)
-		roster_adopt(roster, &process);
+		process_table_adopt(roster, &process);
 	*pid = process.pid;
 	process_clear(&process);
 	return connection ? 0 : -1;
@@ -170,7 +170,7 @@ static int detach(struct node *node, pid_t pid, bool is_forced, struct error *er
 	struct debugger none;
 
 	if (pid >= PROCESS_FIRST_STANDIN && !debugger)
-		return roster_miss(pid, error);
+		return process_table_miss(pid, error);
 	if (!debugger || !debugger_is_ours(debugger))
 		return error_set(error, "No debugger of process %d is connected.", (int)pid);
 	if (debugger->leaving && !is_forced)

@@ -43,21 +43,21 @@ static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 
 	if (procfs_read(node_procfs(node), pid, "environ", &bytes, NULL) >= 0)
 		return true;
-	refusal_find(reason, pid, errno);
+	access_refusal_find(reason, pid, errno);
 	return false;
 }
 
 /* Lends a connection; NULL and the reason. */
 static struct connection *try_open(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = roster_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_roster(node), pid);
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
 	struct connection *connection;
-	int number = refusal_probe(pid);
+	int number = access_refusal_probe(pid);
 
 	if (number != 0) {
-		refusal_find(reason, pid, number);
+		access_refusal_find(reason, pid, number);
 		return NULL;
 	}
 	connection = connections_open(node_connections(node), known ? known : &process, &error);
@@ -77,12 +77,12 @@ static bool try_read(struct node *node, pid_t pid, struct reason *reason)
 
 static bool try_ptrace(struct node *node, pid_t pid, struct reason *reason)
 {
-	int number = hold_probe(pid);
+	int number = freeze_probe(pid);
 
 	(void)node;
 	if (number == 0)
 		return true;
-	refusal_find(reason, pid, number);
+	access_refusal_find(reason, pid, number);
 	return false;
 }
 
@@ -112,18 +112,18 @@ static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
 	}
 	if (procfs_read(node_procfs(node), pid, "syscall", &bytes, NULL) >= 0)
 		return true;
-	if (errno == ENOENT && refusal_probe(pid) == 0)
+	if (errno == ENOENT && access_refusal_probe(pid) == 0)
 		set_reason(reason,
 			   "The kernel has no /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK).", "");
 	else
-		refusal_find(reason, pid, errno);
+		access_refusal_find(reason, pid, errno);
 	return false;
 }
 
 static bool try_watches(struct node *node, pid_t pid, struct reason *reason)
 {
 	(void)node;
-	return perfwatch_probe(pid, reason);
+	return perf_breakpoint_probe(pid, reason);
 }
 
 /* An address behind "pdb:unix:" or "pdb:tcp:". */
@@ -144,19 +144,19 @@ static void explain_debugger(const struct debugger *debugger, struct reason *rea
 
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = roster_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_roster(node), pid);
 	struct process process = { .pid = pid };
 	struct debugger debugger;
 	bool is_waiting;
 
-	if (!finder_can_see(node, pid)) {
-		refusal_find(reason, pid, errno);
+	if (!pdb_finder_can_see(node, pid)) {
+		access_refusal_find(reason, pid, errno);
 		return false;
 	}
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
 	debugger_init(&debugger);
-	finder_describe(node, known ? known : &process, &debugger);
+	pdb_finder_describe(node, known ? known : &process, &debugger);
 	is_waiting = debugger.state == DEBUGGER_WAITING;
 	explain_debugger(&debugger, reason);
 	debugger_clear(&debugger);
@@ -166,18 +166,18 @@ static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 /* Its socket is looked at, not connected to. */
 static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = roster_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_roster(node), pid);
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
-	struct way_found found;
+	struct agent_endpoint_found found;
 
-	if (!finder_can_see(node, pid)) {
-		refusal_find(reason, pid, errno);
+	if (!pdb_finder_can_see(node, pid)) {
+		access_refusal_find(reason, pid, errno);
 		return false;
 	}
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
-	if (way_look(&found, pid, known ? known->uid : process.uid, &error) == 0) {
+	if (agent_endpoint_look(&found, pid, known ? known->uid : process.uid, &error) == 0) {
 		snprintf(reason->why, sizeof(reason->why), "It listens at %s.", found.path);
 		return true;
 	}
@@ -237,18 +237,18 @@ static void explain_groups(const json_t *told, struct reason *reason)
 /* For how long its groups wait: its agent knows. */
 static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = roster_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_roster(node), pid);
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
 	json_t *told;
 
-	if (!finder_can_see(node, pid)) {
-		refusal_find(reason, pid, errno);
+	if (!pdb_finder_can_see(node, pid)) {
+		access_refusal_find(reason, pid, errno);
 		return false;
 	}
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
-	if (!way_exists(pid, known ? known->uid : process.uid)) {
+	if (!agent_endpoint_exists(pid, known ? known->uid : process.uid)) {
 		set_reason(reason,
 			   "Its agent would say for how long its groups wait, and have them wait "
 			   "while another rank is held.",
@@ -272,11 +272,16 @@ struct row {
 };
 
 static const struct row ways[] = {
-	{ "environ", false, try_environ, NULL },	{ "read", false, try_read, NULL },
-	{ "exact snapshot", false, try_exact, NULL },	{ "unwind", false, try_unwind, NULL },
-	{ "ptrace", false, try_ptrace, NULL },		{ "perf watches", true, try_watches, NULL },
-	{ "stop and step", true, control_probe, NULL }, { "pdb socket", true, try_pdb, "pdb" },
-	{ "agent", true, try_agent, "http" },		{ "watchdog", true, try_watchdog, NULL },
+	{ "environ", false, try_environ, NULL },
+	{ "read", false, try_read, NULL },
+	{ "exact snapshot", false, try_exact, NULL },
+	{ "unwind", false, try_unwind, NULL },
+	{ "ptrace", false, try_ptrace, NULL },
+	{ "perf watches", true, try_watches, NULL },
+	{ "stop and step", true, debuggee_probe, NULL },
+	{ "pdb socket", true, try_pdb, "pdb" },
+	{ "agent", true, try_agent, "http" },
+	{ "watchdog", true, try_watchdog, NULL },
 };
 
 /* Of a process on another machine only what is connected to it is known. */
@@ -313,7 +318,7 @@ static json_t *try_way(struct node *node, pid_t pid, const struct row *row)
 
 json_t *diagnose(struct node *node, pid_t pid)
 {
-	const struct process *process = roster_find(node_roster(node), pid);
+	const struct process *process = process_table_find(node_roster(node), pid);
 	json_t *object = json_object();
 	json_t *array = json_array();
 

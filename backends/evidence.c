@@ -87,7 +87,7 @@ static void refresh(struct evidence *evidence, struct remembered *remembered,
 /* Lends; NULL: it has ended. */
 static const struct process *find_live(const struct evidence *evidence, pid_t pid)
 {
-	const struct process *process = roster_find(node_roster(evidence->node), pid);
+	const struct process *process = process_table_find(node_roster(evidence->node), pid);
 
 	if (!process || process->state == PROCESS_EXITED || process->start_time == 0)
 		return NULL;
@@ -203,14 +203,14 @@ static void add_kernel(struct evidence *evidence, json_t *body)
 		.evidence = evidence,
 		.lines = json_array(),
 	};
-	const struct kernellog_calls calls = {
+	const struct kernel_log_calls calls = {
 		.is_ours = is_ours,
 		.found = add_line,
 		.data = &search,
 	};
 	struct error error = ERROR_INIT;
 
-	kernellog_read(&calls, &error);
+	kernel_log_read(&calls, &error);
 	json_object_set_new(body, "kernel", search.lines);
 	if (error_is_set(&error))
 		json_set_text(body, "kernel_error", error.message);

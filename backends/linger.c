@@ -15,7 +15,7 @@
 /* An answer has come when nothing more comes for so long. */
 #define QUIET_SECONDS 0.02
 /* So long it is waited for. */
-#define ANSWER_SECONDS (FAREWELL_SECONDS / 2)
+#define ANSWER_SECONDS (LINGER_SECONDS / 2)
 
 struct farewell {
 	struct farewells *all;
@@ -152,7 +152,7 @@ static void on_late(void *data)
 }
 
 void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
-		   enum farewell_when when)
+		   enum linger_when when)
 {
 	struct farewell *farewell = xcalloc(1, sizeof(*farewell));
 
@@ -163,10 +163,10 @@ void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes,
 	buffer_init(&farewell->bytes, 0);
 	buffer_append(&farewell->bytes, bytes, length);
 	/* At once: the node may be ended before its next turn. */
-	if (when == FAREWELL_NOW)
+	if (when == LINGER_NOW)
 		put(farewell);
 	else
 		wait_for_answer(farewell, ANSWER_SECONDS);
 	watch(farewell);
-	farewell->timer = loop_timer(farewells->loop, FAREWELL_SECONDS, 0, on_late, farewell);
+	farewell->timer = loop_timer(farewells->loop, LINGER_SECONDS, 0, on_late, farewell);
 }

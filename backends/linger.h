@@ -15,15 +15,15 @@ struct farewells;
 struct loop;
 
 /* So long at most, from the call on. */
-#define FAREWELL_SECONDS 0.25
+#define LINGER_SECONDS 0.25
 
-enum farewell_when {
-	FAREWELL_NOW,
+enum linger_when {
+	LINGER_NOW,
 	/*
 	 * When what it was asked before has been answered, or soon: who reads
 	 * and writes by one stream forgets what came while it wrote.
 	 */
-	FAREWELL_BEHIND_AN_ANSWER,
+	LINGER_BEHIND_AN_ANSWER,
 };
 
 struct farewells *farewells_new(struct loop *loop);
@@ -31,7 +31,7 @@ struct farewells *farewells_new(struct loop *loop);
 void farewells_free(struct farewells *farewells);
 /* Takes fd, which must not block; bytes are copied, and may be none. */
 void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
-		   enum farewell_when when);
+		   enum linger_when when);
 bool farewells_are_over(const struct farewells *farewells);
 
 #endif

@@ -55,21 +55,21 @@ struct node {
 	struct pipe *pipe;
 	struct procfs procfs;
 	struct stack_table *stacks;
-	struct holds *holds;
+	struct freezer *holds;
 	struct waits *waits;
-	struct elf_cache *elf_cache;
+	struct loaded_elf_cache *elf_cache;
 	struct native *native;
 	struct farewells *farewells;
 	struct http_client *http_client;
 	struct connections *connections;
-	struct roster *roster;
+	struct process_table *roster;
 	struct sampler *sampler;
 	struct evidence *evidence;
-	struct finder *finder;
+	struct pdb_finder *finder;
 	struct outputs *outputs;
 	struct launch *launch;
 	struct injections *injections;
-	struct patience *patience;
+	struct timeout_extension *patience;
 	struct hold_limit *hold_limit;
 	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
@@ -125,22 +125,22 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->pipe = pipe_new(loop, input, output, &calls);
 	node->stacks = stack_table_new();
 	node->stacks_maximum = STACK_TABLE_FULL;
-	node->holds = holds_new(loop);
+	node->holds = freezer_new(loop);
 	node->waits = waits_new(loop);
-	holds_set_waits(node->holds, node->waits);
-	node->elf_cache = elf_cache_new();
+	freezer_set_waits(node->holds, node->waits);
+	node->elf_cache = loaded_elf_cache_new();
 	node->native = native_new(loop, say_progress, node);
 	node->farewells = farewells_new(loop);
 	node->http_client = http_client_new(loop);
 	node->connections = connections_new(node);
-	node->roster = roster_new(node);
+	node->roster = process_table_new(node);
 	node->sampler = sampler_new(node);
 	node->evidence = evidence_new(node);
-	node->finder = finder_new(node);
+	node->finder = pdb_finder_new(node);
 	node->outputs = outputs_new(node);
 	node->launch = launch_new(node);
 	node->injections = injections_new(node);
-	node->patience = patience_new(node);
+	node->patience = timeout_extension_new(node);
 	node->hold_limit = hold_limit_new(node);
 	node->stop_gate = stop_gate_new(node);
 	node->tensor_asks = tensor_asks_new();
@@ -152,7 +152,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 static void release_all(struct node *node)
 {
 	/* It is asked at each sample, and asks the connections. */
-	finder_free(node->finder);
+	pdb_finder_free(node->finder);
 	node->finder = NULL;
 	injections_free(node->injections);
 	node->injections = NULL;
@@ -168,9 +168,9 @@ static void release_all(struct node *node)
 	connections_free(node->connections);
 	hold_limit_free(node->hold_limit);
 	node->hold_limit = NULL;
-	patience_free(node->patience);
+	timeout_extension_free(node->patience);
 	node->patience = NULL;
-	roster_free(node->roster);
+	process_table_free(node->roster);
 	sampler_free(node->sampler);
 	node->evidence = NULL;
 	node->outputs = NULL;
@@ -192,8 +192,8 @@ void node_free(struct node *node)
 	native_free(node->native);
 	tracee_finish(node->waits);
 	waits_free(node->waits);
-	holds_free(node->holds);
-	elf_cache_free(node->elf_cache);
+	freezer_free(node->holds);
+	loaded_elf_cache_free(node->elf_cache);
 	stack_table_free(node->stacks);
 	pipe_free(node->pipe);
 	procfs_close(&node->procfs);
@@ -211,7 +211,7 @@ struct stack_table *node_stacks(struct node *node)
 	return node->stacks;
 }
 
-struct holds *node_holds(struct node *node)
+struct freezer *node_holds(struct node *node)
 {
 	return node->holds;
 }
@@ -221,7 +221,7 @@ struct waits *node_waits(struct node *node)
 	return node->waits;
 }
 
-struct elf_cache *node_elf_cache(struct node *node)
+struct loaded_elf_cache *node_elf_cache(struct node *node)
 {
 	return node->elf_cache;
 }
@@ -256,7 +256,7 @@ struct procfs *node_procfs(struct node *node)
 	return &node->procfs;
 }
 
-struct roster *node_roster(struct node *node)
+struct process_table *node_roster(struct node *node)
 {
 	return node->roster;
 }
@@ -266,7 +266,7 @@ struct evidence *node_evidence(struct node *node)
 	return node->evidence;
 }
 
-struct finder *node_finder(struct node *node)
+struct pdb_finder *node_finder(struct node *node)
 {
 	return node->finder;
 }
@@ -286,7 +286,7 @@ struct launch *node_launch(struct node *node)
 	return node->launch;
 }
 
-struct starts *node_starts(struct node *node)
+struct launched_programs *node_starts(struct node *node)
 {
 	return launch_starts(node->launch);
 }
@@ -324,7 +324,7 @@ struct outputs *node_outputs(struct node *node)
 	return node->outputs;
 }
 
-struct patience *node_patience(struct node *node)
+struct timeout_extension *node_patience(struct node *node)
 {
 	return node->patience;
 }
@@ -371,7 +371,7 @@ void node_tidy_stacks(struct node *node)
 		return;
 	/* Only readers, and the ids that files know, lead into it. */
 	connections_forget_all(node->connections);
-	roster_forget_files(node->roster);
+	process_table_forget_files(node->roster);
 	stack_table_free(node->stacks);
 	node->stacks = stack_table_new();
 	node_emit(node, EVENT_STACKS_DROPPED, json_object());
@@ -395,7 +395,7 @@ static void add_rank(struct node *node, json_t *body)
 
 	if (pid <= 0 || json_object_get(body, "rank"))
 		return;
-	process = roster_find(node->roster, (pid_t)pid);
+	process = process_table_find(node->roster, (pid_t)pid);
 	if (process)
 		json_object_set_new(body, "rank", json_integer(process->rank));
 }
@@ -429,20 +429,20 @@ void node_respond(struct node *node, const struct message *request, json_t *owne
 
 void node_emit_sample(struct node *node, struct process_sample *sample)
 {
-	roster_count(node->roster, sample);
+	process_table_count(node->roster, sample);
 	connections_amend(node->connections, sample);
 	node_emit(node, EVENT_SAMPLED, process_sample_to_json(sample, node->stacks));
-	roster_learn(node->roster, sample);
+	process_table_learn(node->roster, sample);
 	hold_limit_sampled(node->hold_limit, sample);
 	if (node->finder)
-		finder_note(node->finder, sample->pid);
+		pdb_finder_note(node->finder, sample->pid);
 }
 
 static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 			  const struct debugger *debugger)
 {
 	json_t *body = debugger_to_json(debugger);
-	double seconds = patience_seconds(node->patience, pid);
+	double seconds = timeout_extension_seconds(node->patience, pid);
 
 	json_object_set_new(body, "pid", json_integer(pid));
 	/* What the other ranks say themselves is better. */
@@ -451,7 +451,7 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 	hold_limit_hear(node->hold_limit, pid, debugger);
 	hold_limit_amend(node->hold_limit, pid, debugger, body);
 	node_emit(node, event, body);
-	patience_hear(node->patience, pid, debugger);
+	timeout_extension_hear(node->patience, pid, debugger);
 }
 
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger)
@@ -465,7 +465,7 @@ void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *deb
 		sampler_take(node->sampler, pid);
 	tell_debugger(node, debugger_event(debugger), pid, debugger);
 	if (!debugger_is_ours(debugger))
-		roster_end_standin(node->roster, pid);
+		process_table_end_standin(node->roster, pid);
 }
 
 void node_say(struct node *node, const char *sentence)

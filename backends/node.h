@@ -17,24 +17,24 @@ struct http_client;
 struct connections;
 struct error;
 struct debugger;
-struct elf_cache;
+struct loaded_elf_cache;
 struct evidence;
-struct finder;
+struct pdb_finder;
 struct farewells;
-struct holds;
+struct freezer;
 struct injections;
 struct launch;
 struct loop;
 struct native;
 struct node;
 struct outputs;
-struct patience;
+struct timeout_extension;
 struct process_sample;
 struct procfs;
-struct roster;
+struct process_table;
 struct sampler;
 struct stack_table;
-struct starts;
+struct launched_programs;
 struct tensor_asks;
 struct waits;
 
@@ -48,10 +48,10 @@ int node_run(struct node *node);
 
 /* For backends: */
 struct stack_table *node_stacks(struct node *node);
-struct holds *node_holds(struct node *node);
+struct freezer *node_holds(struct node *node);
 struct waits *node_waits(struct node *node);
 struct native *node_native(struct node *node);
-struct elf_cache *node_elf_cache(struct node *node);
+struct loaded_elf_cache *node_elf_cache(struct node *node);
 struct http_client *node_http_client(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
@@ -77,17 +77,17 @@ struct farewells *node_farewells(struct node *node);
 /* For the parts of the node: */
 struct connections *node_connections(struct node *node);
 struct procfs *node_procfs(struct node *node);
-struct roster *node_roster(struct node *node);
+struct process_table *node_roster(struct node *node);
 struct sampler *node_sampler(struct node *node);
 struct tensor_asks *node_tensor_asks(struct node *node);
 struct evidence *node_evidence(struct node *node);
-struct finder *node_finder(struct node *node);
+struct pdb_finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
 /* The programs of a started job, followed from their first instruction. */
-struct starts *node_starts(struct node *node);
+struct launched_programs *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
-struct patience *node_patience(struct node *node);
+struct timeout_extension *node_patience(struct node *node);
 struct hold_limit *node_hold_limit(struct node *node);
 struct stop_gate *node_stop_gate(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */

@@ -38,7 +38,7 @@
 struct followed {
 	pid_t pid;
 	uint64_t start_time;
-	struct stream streams[STREAM_COUNT];
+	struct output_file streams[STREAM_COUNT];
 	int waited[STREAM_COUNT]; /* turns, for the rest of a character */
 	bool is_told;		  /* an event was sent since the request */
 };
@@ -57,7 +57,7 @@ static void followed_free(void *value)
 	struct followed *followed = value;
 
 	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_close(&followed->streams[i]);
+		output_file_close(&followed->streams[i]);
 	free(followed);
 }
 
@@ -118,13 +118,13 @@ static void drop_nuls(struct buffer *text)
 }
 
 /* Begins behind the first line's end: it is not whole. */
-static void skip_part_of_line(struct stream *stream, size_t maximum)
+static void skip_part_of_line(struct output_file *stream, size_t maximum)
 {
 	struct buffer text = BUFFER_INIT;
 	off_t start = stream->at;
 	size_t i = 0;
 
-	stream_read(stream, maximum, &text);
+	output_file_read(stream, maximum, &text);
 	while (i < text.length && text.data[i] != '\n')
 		i++;
 	stream->at = i < text.length ? start + (off_t)i + 1 : start;
@@ -132,7 +132,7 @@ static void skip_part_of_line(struct stream *stream, size_t maximum)
 }
 
 /* Leaves half a character at the end for the next turn, but not for ever. */
-static void hold_back(struct followed *followed, struct stream *stream, struct buffer *text)
+static void hold_back(struct followed *followed, struct output_file *stream, struct buffer *text)
 {
 	int *waited = &followed->waited[stream->number - 1];
 	size_t waiting = text_unfinished(text->data, text->length);
@@ -155,10 +155,10 @@ static const struct turn usual_turn = { .maximum = TURN_BYTES };
 static const struct turn last_turn = { .maximum = TURN_BYTES, .is_last = true };
 
 /* What the stream has behind at, bounded. */
-static void emit_new(struct outputs *outputs, struct followed *followed, struct stream *stream,
+static void emit_new(struct outputs *outputs, struct followed *followed, struct output_file *stream,
 		     const struct turn *turn)
 {
-	off_t size = stream_size(stream);
+	off_t size = output_file_size(stream);
 	off_t maximum = (off_t)turn->maximum;
 	struct buffer text = BUFFER_INIT;
 
@@ -174,19 +174,19 @@ static void emit_new(struct outputs *outputs, struct followed *followed, struct 
 		stream->at = size - maximum;
 		skip_part_of_line(stream, turn->maximum);
 	}
-	stream_read(stream, turn->maximum, &text);
+	output_file_read(stream, turn->maximum, &text);
 	if (!turn->is_last)
 		hold_back(followed, stream, &text);
 	drop_nuls(&text);
 	if (text.length > 0)
-		emit(outputs, followed, stream_category(stream), text.data);
+		emit(outputs, followed, output_file_category(stream), text.data);
 	buffer_clear(&text);
 }
 
 static bool is_same_file(const struct followed *followed)
 {
-	const struct stream *out = &followed->streams[0];
-	const struct stream *err = &followed->streams[1];
+	const struct output_file *out = &followed->streams[0];
+	const struct output_file *err = &followed->streams[1];
 
 	return out->fd >= 0 && err->fd >= 0 && out->device == err->device &&
 	       out->inode == err->inode;
@@ -195,8 +195,8 @@ static bool is_same_file(const struct followed *followed)
 /* Both may be one file, which is then the standard output's alone. */
 static void emit_all(struct outputs *outputs, struct followed *followed, const struct turn *turn)
 {
-	struct stream *out = &followed->streams[0];
-	struct stream *err = &followed->streams[1];
+	struct output_file *out = &followed->streams[0];
+	struct output_file *err = &followed->streams[1];
 
 	if (out->fd >= 0)
 		emit_new(outputs, followed, out, turn);
@@ -215,15 +215,15 @@ static bool is_there(struct outputs *outputs, const struct followed *followed)
 	       !procfs_has_ended(&stat) && stat.start_time == followed->start_time;
 }
 
-static void open_again(struct outputs *outputs, struct followed *followed, struct stream *stream,
-		       const struct process *process)
+static void open_again(struct outputs *outputs, struct followed *followed,
+		       struct output_file *stream, const struct process *process)
 {
 	int number = stream->number;
 
-	stream_close(stream);
-	stream_open(stream, number, node_procfs(outputs->node), process);
+	output_file_close(stream);
+	output_file_open(stream, number, node_procfs(outputs->node), process);
 	if (!is_there(outputs, followed)) {
-		stream_close(stream);
+		output_file_close(stream);
 		return;
 	}
 	emit(outputs, followed, "important", stream->path ? "From another file now:" : stream->why);
@@ -234,9 +234,9 @@ static void follow_changes(struct outputs *outputs, struct followed *followed,
 			   const struct process *process)
 {
 	for (int i = 0; i < STREAM_COUNT; i++) {
-		struct stream *stream = &followed->streams[i];
+		struct output_file *stream = &followed->streams[i];
 
-		if (!stream_has_changed(stream, process))
+		if (!output_file_has_changed(stream, process))
 			continue;
 		emit_all(outputs, followed, &usual_turn);
 		if (stream->fd >= 0)
@@ -255,7 +255,7 @@ static void on_turn(void *data)
 	for (size_t i = outputs->count; i-- > 0;) {
 		struct followed *followed = outputs->followed[i];
 		const struct process *process =
-			roster_find(node_roster(outputs->node), followed->pid);
+			process_table_find(node_roster(outputs->node), followed->pid);
 		bool goes_on = process && is_there(outputs, followed);
 
 		if (goes_on)
@@ -268,31 +268,31 @@ static void on_turn(void *data)
 }
 
 /* Other ranks that have the file open in one of their two streams. */
-static void find_sharers(struct outputs *outputs, pid_t pid, const struct stream *stream,
+static void find_sharers(struct outputs *outputs, pid_t pid, const struct output_file *stream,
 			 struct rankset *ranks)
 {
-	struct roster *roster = node_roster(outputs->node);
+	struct process_table *roster = node_roster(outputs->node);
 	struct pid_list pids = { .pids = NULL };
 
-	roster_list(roster, &pids);
+	process_table_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *process = roster_find(roster, pids.pids[i]);
+		const struct process *process = process_table_find(roster, pids.pids[i]);
 
 		if (!process || process->pid == pid || process->parent_pid != 0)
 			continue;
 		for (int j = 1; j <= STREAM_COUNT; j++) {
-			struct stream other = { .number = j,
-						.device = stream->device,
-						.inode = stream->inode };
+			struct output_file other = { .number = j,
+						     .device = stream->device,
+						     .inode = stream->inode };
 
-			if (stream_leads_there(&other, process))
+			if (output_file_leads_there(&other, process))
 				rankset_add(ranks, process->rank);
 		}
 	}
 	pid_list_clear(&pids);
 }
 
-static json_t *stream_to_json(struct outputs *outputs, pid_t pid, const struct stream *stream)
+static json_t *stream_to_json(struct outputs *outputs, pid_t pid, const struct output_file *stream)
 {
 	struct rankset ranks = RANKSET_INIT;
 	struct buffer shared = BUFFER_INIT;
@@ -305,7 +305,7 @@ static json_t *stream_to_json(struct outputs *outputs, pid_t pid, const struct s
 	buffer_clear(&shared);
 	rankset_clear(&ranks);
 
-	json_set_text(json, "category", stream_category(stream));
+	json_set_text(json, "category", output_file_category(stream));
 	json_set_text(json, "path", stream->path);
 	json_set_text(json, "why", stream->why);
 	return json;
@@ -350,7 +350,7 @@ static struct followed *open_streams(struct outputs *outputs, const struct proce
 	followed->pid = process->pid;
 	followed->start_time = process->start_time;
 	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_open(&followed->streams[i], i + 1, node_procfs(outputs->node), process);
+		output_file_open(&followed->streams[i], i + 1, node_procfs(outputs->node), process);
 	return followed;
 }
 
@@ -388,7 +388,7 @@ void outputs_remember(struct outputs *outputs, const struct process *process)
 	noted->pid = process->pid;
 	noted->start_time = process->start_time;
 	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_note(&noted->streams[i], i + 1, node_procfs(outputs->node), process);
+		output_file_note(&noted->streams[i], i + 1, node_procfs(outputs->node), process);
 	map_put(outputs->noted, (uint64_t)process->pid, noted);
 }
 
@@ -403,7 +403,7 @@ bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct mess
 	followed->pid = pid;
 	followed->start_time = noted->start_time;
 	for (int i = 0; i < STREAM_COUNT; i++)
-		stream_open_noted(&followed->streams[i], &noted->streams[i]);
+		output_file_open_noted(&followed->streams[i], &noted->streams[i]);
 	emit_all(outputs, followed,
 		 &(struct turn){
 			 .maximum = tail_bytes(followed), .is_first = true, .is_last = true });

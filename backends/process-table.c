@@ -40,13 +40,13 @@
 struct member {
 	struct process process;
 	struct exit_watch *exit; /* NULL: not followed, or not possible */
-	struct files *files;
+	struct stack_files *files;
 	uint64_t epoch; /* of the newest sample; outlives connections */
 	bool is_adopted;
 	bool is_over; /* a stand-in whose debugger is gone */
 };
 
-struct roster {
+struct process_table {
 	struct node *node;
 	struct map *members;
 	struct discovery discovery; /* the last look */
@@ -56,9 +56,9 @@ struct roster {
 	double rested_at;	  /* not looked at before */
 	bool is_named;		  /* only those in pids are followed */
 	struct pid_list pids;
-	struct files *past[PAST_FILES_MAXIMUM]; /* a ring */
-	size_t past_count;			/* ever written */
-	struct loop_timer *over_timer;		/* NULL: no stand-in is over */
+	struct stack_files *past[PAST_FILES_MAXIMUM]; /* a ring */
+	size_t past_count;			      /* ever written */
+	struct loop_timer *over_timer;		      /* NULL: no stand-in is over */
 };
 
 static void free_member(void *value)
@@ -66,14 +66,14 @@ static void free_member(void *value)
 	struct member *member = value;
 
 	exit_watch_free(member->exit);
-	files_free(member->files);
+	stack_files_free(member->files);
 	process_clear(&member->process);
 	free(member);
 }
 
-struct roster *roster_new(struct node *node)
+struct process_table *process_table_new(struct node *node)
 {
-	struct roster *roster = xcalloc(1, sizeof(*roster));
+	struct process_table *roster = xcalloc(1, sizeof(*roster));
 
 	roster->node = node;
 	roster->members = map_new(free_member);
@@ -81,7 +81,7 @@ struct roster *roster_new(struct node *node)
 	return roster;
 }
 
-static void stop_following(struct roster *roster)
+static void stop_following(struct process_table *roster)
 {
 	if (roster->timer)
 		loop_timer_stop(roster->timer);
@@ -89,7 +89,7 @@ static void stop_following(struct roster *roster)
 	pid_list_clear(&roster->pids);
 }
 
-void roster_free(struct roster *roster)
+void process_table_free(struct process_table *roster)
 {
 	if (!roster)
 		return;
@@ -99,24 +99,24 @@ void roster_free(struct roster *roster)
 	discovery_clear(&roster->discovery);
 	exe_cache_free(roster->exes);
 	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
-		files_free(roster->past[i]);
+		stack_files_free(roster->past[i]);
 	map_free(roster->members);
 	free(roster);
 }
 
-static struct member *find(const struct roster *roster, pid_t pid)
+static struct member *find(const struct process_table *roster, pid_t pid)
 {
 	return map_find(roster->members, (uint64_t)pid);
 }
 
-const struct process *roster_find(const struct roster *roster, pid_t pid)
+const struct process *process_table_find(const struct process_table *roster, pid_t pid)
 {
 	struct member *member = find(roster, pid);
 
 	return member ? &member->process : NULL;
 }
 
-int roster_miss(pid_t pid, struct error *error)
+int process_table_miss(pid_t pid, struct error *error)
 {
 	if (pid >= PROCESS_FIRST_STANDIN)
 		return error_set(error,
@@ -130,7 +130,7 @@ static bool is_standin(const struct member *member)
 	return member->process.pid >= PROCESS_FIRST_STANDIN;
 }
 
-static void tell(struct roster *roster, enum event_kind event, struct member *member)
+static void tell(struct process_table *roster, enum event_kind event, struct member *member)
 {
 	struct process *process = &member->process;
 
@@ -140,7 +140,7 @@ static void tell(struct roster *roster, enum event_kind event, struct member *me
 }
 
 /* Of a stand-in. */
-static char *describe_loss(struct roster *roster, pid_t pid)
+static char *describe_loss(struct process_table *roster, pid_t pid)
 {
 	const struct debugger *debugger = connections_debugger(node_connections(roster->node), pid);
 
@@ -149,16 +149,16 @@ static char *describe_loss(struct roster *roster, pid_t pid)
 }
 
 /* Another rank of this machine may be asked for what the dead one ran. */
-static void keep_files(struct roster *roster, struct member *member)
+static void keep_files(struct process_table *roster, struct member *member)
 {
-	struct files **slot = &roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
+	struct stack_files **slot = &roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
 
-	files_free(*slot);
+	stack_files_free(*slot);
 	*slot = member->files;
 	member->files = NULL;
 }
 
-static void remove_member(struct roster *roster, struct member *member)
+static void remove_member(struct process_table *roster, struct member *member)
 {
 	struct process *process = &member->process;
 	pid_t pid = process->pid;
@@ -186,7 +186,7 @@ static void remove_member(struct roster *roster, struct member *member)
 
 static void on_ended(pid_t pid, void *data)
 {
-	struct roster *roster = data;
+	struct process_table *roster = data;
 	struct member *member = find(roster, pid);
 
 	if (member)
@@ -194,7 +194,7 @@ static void on_ended(pid_t pid, void *data)
 	node_flush(roster->node);
 }
 
-static void follow_member(struct roster *roster, struct member *member)
+static void follow_member(struct process_table *roster, struct member *member)
 {
 	if (!roster->timer || member->exit || member->process.start_time == 0)
 		return;
@@ -203,7 +203,7 @@ static void follow_member(struct roster *roster, struct member *member)
 }
 
 /* Whether it can be read, and what runs in it. */
-static void open_member(struct roster *roster, struct member *member)
+static void open_member(struct process_table *roster, struct member *member)
 {
 	struct process *process = &member->process;
 	struct error error = ERROR_INIT;
@@ -232,8 +232,8 @@ static bool is_same(const struct process *a, const struct process *b)
 }
 
 /* What was found of a process that is known; its learnt role is kept. */
-static void update_member(struct roster *roster, struct member *member, const struct process *found,
-			  bool is_asked)
+static void update_member(struct process_table *roster, struct member *member,
+			  const struct process *found, bool is_asked)
 {
 	struct process before = member->process;
 	char *role = before.role;
@@ -261,11 +261,11 @@ static bool is_there(const struct process *found)
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
 }
 
-static struct member *add_member(struct roster *roster, const struct process *found)
+static struct member *add_member(struct process_table *roster, const struct process *found)
 {
 	struct member *member = xcalloc(1, sizeof(*member));
 
-	member->files = files_new();
+	member->files = stack_files_new();
 	process_init(&member->process);
 	process_copy(&member->process, found);
 	map_put(roster->members, (uint64_t)found->pid, member);
@@ -274,7 +274,7 @@ static struct member *add_member(struct roster *roster, const struct process *fo
 	return member;
 }
 
-static void take_found(struct roster *roster, const struct process *found, bool is_asked)
+static void take_found(struct process_table *roster, const struct process *found, bool is_asked)
 {
 	struct member *member = find(roster, found->pid);
 
@@ -304,7 +304,7 @@ static void take_found(struct roster *roster, const struct process *found, bool 
  * What had a rank before its ranks were there may turn out to be what starts
  * them. It lives, and is told of as such.
  */
-static void take_back(struct roster *roster, pid_t pid)
+static void take_back(struct process_table *roster, pid_t pid)
 {
 	struct member *member = find(roster, pid);
 
@@ -320,12 +320,12 @@ static void list_member(uint64_t pid, void *value, void *data)
 	pid_list_add(data, (pid_t)pid);
 }
 
-void roster_list(const struct roster *roster, struct pid_list *pids)
+void process_table_list(const struct process_table *roster, struct pid_list *pids)
 {
 	map_each(roster->members, list_member, pids);
 }
 
-bool roster_check(struct roster *roster, pid_t pid)
+bool process_table_check(struct process_table *roster, pid_t pid)
 {
 	struct member *member = find(roster, pid);
 	struct procfs_stat stat;
@@ -343,12 +343,12 @@ bool roster_check(struct roster *roster, pid_t pid)
 	return true;
 }
 
-void roster_release(struct roster *roster)
+void process_table_release(struct process_table *roster)
 {
 	struct connections *connections = node_connections(roster->node);
 	struct pid_list list = { .pids = NULL };
 
-	roster_list(roster, &list);
+	process_table_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		struct connection *connection =
 			connections_find_debugger(connections, list.pids[i]);
@@ -359,17 +359,17 @@ void roster_release(struct roster *roster)
 	pid_list_clear(&list);
 }
 
-static void check_all(struct roster *roster)
+static void check_all(struct process_table *roster)
 {
 	struct pid_list list = { .pids = NULL };
 
-	roster_list(roster, &list);
+	process_table_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++)
-		roster_check(roster, list.pids[i]);
+		process_table_check(roster, list.pids[i]);
 	pid_list_clear(&list);
 }
 
-void roster_adopt(struct roster *roster, const struct process *process)
+void process_table_adopt(struct process_table *roster, const struct process *process)
 {
 	struct member *member = add_member(roster, process);
 
@@ -379,12 +379,12 @@ void roster_adopt(struct roster *roster, const struct process *process)
 
 static void on_over(void *data)
 {
-	struct roster *roster = data;
+	struct process_table *roster = data;
 	struct pid_list list = { .pids = NULL };
 
 	loop_timer_stop(roster->over_timer);
 	roster->over_timer = NULL;
-	roster_list(roster, &list);
+	process_table_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		struct member *member = find(roster, list.pids[i]);
 
@@ -395,7 +395,7 @@ static void on_over(void *data)
 	node_flush(roster->node);
 }
 
-void roster_end_standin(struct roster *roster, pid_t pid)
+void process_table_end_standin(struct process_table *roster, pid_t pid)
 {
 	struct member *member = find(roster, pid);
 
@@ -407,7 +407,7 @@ void roster_end_standin(struct roster *roster, pid_t pid)
 }
 
 struct telling {
-	struct roster *roster;
+	struct process_table *roster;
 	const struct discovery *discovery;
 };
 
@@ -436,7 +436,7 @@ static void note_number(uint64_t pid, void *value, void *data)
 }
 
 /* The number that it was given before; -1: it is new. */
-static int known_number(const struct roster *roster, const struct process *found)
+static int known_number(const struct process_table *roster, const struct process *found)
 {
 	const struct member *member = find(roster, found->pid);
 
@@ -469,7 +469,7 @@ static int number_of(const struct discovery *discovery, pid_t pid)
 }
 
 /* Those that have none are of a job that this node started. */
-static void number_all(struct roster *roster)
+static void number_all(struct process_table *roster)
 {
 	struct discovery *discovery = &roster->discovery;
 	struct process *processes = discovery->processes;
@@ -487,7 +487,7 @@ static void number_all(struct roster *roster)
 }
 
 /* Those that we have stopped ourselves are told by their debugger. */
-static void look_past_our_stops(struct roster *roster)
+static void look_past_our_stops(struct process_table *roster)
 {
 	const struct waits *waits = node_waits(roster->node);
 
@@ -502,28 +502,28 @@ static void look_past_our_stops(struct roster *roster)
 static void attend(uint64_t pid, void *value, void *data)
 {
 	const struct member *member = value;
-	struct roster *roster = data;
+	struct process_table *roster = data;
 
 	(void)pid;
 	if (!is_standin(member))
 		connections_attend(node_connections(roster->node), &member->process);
 }
 
-const char *roster_unread(const struct roster *roster)
+const char *process_table_unread(const struct process_table *roster)
 {
 	return roster->unread ? strerror(roster->unread) : NULL;
 }
 
-static void tell_unread(struct roster *roster)
+static void tell_unread(struct process_table *roster)
 {
 	json_t *body = json_object();
 
 	json_object_set_new(body, "hidden", json_integer((json_int_t)roster->discovery.hidden));
-	json_set_text(body, "unread", roster_unread(roster));
+	json_set_text(body, "unread", process_table_unread(roster));
 	node_emit(roster->node, EVENT_UNREAD, body);
 }
 
-static void look_at_all(struct roster *roster, bool is_asked)
+static void look_at_all(struct process_table *roster, bool is_asked)
 {
 	struct procfs *procfs = node_procfs(roster->node);
 	struct environment_reader reader =
@@ -535,7 +535,7 @@ static void look_at_all(struct roster *roster, bool is_asked)
 }
 
 /* pids NULL: all processes. */
-static void look(struct roster *roster, const struct pid_list *pids, bool is_asked)
+static void look(struct process_table *roster, const struct pid_list *pids, bool is_asked)
 {
 	struct connections *connections = node_connections(roster->node);
 	struct environment_reader reader = connections_environment_reader(connections);
@@ -563,7 +563,7 @@ static void look(struct roster *roster, const struct pid_list *pids, bool is_ask
 	if (is_asked)
 		map_each(roster->members, tell_again,
 			 &(struct telling){ roster, &roster->discovery });
-	finder_look(node_finder(roster->node), is_asked);
+	pdb_finder_look(node_finder(roster->node), is_asked);
 	roster->unread = procfs->unread;
 	/* Who asks is told with the answer. */
 	if (!is_asked && (roster->unread != unread || roster->discovery.hidden != hidden))
@@ -572,33 +572,33 @@ static void look(struct roster *roster, const struct pid_list *pids, bool is_ask
 		map_each(roster->members, attend, roster);
 }
 
-void roster_look(struct roster *roster)
+void process_table_look(struct process_table *roster)
 {
 	look(roster, roster->is_named ? &roster->pids : NULL, false);
 }
 
 static void on_look(void *data)
 {
-	struct roster *roster = data;
+	struct process_table *roster = data;
 	double begun = loop_now();
 
 	if (begun < roster->rested_at)
 		return;
-	roster_look(roster);
+	process_table_look(roster);
 	roster->rested_at = loop_now() + (loop_now() - begun) * REST;
 	node_flush(roster->node);
 }
 
 /* What we start is seen soon; one look costs little, as it is not at all. */
-static double choose_period(const struct roster *roster, double period)
+static double choose_period(const struct process_table *roster, double period)
 {
 	return launch_root(node_launch(roster->node)) > 0 && period > LAUNCHED_SECONDS
 		       ? LAUNCHED_SECONDS
 		       : period;
 }
 
-const struct discovery *roster_discover(struct roster *roster, const struct pid_list *pids,
-					double period)
+const struct discovery *process_table_discover(struct process_table *roster,
+					       const struct pid_list *pids, double period)
 {
 	stop_following(roster);
 	if (period > 0) {
@@ -613,26 +613,26 @@ const struct discovery *roster_discover(struct roster *roster, const struct pid_
 	return &roster->discovery;
 }
 
-bool roster_has_file(const struct roster *roster, pid_t pid, const char *path)
+bool process_table_has_file(const struct process_table *roster, pid_t pid, const char *path)
 {
 	const struct member *member = find(roster, pid);
 
-	if (member && files_has(member->files, path))
+	if (member && stack_files_has(member->files, path))
 		return true;
 	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
-		if (roster->past[i] && files_has(roster->past[i], path))
+		if (roster->past[i] && stack_files_has(roster->past[i], path))
 			return true;
 	return false;
 }
 
-const struct files *roster_files(const struct roster *roster, pid_t pid)
+const struct stack_files *process_table_files(const struct process_table *roster, pid_t pid)
 {
 	const struct member *member = find(roster, pid);
 
 	return member ? member->files : NULL;
 }
 
-void roster_count(struct roster *roster, struct process_sample *sample)
+void process_table_count(struct process_table *roster, struct process_sample *sample)
 {
 	struct member *member = find(roster, sample->pid);
 
@@ -647,25 +647,25 @@ static void reset_files(uint64_t pid, void *value, void *data)
 
 	(void)pid;
 	(void)data;
-	files_reset(member->files);
+	stack_files_reset(member->files);
 }
 
-void roster_forget_files(struct roster *roster)
+void process_table_forget_files(struct process_table *roster)
 {
 	map_each(roster->members, reset_files, NULL);
 }
 
-void roster_learn(struct roster *roster, const struct process_sample *sample)
+void process_table_learn(struct process_table *roster, const struct process_sample *sample)
 {
 	struct member *member = find(roster, sample->pid);
 	const char *role;
 
 	if (member)
-		files_note(member->files, sample);
+		stack_files_note(member->files, sample);
 	if (!member || !member->process.role || sample->thread_count == 0 ||
 	    !sample->threads[0].stack || strcmp(member->process.role, "child") != 0)
 		return;
-	role = role_of_stack(sample->threads[0].stack);
+	role = child_kind_of_stack(sample->threads[0].stack);
 	if (!role)
 		return;
 	free(member->process.role);

@@ -120,8 +120,8 @@ int program_run(int count, char **words)
 	int status;
 
 	standard_open();
-	if (count > 1 && strcmp(words[1], KEEPER_OPTION) == 0)
-		return keeper_run(count - 2, words + 2);
+	if (count > 1 && strcmp(words[1], JOB_SUPERVISOR_OPTION) == 0)
+		return job_supervisor_run(count - 2, words + 2);
 	job_input = find_job_input(count, words);
 	status = job_input >= 0 ? -1 : parse_arguments(count, words);
 	if (status >= 0)

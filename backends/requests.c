@@ -83,16 +83,16 @@ static void handle_discover(struct node *node, const struct message *request)
 	json_t *body;
 
 	pid_list_read(&pids, request->body);
-	discovery = roster_discover(node_roster(node),
-				    json_is_array(json_object_get(request->body, "pids")) ? &pids
-											  : NULL,
-				    follows ? period : 0);
+	discovery = process_table_discover(
+		node_roster(node),
+		json_is_array(json_object_get(request->body, "pids")) ? &pids : NULL,
+		follows ? period : 0);
 	pid_list_clear(&pids);
 	body = json_object();
 	json_object_set_new(body, "looked_at", json_integer((json_int_t)discovery->looked_at));
 	json_object_set_new(body, "others", json_integer((json_int_t)discovery->others));
 	json_object_set_new(body, "hidden", json_integer((json_int_t)discovery->hidden));
-	json_set_text(body, "unread", roster_unread(node_roster(node)));
+	json_set_text(body, "unread", process_table_unread(node_roster(node)));
 	json_object_set_new(body, "uid", json_integer(discovery->uid));
 	json_object_set_new(body, "bystanders", bystanders_to_json(discovery));
 	node_respond(node, request, body, NULL);
@@ -107,11 +107,11 @@ static void handle_sample(struct node *node, const struct message *request)
 static const struct process *find_process(struct node *node, const struct message *request)
 {
 	pid_t pid = pid_read(request->body);
-	const struct process *process = roster_find(node_roster(node), pid);
+	const struct process *process = process_table_find(node_roster(node), pid);
 	struct error error = ERROR_INIT;
 
 	if (!process) {
-		roster_miss(pid, &error);
+		process_table_miss(pid, &error);
 		node_respond(node, request, NULL, error.message);
 	}
 	return process;
@@ -150,7 +150,7 @@ static void route(struct node *node, enum request_kind kind, const struct messag
 {
 	pid_t pid = pid_read(request->body);
 
-	if (request_kind_changes(kind) && roster_find(node_roster(node), pid) &&
+	if (request_kind_changes(kind) && process_table_find(node_roster(node), pid) &&
 	    stop_gate_take(node_stop_gate(node), pid, kind, request))
 		return;
 	request_send(node, kind, request);
@@ -176,11 +176,11 @@ static bool is_known_file(struct node *node, const struct process *process, cons
 {
 	if (path[0] && strcmp(path, process->script_path) == 0)
 		return true;
-	return roster_has_file(node_roster(node), process->pid, path);
+	return process_table_has_file(node_roster(node), process->pid, path);
 }
 
 static void respond_source(struct node *node, const struct message *request, pid_t pid,
-			   const struct source *source, const char *error)
+			   const struct source_file *source, const char *error)
 {
 	const char *path = json_get_string(request->body, "path", "");
 	json_t *body = json_object();
@@ -204,14 +204,14 @@ static void handle_source(struct node *node, const struct message *request)
 {
 	const struct process *process = find_process(node, request);
 	const char *path = json_get_string(request->body, "path", "");
-	struct source source = { .content = NULL };
+	struct source_file source = { .content = NULL };
 	struct error error = ERROR_INIT;
 
 	if (!process)
 		return;
 	if (path[0] != '<' && !is_known_file(node, process, path))
 		error_set(&error, "No stack of this process names this file.");
-	else if (source_read(&source, process, path, &error) < 0 &&
+	else if (source_file_read(&source, process, path, &error) < 0 &&
 		 send_on(node, process, REQUEST_SOURCE, request, NULL) == 0)
 		return;
 	respond_source(node, request, process->pid, &source, error.message);
@@ -225,7 +225,8 @@ static void handle_output(struct node *node, const struct message *request)
 	pid_t pid = pid_read(request->body);
 	const struct process *process;
 
-	if (!roster_find(node_roster(node), pid) && outputs_request_ended(outputs, pid, request))
+	if (!process_table_find(node_roster(node), pid) &&
+	    outputs_request_ended(outputs, pid, request))
 		return;
 	process = find_process(node, request);
 	if (process)

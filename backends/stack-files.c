@@ -8,21 +8,21 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-struct files {
+struct stack_files {
 	struct map *stacks; /* ids of those noted; a value says nothing */
 	struct strmap *paths;
 };
 
-struct files *files_new(void)
+struct stack_files *stack_files_new(void)
 {
-	struct files *files = xcalloc(1, sizeof(*files));
+	struct stack_files *files = xcalloc(1, sizeof(*files));
 
 	files->stacks = map_new(NULL);
 	files->paths = strmap_new(NULL);
 	return files;
 }
 
-void files_free(struct files *files)
+void stack_files_free(struct stack_files *files)
 {
 	if (!files)
 		return;
@@ -31,7 +31,7 @@ void files_free(struct files *files)
 	free(files);
 }
 
-static void note_stack(struct files *files, const struct stack *stack)
+static void note_stack(struct stack_files *files, const struct stack *stack)
 {
 	if (map_find(files->stacks, stack->id))
 		return;
@@ -44,14 +44,14 @@ static void note_stack(struct files *files, const struct stack *stack)
 	}
 }
 
-void files_note(struct files *files, const struct process_sample *sample)
+void stack_files_note(struct stack_files *files, const struct process_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].stack)
 			note_stack(files, sample->threads[i].stack);
 }
 
-void files_reset(struct files *files)
+void stack_files_reset(struct stack_files *files)
 {
 	map_free(files->stacks);
 	strmap_free(files->paths);
@@ -59,12 +59,12 @@ void files_reset(struct files *files)
 	files->paths = strmap_new(NULL);
 }
 
-bool files_has(const struct files *files, const char *path)
+bool stack_files_has(const struct stack_files *files, const char *path)
 {
 	return strmap_find(files->paths, path) != NULL;
 }
 
-size_t files_count(const struct files *files)
+size_t stack_files_count(const struct stack_files *files)
 {
 	return strmap_count(files->paths);
 }
@@ -82,7 +82,8 @@ static void pass_path(const char *path, void *value, void *data)
 	pass->each(path, pass->data);
 }
 
-void files_each(const struct files *files, void (*each)(const char *path, void *data), void *data)
+void stack_files_each(const struct stack_files *files, void (*each)(const char *path, void *data),
+		      void *data)
 {
 	struct each_path pass = { .each = each, .data = data };
 

@@ -8,17 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct files;
+struct stack_files;
 struct process_sample;
 
-struct files *files_new(void);
-void files_free(struct files *files);
+struct stack_files *stack_files_new(void);
+void stack_files_free(struct stack_files *files);
 /* Each stack is looked at once, as long as its table lives. */
-void files_note(struct files *files, const struct process_sample *sample);
+void stack_files_note(struct stack_files *files, const struct process_sample *sample);
 /* The table has begun anew, and what was noted goes with it. */
-void files_reset(struct files *files);
-bool files_has(const struct files *files, const char *path);
-size_t files_count(const struct files *files);
-void files_each(const struct files *files, void (*each)(const char *path, void *data), void *data);
+void stack_files_reset(struct stack_files *files);
+bool stack_files_has(const struct stack_files *files, const char *path);
+size_t stack_files_count(const struct stack_files *files);
+void stack_files_each(const struct stack_files *files, void (*each)(const char *path, void *data),
+		      void *data);
 
 #endif

@@ -147,8 +147,8 @@ static struct job *take_job(struct hold_limit *limit, const char *name)
 /* A rank of a job of several; else NULL. */
 static const struct process *find_peer(const struct hold_limit *limit, pid_t pid)
 {
-	const struct roster *roster = node_roster(limit->node);
-	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+	const struct process_table *roster = node_roster(limit->node);
+	const struct process *process = roster ? process_table_find(roster, pid) : NULL;
 
 	return process && !process->role && process->world_size != 1 ? process : NULL;
 }
@@ -189,7 +189,7 @@ static bool has_torch(struct hold_limit *limit, const struct process *process)
 static double assumed_seconds(struct hold_limit *limit, const struct process *process,
 			      const struct deadlines *deadlines)
 {
-	double told = patience_limit(node_patience(limit->node), process->pid);
+	double told = timeout_extension_limit(node_patience(limit->node), process->pid);
 
 	if (deadlines->has_gloo && !deadlines->has_nccl)
 		return -1;
@@ -197,7 +197,7 @@ static double assumed_seconds(struct hold_limit *limit, const struct process *pr
 		return told;
 	if (process->pid >= PROCESS_FIRST_STANDIN)
 		return TORCH_SECONDS;
-	return has_torch(limit, process) ? watchdog_seconds_of(process->pid) : -1;
+	return has_torch(limit, process) ? collective_timeout_seconds_of(process->pid) : -1;
 }
 
 static void see_rank(struct hold_limit *limit, struct job *job, const struct process *process,
@@ -211,7 +211,7 @@ static void see_rank(struct hold_limit *limit, struct job *job, const struct pro
 	if (process->pid < PROCESS_FIRST_STANDIN)
 		deadlines_read(&deadlines, process->pid);
 	for (size_t i = 0; i < deadlines.count; i++) {
-		const struct deadline *wait = &deadlines.waits[i];
+		const struct collective_deadline *wait = &deadlines.waits[i];
 
 		if (wait->is_main &&
 		    (is_stopped || !is_in_collective(limit, process->pid, wait->at)))
@@ -228,8 +228,8 @@ static void assume_absent(struct hold_limit *limit, struct job *job, const struc
 			  int present, double now)
 {
 	if (present < stopped->world_size && has_torch(limit, stopped))
-		hold_clock_assume(&job->clock, stopped->pid, watchdog_seconds_of(stopped->pid),
-				  now);
+		hold_clock_assume(&job->clock, stopped->pid,
+				  collective_timeout_seconds_of(stopped->pid), now);
 }
 
 static void see_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
@@ -430,7 +430,7 @@ static void look_in(struct hold_limit *limit, double seconds)
 }
 
 struct ended {
-	const struct roster *roster;
+	const struct process_table *roster;
 	struct pid_list pids;
 };
 
@@ -439,7 +439,7 @@ static void note_ended(uint64_t pid, void *value, void *data)
 	struct rank_entry *rank = value;
 	struct ended *ended = data;
 
-	if (roster_find(ended->roster, (pid_t)pid))
+	if (process_table_find(ended->roster, (pid_t)pid))
 		rank->was_listed = true;
 	else if (rank->was_listed)
 		pid_list_add(&ended->pids, (pid_t)pid);
@@ -458,7 +458,7 @@ static void remove_ended(struct hold_limit *limit)
 
 static void look(struct hold_limit *limit)
 {
-	struct roster *roster = node_roster(limit->node);
+	struct process_table *roster = node_roster(limit->node);
 	struct pid_list pids = { .pids = NULL };
 	double now = loop_now();
 	double next = INFINITY;
@@ -467,7 +467,7 @@ static void look(struct hold_limit *limit)
 	if (!roster)
 		return;
 	remove_ended(limit);
-	roster_list(roster, &pids);
+	process_table_list(roster, &pids);
 	for (size_t i = 0; i < limit->job_count; i++)
 		limit->jobs[i].is_held = false;
 	for (size_t i = 0; i < pids.count; i++) {
@@ -502,14 +502,14 @@ static double find_unhelped(struct hold_limit *limit, const struct process *stop
 	struct pid_list pids = { .pids = NULL };
 	double least = -1;
 
-	roster_list(node_roster(limit->node), &pids);
+	process_table_list(node_roster(limit->node), &pids);
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct process *peer = find_peer(limit, pids.pids[i]);
 		struct deadlines deadlines = { .count = 0 };
 		double seconds;
 
 		if (!peer || peer->pid == stopped->pid || strcmp(peer->job, stopped->job) != 0 ||
-		    patience_has_raised(node_patience(limit->node), peer->pid) ||
+		    timeout_extension_has_raised(node_patience(limit->node), peer->pid) ||
 		    !has_torch(limit, peer))
 			continue;
 		rankset_add(unhelped, peer->rank);

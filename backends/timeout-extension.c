@@ -41,23 +41,23 @@ struct entry {
 	double limit;	  /* of its groups, the least; -1: not known */
 };
 
-struct patience {
+struct timeout_extension {
 	struct node *node;
 	struct map *entries;	  /* by pid */
 	struct loop_timer *timer; /* NULL: nothing is to be looked at */
 	struct loop_timer *later; /* the same, for what lingers */
 };
 
-struct patience *patience_new(struct node *node)
+struct timeout_extension *timeout_extension_new(struct node *node)
 {
-	struct patience *patience = xcalloc(1, sizeof(*patience));
+	struct timeout_extension *patience = xcalloc(1, sizeof(*patience));
 
 	patience->node = node;
 	patience->entries = map_new(free);
 	return patience;
 }
 
-void patience_free(struct patience *patience)
+void timeout_extension_free(struct timeout_extension *patience)
 {
 	if (!patience)
 		return;
@@ -69,12 +69,12 @@ void patience_free(struct patience *patience)
 	free(patience);
 }
 
-static struct entry *find(const struct patience *patience, pid_t pid)
+static struct entry *find(const struct timeout_extension *patience, pid_t pid)
 {
 	return map_find(patience->entries, (uint64_t)pid);
 }
 
-static struct entry *take(struct patience *patience, pid_t pid)
+static struct entry *take(struct timeout_extension *patience, pid_t pid)
 {
 	struct entry *entry = find(patience, pid);
 
@@ -103,22 +103,22 @@ static bool are_peers(const struct process *one, const struct process *other)
  */
 
 /* The one that is stopped has operations in flight, too. */
-static bool is_waited_for(const struct patience *patience, const struct process *peer,
+static bool is_waited_for(const struct timeout_extension *patience, const struct process *peer,
 			  const struct pid_list *pids)
 {
-	const struct roster *roster = node_roster(patience->node);
+	const struct process_table *roster = node_roster(patience->node);
 
 	if (may_be_held(find(patience, peer->pid)))
 		return true;
 	for (size_t i = 0; i < pids->count; i++)
 		if (may_be_held(find(patience, pids->pids[i])) &&
-		    are_peers(peer, roster_find(roster, pids->pids[i])))
+		    are_peers(peer, process_table_find(roster, pids->pids[i])))
 			return true;
 	return false;
 }
 
 /* -1: it cannot be asked now; what changes that is heard of. */
-static int ask(struct patience *patience, const struct process *peer, bool raises)
+static int ask(struct timeout_extension *patience, const struct process *peer, bool raises)
 {
 	struct connection *connection;
 	struct error error = ERROR_INIT;
@@ -142,7 +142,7 @@ static int ask(struct patience *patience, const struct process *peer, bool raise
 /* One that is elsewhere is asked where it is connected to. */
 static bool may_have_agent(const struct process *peer)
 {
-	return peer->pid >= PROCESS_FIRST_STANDIN || way_exists(peer->pid, peer->uid);
+	return peer->pid >= PROCESS_FIRST_STANDIN || agent_endpoint_exists(peer->pid, peer->uid);
 }
 
 static bool is_to_be_asked(const struct entry *entry, bool raises)
@@ -152,7 +152,7 @@ static bool is_to_be_asked(const struct entry *entry, bool raises)
 	return raises != (entry && entry->is_raised);
 }
 
-static void settle(struct patience *patience, const struct process *peer,
+static void settle(struct timeout_extension *patience, const struct process *peer,
 		   const struct pid_list *pids)
 {
 	bool raises = is_waited_for(patience, peer, pids);
@@ -186,18 +186,18 @@ static void find_next(uint64_t pid, void *value, void *data)
 
 static void on_later(void *data)
 {
-	struct patience *patience = data;
+	struct timeout_extension *patience = data;
 
 	loop_timer_stop(patience->later);
 	patience->later = NULL;
-	patience_look(patience);
+	timeout_extension_look(patience);
 }
 
 /*
  * Once the first does not count as held any more, or one is to be asked
  * again.
  */
-static void look_later(struct patience *patience)
+static void look_later(struct timeout_extension *patience)
 {
 	double next = INFINITY;
 
@@ -211,7 +211,7 @@ static void look_later(struct patience *patience)
 }
 
 struct ended {
-	const struct roster *roster;
+	const struct process_table *roster;
 	struct pid_list pids;
 };
 
@@ -220,14 +220,14 @@ static void note_ended(uint64_t pid, void *value, void *data)
 	struct entry *entry = value;
 	struct ended *ended = data;
 
-	if (roster_find(ended->roster, (pid_t)pid))
+	if (process_table_find(ended->roster, (pid_t)pid))
 		entry->was_listed = true;
 	else if (entry->was_listed)
 		pid_list_add(&ended->pids, (pid_t)pid);
 }
 
 /* Another process may have its number next. */
-static void remove_ended(struct patience *patience)
+static void remove_ended(struct timeout_extension *patience)
 {
 	struct ended ended = { .roster = node_roster(patience->node) };
 
@@ -237,17 +237,17 @@ static void remove_ended(struct patience *patience)
 	pid_list_clear(&ended.pids);
 }
 
-static void settle_all(struct patience *patience)
+static void settle_all(struct timeout_extension *patience)
 {
-	struct roster *roster = node_roster(patience->node);
+	struct process_table *roster = node_roster(patience->node);
 	struct pid_list pids = { .pids = NULL };
 
 	if (!roster || node_is_read_only(patience->node))
 		return;
 	remove_ended(patience);
-	roster_list(roster, &pids);
+	process_table_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *peer = roster_find(roster, pids.pids[i]);
+		const struct process *peer = process_table_find(roster, pids.pids[i]);
 
 		if (peer && !peer->role && peer->world_size != 1)
 			settle(patience, peer, &pids);
@@ -258,7 +258,7 @@ static void settle_all(struct patience *patience)
 
 static void on_turn(void *data)
 {
-	struct patience *patience = data;
+	struct timeout_extension *patience = data;
 
 	loop_timer_stop(patience->timer);
 	patience->timer = NULL;
@@ -267,7 +267,7 @@ static void on_turn(void *data)
 }
 
 /* In the next turn of the loop: who tells is in the middle of something. */
-void patience_look(struct patience *patience)
+void timeout_extension_look(struct timeout_extension *patience)
 {
 	if (!patience->timer)
 		patience->timer = loop_timer(node_loop(patience->node), 0, 0, on_turn, patience);
@@ -277,7 +277,8 @@ void patience_look(struct patience *patience)
  * Hearing
  */
 
-void patience_hear(struct patience *patience, pid_t pid, const struct debugger *debugger)
+void timeout_extension_hear(struct timeout_extension *patience, pid_t pid,
+			    const struct debugger *debugger)
 {
 	bool was_held = may_be_held(find(patience, pid));
 	bool is_held = debugger_is_ours(debugger) &&
@@ -293,25 +294,25 @@ void patience_hear(struct patience *patience, pid_t pid, const struct debugger *
 	}
 	/* One that runs on can be asked itself. */
 	if (was_held != is_held || map_count(patience->entries) > 0)
-		patience_look(patience);
+		timeout_extension_look(patience);
 }
 
-void patience_hear_filters(struct patience *patience, pid_t pid, bool has_some)
+void timeout_extension_hear_filters(struct timeout_extension *patience, pid_t pid, bool has_some)
 {
 	take(patience, pid)->is_filtering = has_some;
 	if (has_some)
 		settle_all(patience);
 	else
-		patience_look(patience);
+		timeout_extension_look(patience);
 }
 
-void patience_hear_catch(struct patience *patience, pid_t pid, bool is_on)
+void timeout_extension_hear_catch(struct timeout_extension *patience, pid_t pid, bool is_on)
 {
 	take(patience, pid)->is_catching = is_on;
-	patience_look(patience);
+	timeout_extension_look(patience);
 }
 
-void patience_expect(struct patience *patience, pid_t pid)
+void timeout_extension_expect(struct timeout_extension *patience, pid_t pid)
 {
 	struct entry *entry = take(patience, pid);
 
@@ -320,13 +321,13 @@ void patience_expect(struct patience *patience, pid_t pid)
 	settle_all(patience);
 }
 
-void patience_miss(struct patience *patience, pid_t pid)
+void timeout_extension_miss(struct timeout_extension *patience, pid_t pid)
 {
 	take(patience, pid)->retry = loop_now() + RETRY_SECONDS;
-	patience_look(patience);
+	timeout_extension_look(patience);
 }
 
-void patience_forget(struct patience *patience, pid_t pid)
+void timeout_extension_forget(struct timeout_extension *patience, pid_t pid)
 {
 	struct entry *entry = find(patience, pid);
 
@@ -338,7 +339,7 @@ void patience_forget(struct patience *patience, pid_t pid)
 	entry->is_catching = false;
 	entry->is_filtering = false;
 	entry->limit = -1;
-	patience_look(patience);
+	timeout_extension_look(patience);
 }
 
 /*
@@ -378,7 +379,7 @@ static double least_limit(const json_t *told, pid_t pid)
 	return least;
 }
 
-static void tell_again(struct patience *patience, pid_t pid)
+static void tell_again(struct timeout_extension *patience, pid_t pid)
 {
 	const struct debugger *debugger =
 		connections_debugger(node_connections(patience->node), pid);
@@ -397,29 +398,29 @@ static void learn_one(struct entry *entry, pid_t pid, const json_t *told)
 		entry->raised_at = loop_now();
 }
 
-void patience_learn(struct patience *patience, pid_t pid, const json_t *told)
+void timeout_extension_learn(struct timeout_extension *patience, pid_t pid, const json_t *told)
 {
-	struct roster *roster = node_roster(patience->node);
-	const struct process *process = roster_find(roster, pid);
+	struct process_table *roster = node_roster(patience->node);
+	const struct process *process = process_table_find(roster, pid);
 	struct pid_list pids = { .pids = NULL };
 
 	learn_one(take(patience, pid), pid, told);
-	roster_list(roster, &pids);
+	process_table_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++)
 		if (may_be_held(find(patience, pids.pids[i])) &&
-		    are_peers(process, roster_find(roster, pids.pids[i])))
+		    are_peers(process, process_table_find(roster, pids.pids[i])))
 			tell_again(patience, pids.pids[i]);
 	pid_list_clear(&pids);
 }
 
-bool patience_has_raised(const struct patience *patience, pid_t pid)
+bool timeout_extension_has_raised(const struct timeout_extension *patience, pid_t pid)
 {
 	const struct entry *entry = find(patience, pid);
 
 	return entry && entry->raised_at > 0;
 }
 
-double patience_limit(const struct patience *patience, pid_t pid)
+double timeout_extension_limit(const struct timeout_extension *patience, pid_t pid)
 {
 	const struct entry *entry = find(patience, pid);
 
@@ -433,29 +434,31 @@ static bool is_under_way(const struct entry *entry)
 	return entry && entry->is_raised && entry->retry == 0 && entry->raised_at == 0;
 }
 
-enum patience_progress patience_progress(const struct patience *patience, pid_t pid, double *since)
+enum timeout_extension_progress timeout_extension_progress(const struct timeout_extension *patience,
+							   pid_t pid, double *since)
 {
-	const struct roster *roster = node_roster(patience->node);
-	const struct process *process = roster ? roster_find(roster, pid) : NULL;
-	enum patience_progress progress = PATIENCE_ALONE;
+	const struct process_table *roster = node_roster(patience->node);
+	const struct process *process = roster ? process_table_find(roster, pid) : NULL;
+	enum timeout_extension_progress progress = TIMEOUT_EXTENSION_ALONE;
 	struct pid_list pids = { .pids = NULL };
 
 	*since = 0;
 	if (!process)
-		return PATIENCE_ALONE;
-	roster_list(roster, &pids);
+		return TIMEOUT_EXTENSION_ALONE;
+	process_table_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct entry *entry = find(patience, pids.pids[i]);
 
-		if (pids.pids[i] != pid && !are_peers(process, roster_find(roster, pids.pids[i])))
+		if (pids.pids[i] != pid &&
+		    !are_peers(process, process_table_find(roster, pids.pids[i])))
 			continue;
 		if (is_under_way(entry)) {
-			progress = PATIENCE_ASKED;
+			progress = TIMEOUT_EXTENSION_ASKED;
 			break;
 		}
 		if (!entry || entry->raised_at == 0 || !entry->has_groups)
 			continue;
-		progress = PATIENCE_RAISED;
+		progress = TIMEOUT_EXTENSION_RAISED;
 		if (entry->raised_at > *since)
 			*since = entry->raised_at;
 	}
@@ -463,22 +466,22 @@ enum patience_progress patience_progress(const struct patience *patience, pid_t 
 	return progress;
 }
 
-double patience_seconds(const struct patience *patience, pid_t pid)
+double timeout_extension_seconds(const struct timeout_extension *patience, pid_t pid)
 {
-	const struct roster *roster = node_roster(patience->node);
-	const struct process *process = roster ? roster_find(roster, pid) : NULL;
+	const struct process_table *roster = node_roster(patience->node);
+	const struct process *process = roster ? process_table_find(roster, pid) : NULL;
 	struct pid_list pids = { .pids = NULL };
 	double least = -1;
 	int known = 1;
 
 	if (!process)
 		return -1;
-	roster_list(roster, &pids);
+	process_table_list(roster, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct entry *entry = find(patience, pids.pids[i]);
 
 		if (!entry || entry->limit < 0 ||
-		    !are_peers(process, roster_find(roster, pids.pids[i])))
+		    !are_peers(process, process_table_find(roster, pids.pids[i])))
 			continue;
 		known++;
 		if (least < 0 || entry->limit < least)

@@ -7,14 +7,14 @@
 
 #define SLOTS_AT_FIRST 1024u /* a power of two */
 
-void addresses_clear(struct addresses *addresses)
+void address_set_clear(struct address_set *addresses)
 {
 	free(addresses->slots);
-	*addresses = (struct addresses){ .slots = NULL };
+	*addresses = (struct address_set){ .slots = NULL };
 }
 
 /* Where it is, or would be; there is always a free slot. */
-static size_t find(const struct addresses *addresses, uint64_t address)
+static size_t find(const struct address_set *addresses, uint64_t address)
 {
 	size_t mask = addresses->slot_count - 1;
 	size_t slot = (address * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
@@ -27,9 +27,9 @@ static size_t find(const struct addresses *addresses, uint64_t address)
 	}
 }
 
-static void grow(struct addresses *addresses)
+static void grow(struct address_set *addresses)
 {
-	struct addresses larger = {
+	struct address_set larger = {
 		.slot_count = addresses->slot_count ? addresses->slot_count * 2 : SLOTS_AT_FIRST,
 		.count = addresses->count,
 	};
@@ -45,7 +45,7 @@ static void grow(struct addresses *addresses)
 	*addresses = larger;
 }
 
-bool addresses_add(struct addresses *addresses, uint64_t address)
+bool address_set_add(struct address_set *addresses, uint64_t address)
 {
 	size_t slot;
 
@@ -61,7 +61,7 @@ bool addresses_add(struct addresses *addresses, uint64_t address)
 	return true;
 }
 
-bool addresses_has(const struct addresses *addresses, uint64_t address)
+bool address_set_has(const struct address_set *addresses, uint64_t address)
 {
 	return address && addresses->slot_count &&
 	       addresses->slots[find(addresses, address)] == address;

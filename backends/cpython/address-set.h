@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /* All zero is an empty one. */
-struct addresses {
+struct address_set {
 	uint64_t *slots; /* 0: free */
 	size_t slot_count;
 	size_t count;
 };
 
-void addresses_clear(struct addresses *addresses);
+void address_set_clear(struct address_set *addresses);
 /* True when it was not there before. 0 is never. */
-bool addresses_add(struct addresses *addresses, uint64_t address);
-bool addresses_has(const struct addresses *addresses, uint64_t address);
+bool address_set_add(struct address_set *addresses, uint64_t address);
+bool address_set_has(const struct address_set *addresses, uint64_t address);
 
 #endif

@@ -15,7 +15,7 @@
 #define TASK_MAXIMUM 4096
 #define STATE_MAXIMUM (16 << 20)
 
-static bool make_sense(const struct asynciosection *is)
+static bool make_sense(const struct asyncio_section *is)
 {
 	const uint64_t in_task[] = {
 		is->task_name,	    is->task_awaited_by,
@@ -41,20 +41,20 @@ static bool make_sense(const struct asynciosection *is)
 }
 
 /* The code is mapped; what lies in front of it in the file lies there, too. */
-static int read_file(struct asynciosection *section, struct memory *memory,
+static int read_file(struct asyncio_section *section, struct memory *memory,
 		     const struct mapping *mapping)
 {
 	int fd = mapping_open(mapping, memory_pid(memory));
-	struct elf_image image;
+	struct loaded_elf_image image;
 	uint64_t address;
 	int result;
 
 	if (fd < 0)
 		return -1;
-	result = elf_file_section(fd, SECTION, &address);
+	result = loaded_elf_file_section(fd, SECTION, &address);
 	close(fd);
 	if (result < 0 || mapping->start < mapping->offset ||
-	    elf_mapped(&image, memory, mapping->start - mapping->offset) < 0 ||
+	    loaded_elf_mapped(&image, memory, mapping->start - mapping->offset) < 0 ||
 	    memory_fetch(memory, image.bias + address, section, sizeof(*section)) < 0)
 		return -1;
 	return make_sense(section) ? 0 : -1;
@@ -76,7 +76,7 @@ static bool is_interpreter(const struct maps *maps, const struct mapping *mappin
 }
 
 /* The first code of either: in a file of its own, or built in. */
-int asynciosection_read(struct asynciosection *section, struct memory *memory, uint64_t runtime)
+int asyncio_section_read(struct asyncio_section *section, struct memory *memory, uint64_t runtime)
 {
 	static bool (*const places[])(const struct maps *maps, const struct mapping *mapping) = {
 		is_module,

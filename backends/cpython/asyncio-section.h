@@ -10,7 +10,7 @@
 struct memory;
 
 /* All in bytes: from the object's start, from the states' start. */
-struct asynciosection {
+struct asyncio_section {
 	uint64_t task_size, task_name, task_awaited_by, task_is_task, task_awaited_by_is_set,
 		task_coroutine, task_node;
 	uint64_t interpreter_size, interpreter_tasks;
@@ -21,6 +21,6 @@ struct asynciosection {
  * runtime: an address in the interpreter.
  * 0, or -1: there is no such module, or what it says makes no sense.
  */
-int asynciosection_read(struct asynciosection *section, struct memory *memory, uint64_t runtime);
+int asyncio_section_read(struct asyncio_section *section, struct memory *memory, uint64_t runtime);
 
 #endif

@@ -125,17 +125,17 @@ static int decode_instructions(struct decoding *decoding)
 static void decode_lines(struct decoding *decoding)
 {
 	const struct bytecode_source *source = decoding->source;
-	const struct linetable table = {
+	const struct line_table table = {
 		.bytes = source->lines,
 		.length = source->lines_length,
 		.first_lineno = decoding->code->first_line,
 	};
-	struct linetable_walk walk;
-	struct linetable_entry entry;
+	struct line_table_walk walk;
+	struct line_table_entry entry;
 	uint64_t count = (uint64_t)decoding->count;
 
-	linetable_begin(&walk, &table, source->minor);
-	while (linetable_next(&walk, &entry)) {
+	line_table_begin(&walk, &table, source->minor);
+	while (line_table_next(&walk, &entry)) {
 		uint64_t end = entry.end / 2 < count ? entry.end / 2 : count;
 		for (uint64_t i = entry.start / 2; i < end; i++) {
 			decoding->units[i].line = entry.line;

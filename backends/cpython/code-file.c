@@ -56,7 +56,7 @@ static bool take_last(struct walk *walk, struct component *component)
 	return false;
 }
 
-bool codefile_matches(const char *path, const char *filename)
+bool code_file_matches(const char *path, const char *filename)
 {
 	struct walk mine = { path, strlen(path), 0 };
 	struct walk its = { filename, strlen(filename), 0 };
@@ -78,7 +78,7 @@ bool codefile_matches(const char *path, const char *filename)
 	}
 }
 
-bool codefile_is_library(const char *filename)
+bool code_file_is_library(const char *filename)
 {
 	return strstr(filename, "/site-packages/") || strstr(filename, "/dist-packages/") ||
 	       strstr(filename, "/lib/python") || filename[0] == '<';

@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-bool codefile_matches(const char *path, const char *filename);
+bool code_file_matches(const char *path, const char *filename);
 /* It is an installed one, not a person's own. */
-bool codefile_is_library(const char *filename);
+bool code_file_is_library(const char *filename);
 
 #endif

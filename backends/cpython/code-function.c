@@ -118,11 +118,11 @@ static void append(struct code_list *list, uint64_t code)
  */
 static void add_object(struct function_search *search, uint64_t object)
 {
-	const struct crawl_calls calls = { NULL, NULL, true };
+	const struct object_search_calls calls = { NULL, NULL, true };
 	struct code_list found = { .items = NULL };
 	struct codes *codes = search->base.codes;
 	const char *name = search->last;
-	struct crawl *crawl;
+	struct object_search *crawl;
 	bool is_named = false;
 
 	if (pytype_has(&search->reader, object, PYTYPE_TYPE)) {
@@ -130,10 +130,10 @@ static void add_object(struct function_search *search, uint64_t object)
 		if (!find_attribute(&search->reader, object, name, &object))
 			return;
 	}
-	crawl = crawl_new(codes->memory, codes->python, &calls);
-	crawl_add(crawl, object, DEPTH);
-	crawl_run(crawl, &found);
-	crawl_free(crawl);
+	crawl = object_search_new(codes->memory, codes->python, &calls);
+	object_search_add(crawl, object, DEPTH);
+	object_search_run(crawl, &found);
+	object_search_free(crawl);
 	for (size_t i = 0; i < found.count; i++) {
 		if (!is_called(search, found.items[i], name))
 			continue;
@@ -230,11 +230,11 @@ static void look_in_module(struct function_search *search, const struct module *
 
 static void look_in_all(struct function_search *search, bool in_libraries)
 {
-	const struct modules *modules = &search->base.modules;
+	const struct sys_modules *modules = &search->base.modules;
 
 	for (size_t i = 0; i < modules->count; i++) {
 		char *file = text_of(search, modules->items[i].file);
-		bool is_own = file[0] && !codefile_is_library(file);
+		bool is_own = file[0] && !code_file_is_library(file);
 
 		if (is_own != in_libraries)
 			look_in(search, modules->items[i].dict, search->name);
@@ -245,7 +245,7 @@ static void look_in_all(struct function_search *search, bool in_libraries)
 static bool is_own(const char *filename, void *data)
 {
 	(void)data;
-	return !codefile_is_library(filename);
+	return !code_file_is_library(filename);
 }
 
 /* Whether a qualified name is, or ends in, what was asked for. */
@@ -273,21 +273,21 @@ static bool is_nested(struct function_search *search, uint64_t code)
 /* Functions within functions of a person's own files. */
 static void look_inside(struct function_search *search)
 {
-	const struct crawl_calls calls = { is_own, NULL, false };
+	const struct object_search_calls calls = { is_own, NULL, false };
 	struct code_search *base = &search->base;
 	struct code_list found = { .items = NULL };
 
-	base->crawl = crawl_new(base->codes->memory, base->codes->python, &calls);
+	base->crawl = object_search_new(base->codes->memory, base->codes->python, &calls);
 	for (size_t i = 0; i < base->running_count; i++)
-		crawl_add(base->crawl, base->running[i].code, 0);
+		object_search_add(base->crawl, base->running[i].code, 0);
 	for (size_t i = 0; i < base->modules.count; i++) {
 		char *file = text_of(search, base->modules.items[i].file);
 
-		if (file[0] && !codefile_is_library(file))
-			crawl_add(base->crawl, base->modules.items[i].dict, DEPTH + 1);
+		if (file[0] && !code_file_is_library(file))
+			object_search_add(base->crawl, base->modules.items[i].dict, DEPTH + 1);
 		free(file);
 	}
-	crawl_run(base->crawl, &found);
+	object_search_run(base->crawl, &found);
 	for (size_t i = 0; i < found.count; i++)
 		if (is_nested(search, found.items[i]))
 			append(search->list, found.items[i]);
@@ -355,8 +355,8 @@ static char *module_of(const char *file)
 	return module;
 }
 
-void codes_of_function_in(struct codes *codes, uint64_t code, const char *name,
-			  struct code_list *list)
+void code_search_of_function_in(struct codes *codes, uint64_t code, const char *name,
+				struct code_list *list)
 {
 	struct function_search search = {
 		.base = { .codes = codes },
@@ -373,7 +373,7 @@ void codes_of_function_in(struct codes *codes, uint64_t code, const char *name,
 	path = behind_module(name, module);
 	if (path)
 		look_in_code(&search, code, path);
-	else if (!codefile_is_library(file))
+	else if (!code_file_is_library(file))
 		look_in_code(&search, code, name);
 	free(module);
 	free(file);
@@ -381,7 +381,7 @@ void codes_of_function_in(struct codes *codes, uint64_t code, const char *name,
 
 static void look(struct function_search *search)
 {
-	const struct modules *modules = &search->base.modules;
+	const struct sys_modules *modules = &search->base.modules;
 
 	look_near(search);
 	for (size_t i = 0; i < modules->count && !search->list->count; i++)
@@ -395,7 +395,7 @@ static void look(struct function_search *search)
 		look_in_all(search, true);
 }
 
-void codes_of_function(struct codes *codes, const char *name, struct code_list *list)
+void code_search_of_function(struct codes *codes, const char *name, struct code_list *list)
 {
 	struct function_search search = { .name = name, .list = list };
 	const char *dot = strrchr(name, '.');

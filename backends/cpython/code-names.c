@@ -23,10 +23,10 @@ struct name {
 	char *text; /* NULL: it is none */
 };
 
-struct codenames {
+struct code_names {
 	struct memory *memory;
 	const struct cpython *python;
-	const struct crawl_calls *calls;
+	const struct object_search_calls *calls;
 	struct map *known;
 	uint64_t *expected;
 	size_t expected_count;
@@ -41,10 +41,10 @@ static void free_name(void *data)
 	free(name);
 }
 
-struct codenames *codenames_new(struct memory *memory, const struct cpython *python,
-				const struct crawl_calls *calls)
+struct code_names *code_names_new(struct memory *memory, const struct cpython *python,
+				  const struct object_search_calls *calls)
 {
-	struct codenames *names = xcalloc(1, sizeof(*names));
+	struct code_names *names = xcalloc(1, sizeof(*names));
 
 	names->memory = memory;
 	names->python = python;
@@ -53,7 +53,7 @@ struct codenames *codenames_new(struct memory *memory, const struct cpython *pyt
 	return names;
 }
 
-void codenames_free(struct codenames *names)
+void code_names_free(struct code_names *names)
 {
 	if (!names)
 		return;
@@ -62,7 +62,7 @@ void codenames_free(struct codenames *names)
 	free(names);
 }
 
-void codenames_expect(struct codenames *names, uint64_t address)
+void code_names_expect(struct code_names *names, uint64_t address)
 {
 	if (!address || map_find(names->known, address))
 		return;
@@ -72,7 +72,7 @@ void codenames_expect(struct codenames *names, uint64_t address)
 }
 
 /* Those that are compact, as names made by a compiler are. */
-static char *take_text(const struct codenames *names, const struct memory_part *part)
+static char *take_text(const struct code_names *names, const struct memory_part *part)
 {
 	struct buffer text = BUFFER_INIT;
 	struct pystring string;
@@ -100,9 +100,9 @@ static char *take_text(const struct codenames *names, const struct memory_part *
 	return buffer_take(&text);
 }
 
-void codenames_learn(struct codenames *names)
+void code_names_learn(struct code_names *names)
 {
-	const struct crawl_calls *calls = names->calls;
+	const struct object_search_calls *calls = names->calls;
 	size_t count = names->expected_count;
 	struct memory_part *parts = xcalloc(count + 1, sizeof(*parts));
 	uint8_t *bytes = xcalloc(count + 1, FIRST_BYTES);
@@ -126,14 +126,14 @@ void codenames_learn(struct codenames *names)
 	free(parts);
 }
 
-bool codenames_is_wanted(const struct codenames *names, uint64_t address)
+bool code_names_is_wanted(const struct code_names *names, uint64_t address)
 {
 	const struct name *name = map_find(names->known, address);
 
 	return name && name->is_wanted;
 }
 
-const char *codenames_text(const struct codenames *names, uint64_t address)
+const char *code_names_text(const struct code_names *names, uint64_t address)
 {
 	const struct name *name = map_find(names->known, address);
 

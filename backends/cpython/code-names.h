@@ -8,22 +8,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct codenames;
+struct code_names;
 struct cpython;
-struct crawl_calls;
+struct object_search_calls;
 struct memory;
 
 /* All are borrowed. */
-struct codenames *codenames_new(struct memory *memory, const struct cpython *python,
-				const struct crawl_calls *calls);
-void codenames_free(struct codenames *names);
+struct code_names *code_names_new(struct memory *memory, const struct cpython *python,
+				  const struct object_search_calls *calls);
+void code_names_free(struct code_names *names);
 /* The str object there will be asked for. */
-void codenames_expect(struct codenames *names, uint64_t address);
+void code_names_expect(struct code_names *names, uint64_t address);
 /* Reads all that are expected, in a few calls. */
-void codenames_learn(struct codenames *names);
+void code_names_learn(struct code_names *names);
 /* False of what was not learned. */
-bool codenames_is_wanted(const struct codenames *names, uint64_t address);
+bool code_names_is_wanted(const struct code_names *names, uint64_t address);
 /* Lends the text; NULL: not learned, or no text. */
-const char *codenames_text(const struct codenames *names, uint64_t address);
+const char *code_names_text(const struct code_names *names, uint64_t address);
 
 #endif

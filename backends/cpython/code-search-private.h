@@ -19,9 +19,9 @@ struct codes {
 	struct memory *memory;	 /* our own: searches */
 	struct memory *watching; /* our own: the revision */
 	const struct cpython *python;
-	struct addresses seen;	/* code that ran */
-	struct addresses files; /* hashes of the names of files that are known */
-	uint64_t modules;	/* their revision */
+	struct address_set seen;  /* code that ran */
+	struct address_set files; /* hashes of the names of files that are known */
+	uint64_t modules;	  /* their revision */
 	uint64_t revision;
 	struct pytstate_list threads;
 	struct pywalk walk;
@@ -35,9 +35,9 @@ struct running {
 
 struct code_search {
 	struct codes *codes;
-	const char *path;    /* of a search for a file */
-	struct crawl *crawl; /* owned; NULL: none */
-	struct modules modules;
+	const char *path;	     /* of a search for a file */
+	struct object_search *crawl; /* owned; NULL: none */
+	struct sys_modules modules;
 	struct running *running; /* innermost first, thread after thread */
 	size_t running_count;
 	size_t running_capacity;

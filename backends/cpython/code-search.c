@@ -25,7 +25,7 @@
 /* Then what was seen of code that ran is forgotten. */
 #define SEEN_MAXIMUM 65536u
 
-struct codes *codes_new(struct memory *memory, const struct cpython *python)
+struct codes *code_search_new(struct memory *memory, const struct cpython *python)
 {
 	struct codes *codes = xcalloc(1, sizeof(*codes));
 
@@ -36,14 +36,14 @@ struct codes *codes_new(struct memory *memory, const struct cpython *python)
 	return codes;
 }
 
-void codes_free(struct codes *codes)
+void code_search_free(struct codes *codes)
 {
 	if (!codes)
 		return;
 	pywalk_clear(&codes->walk);
 	pytstate_list_clear(&codes->threads);
-	addresses_clear(&codes->files);
-	addresses_clear(&codes->seen);
+	address_set_clear(&codes->files);
+	address_set_clear(&codes->seen);
 	memory_free(codes->watching);
 	memory_free(codes->memory);
 	free(codes);
@@ -60,7 +60,7 @@ static bool is_file(const char *filename, void *data)
 {
 	const struct code_search *search = data;
 
-	return codefile_matches(search->path, filename);
+	return code_file_matches(search->path, filename);
 }
 
 static void add_frames(struct code_search *search)
@@ -94,7 +94,8 @@ static void read_modules(struct code_search *search)
 		uint64_t interpreter = codes->threads.items[i].interpreter;
 
 		if (interpreter != last)
-			modules_read(&search->modules, codes->memory, codes->python, interpreter);
+			sys_modules_read(&search->modules, codes->memory, codes->python,
+					 interpreter);
 		last = interpreter;
 	}
 }
@@ -115,26 +116,26 @@ void code_search_begin(struct code_search *search, struct codes *codes)
 void code_search_end(struct code_search *search)
 {
 	free(search->running);
-	modules_clear(&search->modules);
-	crawl_free(search->crawl);
+	sys_modules_clear(&search->modules);
+	object_search_free(search->crawl);
 }
 
 /* Namespaces of modules of that file. */
-static void add_its_modules(struct code_search *search, const struct crawl_calls *calls)
+static void add_its_modules(struct code_search *search, const struct object_search_calls *calls)
 {
 	struct codes *codes = search->codes;
-	struct codenames *names = codenames_new(codes->memory, codes->python, calls);
+	struct code_names *names = code_names_new(codes->memory, codes->python, calls);
 
 	for (size_t i = 0; i < search->modules.count; i++)
-		codenames_expect(names, search->modules.items[i].file);
-	codenames_learn(names);
+		code_names_expect(names, search->modules.items[i].file);
+	code_names_learn(names);
 	for (size_t i = 0; i < search->modules.count; i++) {
 		const struct module *module = &search->modules.items[i];
 
-		if (codenames_is_wanted(names, module->file))
-			crawl_add(search->crawl, module->dict, DEPTH);
+		if (code_names_is_wanted(names, module->file))
+			object_search_add(search->crawl, module->dict, DEPTH);
 	}
-	codenames_free(names);
+	code_names_free(names);
 }
 
 static bool list_has(const struct code_list *list, uint64_t address)
@@ -145,60 +146,60 @@ static bool list_has(const struct code_list *list, uint64_t address)
 	return false;
 }
 
-static void search_near(struct code_search *search, const struct crawl_calls *calls,
+static void search_near(struct code_search *search, const struct object_search_calls *calls,
 			struct code_list *list)
 {
 	for (size_t i = 0; i < search->running_count; i++)
-		crawl_add(search->crawl, search->running[i].code, 0);
-	crawl_run(search->crawl, list);
+		object_search_add(search->crawl, search->running[i].code, 0);
+	object_search_run(search->crawl, list);
 	/* Code that was given to exec() is of no module. */
 	for (size_t i = 0; i < search->running_count; i++)
 		if (list_has(list, search->running[i].code))
-			crawl_add(search->crawl, search->running[i].globals, DEPTH);
+			object_search_add(search->crawl, search->running[i].globals, DEPTH);
 	add_its_modules(search, calls);
-	crawl_run(search->crawl, list);
+	object_search_run(search->crawl, list);
 }
 
 static void search_everywhere(struct code_search *search, struct code_list *list)
 {
 	for (size_t i = 0; i < search->running_count; i++)
-		crawl_add(search->crawl, search->running[i].globals, DEPTH);
+		object_search_add(search->crawl, search->running[i].globals, DEPTH);
 	for (size_t i = 0; i < search->modules.count; i++)
-		crawl_add(search->crawl, search->modules.items[i].dict, DEPTH_EVERYWHERE);
-	crawl_run(search->crawl, list);
+		object_search_add(search->crawl, search->modules.items[i].dict, DEPTH_EVERYWHERE);
+	object_search_run(search->crawl, list);
 }
 
 static void search_file(struct codes *codes, const char *path, bool is_far, struct code_list *list)
 {
 	struct code_search search = { .path = path };
-	const struct crawl_calls calls = { is_file, &search, false };
+	const struct object_search_calls calls = { is_file, &search, false };
 
 	code_search_begin(&search, codes);
-	search.crawl = crawl_new(codes->memory, codes->python, &calls);
+	search.crawl = object_search_new(codes->memory, codes->python, &calls);
 	search_near(&search, &calls, list);
 	if (is_far)
 		search_everywhere(&search, list);
 	code_search_end(&search);
 }
 
-void codes_of_file(struct codes *codes, const char *path, struct code_list *list)
+void code_search_of_file(struct codes *codes, const char *path, struct code_list *list)
 {
 	search_file(codes, path, false, list);
 }
 
-void codes_of_file_far(struct codes *codes, const char *path, struct code_list *list)
+void code_search_of_file_far(struct codes *codes, const char *path, struct code_list *list)
 {
 	search_file(codes, path, true, list);
 }
 
-void codes_nested(struct codes *codes, uint64_t code, struct code_list *list)
+void code_search_nested(struct codes *codes, uint64_t code, struct code_list *list)
 {
-	const struct crawl_calls calls = { NULL, NULL, false };
-	struct crawl *crawl = crawl_new(codes->memory, codes->python, &calls);
+	const struct object_search_calls calls = { NULL, NULL, false };
+	struct object_search *crawl = object_search_new(codes->memory, codes->python, &calls);
 
-	crawl_add(crawl, code, 0);
-	crawl_run(crawl, list);
-	crawl_free(crawl);
+	object_search_add(crawl, code, 0);
+	object_search_run(crawl, list);
+	object_search_free(crawl);
 }
 
 static bool is_none(const char *filename, void *data)
@@ -211,20 +212,20 @@ static bool is_none(const char *filename, void *data)
 /* Adds files to those that are known; true: one is new. */
 static bool know_files(struct codes *codes, const uint64_t *strings, size_t count)
 {
-	const struct crawl_calls calls = { is_none, NULL, false };
-	struct codenames *names = codenames_new(codes->watching, codes->python, &calls);
+	const struct object_search_calls calls = { is_none, NULL, false };
+	struct code_names *names = code_names_new(codes->watching, codes->python, &calls);
 	bool is_new = false;
 
 	for (size_t i = 0; i < count; i++)
-		codenames_expect(names, strings[i]);
-	codenames_learn(names);
+		code_names_expect(names, strings[i]);
+	code_names_learn(names);
 	for (size_t i = 0; i < count; i++) {
-		const char *text = codenames_text(names, strings[i]);
+		const char *text = code_names_text(names, strings[i]);
 
-		if (text && addresses_add(&codes->files, hash_text(HASH_START, text)))
+		if (text && address_set_add(&codes->files, hash_text(HASH_START, text)))
 			is_new = true;
 	}
-	codenames_free(names);
+	code_names_free(names);
 	return is_new;
 }
 
@@ -239,7 +240,7 @@ static size_t find_new_code(struct codes *codes, uint64_t *found)
 		for (size_t j = 0; j < codes->walk.count && j < NEWEST; j++) {
 			uint64_t code = codes->walk.frames[j].code;
 
-			if (count < NEW_MAXIMUM && addresses_add(&codes->seen, code))
+			if (count < NEW_MAXIMUM && address_set_add(&codes->seen, code))
 				found[count++] = code;
 		}
 	}
@@ -270,16 +271,16 @@ static bool look_at_frames(struct codes *codes)
 /* Code of these is found by its module. */
 static void know_modules(struct codes *codes, uint64_t interpreter)
 {
-	struct modules modules = { .items = NULL };
+	struct sys_modules modules = { .items = NULL };
 	uint64_t *files;
 
-	modules_read(&modules, codes->watching, codes->python, interpreter);
+	sys_modules_read(&modules, codes->watching, codes->python, interpreter);
 	files = xcalloc(modules.count + 1, sizeof(*files));
 	for (size_t i = 0; i < modules.count; i++)
 		files[i] = modules.items[i].file;
 	know_files(codes, files, modules.count);
 	free(files);
-	modules_clear(&modules);
+	sys_modules_clear(&modules);
 }
 
 static bool look_at_modules(struct codes *codes)
@@ -291,8 +292,8 @@ static bool look_at_modules(struct codes *codes)
 		uint64_t interpreter = codes->threads.items[i].interpreter;
 
 		if (interpreter != last)
-			now = hash_number(
-				now, modules_revision(codes->watching, codes->python, interpreter));
+			now = hash_number(now, sys_modules_revision(codes->watching, codes->python,
+								    interpreter));
 		last = interpreter;
 	}
 	if (now == codes->modules)
@@ -308,12 +309,12 @@ static bool look_at_modules(struct codes *codes)
 static void forget_some(struct codes *codes)
 {
 	if (codes->seen.count > SEEN_MAXIMUM)
-		addresses_clear(&codes->seen);
+		address_set_clear(&codes->seen);
 	if (codes->files.count > SEEN_MAXIMUM)
-		addresses_clear(&codes->files);
+		address_set_clear(&codes->files);
 }
 
-uint64_t codes_revision(struct codes *codes)
+uint64_t code_search_revision(struct codes *codes)
 {
 	bool is_new;
 

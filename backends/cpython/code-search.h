@@ -26,37 +26,37 @@ struct code_list {
 	char *file;  /* co_filename of the first one; NULL: none was found */
 };
 
-struct codes *codes_new(struct memory *memory, const struct cpython *python);
-void codes_free(struct codes *codes);
+struct codes *code_search_new(struct memory *memory, const struct cpython *python);
+void code_search_free(struct codes *codes);
 void code_list_clear(struct code_list *list);
 /*
  * Code of this file. path: absolute, or its end ("train.py", "pkg/a.py"), in
  * whole components; a relative co_filename counts as well.
  */
-void codes_of_file(struct codes *codes, const char *path, struct code_list *list);
+void code_search_of_file(struct codes *codes, const char *path, struct code_list *list);
 /*
  * The same, gone through all that can be reached from any module: for what is
  * found nowhere else. Takes some tenths of a second in a large process.
  */
-void codes_of_file_far(struct codes *codes, const char *path, struct code_list *list);
+void code_search_of_file_far(struct codes *codes, const char *path, struct code_list *list);
 /*
  * Code of functions of this name: "train", "Net.forward", "module.f",
  * "module.Class.method".
  */
-void codes_of_function(struct codes *codes, const char *name, struct code_list *list);
+void code_search_of_function(struct codes *codes, const char *name, struct code_list *list);
 /*
  * The same of a module whose body, this code object, is about to run: it has
  * no attributes yet.
  */
-void codes_of_function_in(struct codes *codes, uint64_t code, const char *name,
-			  struct code_list *list);
+void code_search_of_function_in(struct codes *codes, uint64_t code, const char *name,
+				struct code_list *list);
 /* This code object and those nested in it. */
-void codes_nested(struct codes *codes, uint64_t code, struct code_list *list);
+void code_search_nested(struct codes *codes, uint64_t code, struct code_list *list);
 /*
  * A number that changes when modules were loaded, or code began to run that is
  * of no file known before: a search that found nothing need not be made again
  * while it is the same. Cheap (some dozen reads).
  */
-uint64_t codes_revision(struct codes *codes);
+uint64_t code_search_revision(struct codes *codes);
 
 #endif

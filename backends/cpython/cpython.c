@@ -21,28 +21,28 @@
 /* What the search is after, and what it came across. */
 struct search {
 	struct memory *memory;
-	struct elf_cache *cache;
-	struct elf_image image; /* of the interpreter, once found */
+	struct loaded_elf_cache *cache;
+	struct loaded_elf_image image; /* of the interpreter, once found */
 	uint64_t runtime;
 	bool only_named; /* libraries whose name says python */
 	bool is_pypy;
 	bool is_ancient; /* Python, but from before _PyRuntime */
 };
 
-static bool take_image(struct search *search, struct elf_image *image)
+static bool take_image(struct search *search, struct loaded_elf_image *image)
 {
 	uint64_t address;
 
-	if (elf_symbol(image, search->memory, "_PyRuntime", &search->runtime) == 0) {
+	if (loaded_elf_symbol(image, search->memory, "_PyRuntime", &search->runtime) == 0) {
 		search->image = *image;
 		return true;
 	}
-	if (elf_symbol(image, search->memory, "PyCode_Type", &address) == 0)
+	if (loaded_elf_symbol(image, search->memory, "PyCode_Type", &address) == 0)
 		search->is_ancient = true;
 	return false;
 }
 
-static bool take_library(struct elf_image *image, const char *name, void *data)
+static bool take_library(struct loaded_elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 	const char *base = strrchr(name, '/');
@@ -55,14 +55,14 @@ static bool take_library(struct elf_image *image, const char *name, void *data)
 	return !take_image(search, image);
 }
 
-static void search_libraries(struct search *search, struct elf_image *program)
+static void search_libraries(struct search *search, struct loaded_elf_image *program)
 {
 	search->only_named = true;
-	elf_each_library(program, search->memory, take_library, search);
+	loaded_elf_each_library(program, search->memory, take_library, search);
 	if (search->runtime || search->is_pypy)
 		return;
 	search->only_named = false;
-	elf_each_library(program, search->memory, take_library, search);
+	loaded_elf_each_library(program, search->memory, take_library, search);
 }
 
 /* A file that has no name here, or that is not ours to see, says nothing. */
@@ -73,7 +73,7 @@ static void note_failure(struct search *search, int number)
 }
 
 /* A program that exports nothing still names its section (3.10 and later). */
-static void search_section(struct search *search, const struct elf_image *program)
+static void search_section(struct search *search, const struct loaded_elf_image *program)
 {
 	char path[32];
 	uint64_t address;
@@ -84,7 +84,7 @@ static void search_section(struct search *search, const struct elf_image *progra
 		note_failure(search, errno);
 		return;
 	}
-	if (elf_file_section(fd, ".PyRuntime", &address) == 0) {
+	if (loaded_elf_file_section(fd, ".PyRuntime", &address) == 0) {
 		search->image = *program;
 		search->runtime = program->bias + address;
 	}
@@ -103,7 +103,7 @@ static void search_mappings(struct search *search)
 		return;
 	}
 	while (!search->runtime && fgets(line, sizeof(line), file)) {
-		struct elf_image image;
+		struct loaded_elf_image image;
 		uint64_t start;
 		uint64_t offset;
 		const char *base = strrchr(line, '/');
@@ -111,7 +111,7 @@ static void search_mappings(struct search *search)
 		    sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &start, &offset) != 2 ||
 		    offset != 0)
 			continue;
-		if (elf_mapped(&image, search->memory, start) == 0)
+		if (loaded_elf_mapped(&image, search->memory, start) == 0)
 			take_image(search, &image);
 	}
 	fclose(file);
@@ -134,7 +134,7 @@ static int explain_missing(const struct search *search, struct error *error)
 	char name[64];
 	pid_t pid = memory_pid(search->memory);
 
-	refusal_name(pid, name, sizeof(name));
+	access_refusal_name(pid, name, sizeof(name));
 	if (search->is_pypy || is_pypy_program(pid))
 		return error_set(error, "pid %d (%s) runs PyPy, which probetui cannot read; " WORKS,
 				 (int)pid, name);
@@ -148,12 +148,12 @@ static int explain_missing(const struct search *search, struct error *error)
 
 static int find_runtime(struct search *search, struct error *error)
 {
-	struct elf_image program;
+	struct loaded_elf_image program;
 	uint8_t byte;
 	pid_t pid = memory_pid(search->memory);
 
-	if (elf_program(&program, search->memory, search->cache) < 0)
-		return refusal_explain(pid, errno, error);
+	if (loaded_elf_program(&program, search->memory, search->cache) < 0)
+		return access_refusal_explain(pid, errno, error);
 	if (take_image(search, &program))
 		return 0;
 	search_libraries(search, &program);
@@ -163,7 +163,7 @@ static int find_runtime(struct search *search, struct error *error)
 		search_mappings(search);
 	/* A section of the file is there whether or not memory is readable. */
 	if (search->runtime && memory_read_u8(search->memory, search->runtime, &byte) < 0)
-		return refusal_explain(pid, errno, error);
+		return access_refusal_explain(pid, errno, error);
 	return search->runtime ? 0 : explain_missing(search, error);
 }
 
@@ -182,7 +182,8 @@ static int minor_by_symbols(struct search *search)
 	uint64_t address;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (elf_symbol(&search->image, search->memory, rows[i].symbol, &address) == 0)
+		if (loaded_elf_symbol(&search->image, search->memory, rows[i].symbol, &address) ==
+		    0)
 			return rows[i].minor;
 	return 0;
 }
@@ -191,7 +192,7 @@ static int find_version(struct cpython *python, struct search *search)
 {
 	uint64_t address;
 
-	if (elf_symbol(&search->image, search->memory, "Py_Version", &address) == 0 &&
+	if (loaded_elf_symbol(&search->image, search->memory, "Py_Version", &address) == 0 &&
 	    memory_read_u32(search->memory, address, &python->version) == 0) {
 		python->minor = python->version >> 16 & 0xff;
 		return python->version >> 24 == 3 ? 0 : -1;
@@ -210,7 +211,7 @@ static int read_own_offsets(struct cpython *python, struct memory *memory, struc
 	if (python->minor < 13)
 		return 0;
 	if (memory_read(memory, python->runtime, head, sizeof(head)) < 0)
-		return refusal_explain(pid, errno, error);
+		return access_refusal_explain(pid, errno, error);
 	if (head[2] != 0)
 		return error_set(error,
 				 "pid %d runs a free-threaded CPython 3.%d, which probetui cannot "
@@ -283,7 +284,7 @@ static void write_version(struct cpython *python)
 		snprintf(python->version_text, sizeof(python->version_text), "3.%d", python->minor);
 }
 
-static int locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+static int locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		  struct error *error)
 {
 	struct search search = { .memory = memory, .cache = cache };
@@ -302,9 +303,9 @@ static int locate(struct cpython *python, struct memory *memory, struct elf_cach
 	python->offsets = *offsets;
 	if (read_own_offsets(python, memory, error) < 0 || validate(python, memory, error) < 0)
 		return -1;
-	elf_symbol(&search.image, memory, "PyCode_Type", &python->code_type);
-	elf_symbol(&search.image, memory, "_Py_HashSecret", &python->hash_secret);
-	elf_symbol(&search.image, memory, "PyEval_EvalCode", &python->eval_code);
+	loaded_elf_symbol(&search.image, memory, "PyCode_Type", &python->code_type);
+	loaded_elf_symbol(&search.image, memory, "_Py_HashSecret", &python->hash_secret);
+	loaded_elf_symbol(&search.image, memory, "PyEval_EvalCode", &python->eval_code);
 	if (python->minor < 11)
 		find_patch(python, memory);
 	write_version(python);
@@ -315,7 +316,7 @@ static int locate(struct cpython *python, struct memory *memory, struct elf_cach
  * What was found in spite of a reading that failed may be the wrong thing, and
  * why nothing was found is that reading.
  */
-int cpython_locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+int cpython_locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		   struct error *error)
 {
 	struct error found = ERROR_INIT;
@@ -328,7 +329,7 @@ int cpython_locate(struct cpython *python, struct memory *memory, struct elf_cac
 	result = locate(python, memory, cache, &found);
 	failure = memory_take_failure(memory);
 	if (failure)
-		return refusal_explain(memory_pid(memory), failure, error);
+		return access_refusal_explain(memory_pid(memory), failure, error);
 	if (result < 0)
 		return error_set(error, "%s", found.message);
 	return 0;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct elf_cache;
+struct loaded_elf_cache;
 struct error;
 struct memory;
 
@@ -75,7 +75,7 @@ struct cpython {
  * mapped files named python.
  * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
  */
-int cpython_locate(struct cpython *python, struct memory *memory, struct elf_cache *cache,
+int cpython_locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		   struct error *error);
 
 #endif

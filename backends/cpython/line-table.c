@@ -13,14 +13,14 @@ enum location {
 };
 
 /* A byte of the table; 0 behind its end. */
-static uint8_t take_byte(struct linetable_walk *walk)
+static uint8_t take_byte(struct line_table_walk *walk)
 {
 	if (walk->at >= walk->table->length)
 		return 0;
 	return walk->table->bytes[walk->at++];
 }
 
-static uint32_t take_number(struct linetable_walk *walk)
+static uint32_t take_number(struct line_table_walk *walk)
 {
 	uint32_t value = 0;
 	uint8_t byte = 0x40;
@@ -33,7 +33,7 @@ static uint32_t take_number(struct linetable_walk *walk)
 	return value;
 }
 
-static int64_t take_signed(struct linetable_walk *walk)
+static int64_t take_signed(struct line_table_walk *walk)
 {
 	uint32_t value = take_number(walk);
 
@@ -41,7 +41,7 @@ static int64_t take_signed(struct linetable_walk *walk)
 }
 
 /* A line that changes by nothing is no entry's start: see lnotab_notes.txt. */
-static bool next_of_lnotab(struct linetable_walk *walk)
+static bool next_of_lnotab(struct line_table_walk *walk)
 {
 	while (walk->at + 1 < walk->table->length) {
 		walk->end += take_byte(walk);
@@ -53,7 +53,7 @@ static bool next_of_lnotab(struct linetable_walk *walk)
 	return !walk->is_over;
 }
 
-static bool next_of_pairs(struct linetable_walk *walk, bool *has_line)
+static bool next_of_pairs(struct line_table_walk *walk, bool *has_line)
 {
 	if (walk->at + 1 >= walk->table->length)
 		return false;
@@ -66,7 +66,7 @@ static bool next_of_pairs(struct linetable_walk *walk, bool *has_line)
 }
 
 /* Reads what follows an entry's first byte; gives how many lines it adds. */
-static int64_t take_location(struct linetable_walk *walk, int code)
+static int64_t take_location(struct line_table_walk *walk, int code)
 {
 	int64_t delta = 0;
 
@@ -87,7 +87,7 @@ static int64_t take_location(struct linetable_walk *walk, int code)
 	return delta;
 }
 
-static bool next_of_locations(struct linetable_walk *walk, bool *has_line)
+static bool next_of_locations(struct line_table_walk *walk, bool *has_line)
 {
 	if (walk->at >= walk->table->length)
 		return false;
@@ -99,16 +99,16 @@ static bool next_of_locations(struct linetable_walk *walk, bool *has_line)
 	return true;
 }
 
-void linetable_begin(struct linetable_walk *walk, const struct linetable *table, int minor)
+void line_table_begin(struct line_table_walk *walk, const struct line_table *table, int minor)
 {
-	*walk = (struct linetable_walk){
+	*walk = (struct line_table_walk){
 		.table = table,
 		.minor = minor,
 		.line = table->first_lineno,
 	};
 }
 
-bool linetable_next(struct linetable_walk *walk, struct linetable_entry *entry)
+bool line_table_next(struct line_table_walk *walk, struct line_table_entry *entry)
 {
 	uint64_t start = walk->end;
 	int64_t line = walk->line;
@@ -135,13 +135,13 @@ bool linetable_next(struct linetable_walk *walk, struct linetable_entry *entry)
 	return true;
 }
 
-int linetable_find(const struct linetable *table, int minor, uint64_t offset)
+int line_table_find(const struct line_table *table, int minor, uint64_t offset)
 {
-	struct linetable_walk walk;
-	struct linetable_entry entry;
+	struct line_table_walk walk;
+	struct line_table_entry entry;
 
-	linetable_begin(&walk, table, minor);
-	while (linetable_next(&walk, &entry))
+	line_table_begin(&walk, table, minor);
+	while (line_table_next(&walk, &entry))
 		if (offset < entry.end || entry.end == UINT64_MAX)
 			return entry.line > 0 ? entry.line : 0;
 	return 0;

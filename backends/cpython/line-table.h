@@ -12,22 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct linetable {
+struct line_table {
 	const uint8_t *bytes;
 	size_t length;
 	int first_lineno;
 };
 
 /* The code from byte start to byte end belongs to a line, or (-1) to none. */
-struct linetable_entry {
+struct line_table_entry {
 	uint64_t start;
 	uint64_t end;
 	int line;
 };
 
-/* Where a walk over all entries is; private to linetable_next(). */
-struct linetable_walk {
-	const struct linetable *table;
+/* Where a walk over all entries is; private to line_table_next(). */
+struct line_table_walk {
+	const struct line_table *table;
 	int minor;
 	size_t at;
 	uint64_t end;
@@ -35,14 +35,14 @@ struct linetable_walk {
 	bool is_over;
 };
 
-void linetable_begin(struct linetable_walk *walk, const struct linetable *table, int minor);
+void line_table_begin(struct line_table_walk *walk, const struct line_table *table, int minor);
 /*
  * The next entry, in the order of the code; false: that was all. Up to 3.9 the
  * last one goes on for ever, and some are empty.
  */
-bool linetable_next(struct linetable_walk *walk, struct linetable_entry *entry);
+bool line_table_next(struct line_table_walk *walk, struct line_table_entry *entry);
 
 /* The line of the instruction at offset bytes into the code. 0: none. */
-int linetable_find(const struct linetable *table, int minor, uint64_t offset);
+int line_table_find(const struct line_table *table, int minor, uint64_t offset);
 
 #endif

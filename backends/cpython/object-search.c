@@ -57,16 +57,16 @@ struct values {
 	int depth;
 };
 
-struct crawl {
+struct object_search {
 	bool is_full;  /* there was more than may be */
 	size_t budget; /* bytes of words that may still be read */
 	bool is_flat;
 	struct memory *memory;
 	const struct cpython *python;
 	struct crawl_types *types;
-	struct codenames *names;
+	struct code_names *names;
 	struct code_list *list;
-	struct addresses seen;
+	struct address_set seen;
 	struct item *queue;
 	size_t queue_count;
 	size_t queue_capacity;
@@ -82,43 +82,43 @@ struct crawl {
 	uint8_t *batch; /* BATCH_BYTES */
 };
 
-struct crawl *crawl_new(struct memory *memory, const struct cpython *python,
-			const struct crawl_calls *calls)
+struct object_search *object_search_new(struct memory *memory, const struct cpython *python,
+					const struct object_search_calls *calls)
 {
-	struct crawl *crawl = xcalloc(1, sizeof(*crawl));
+	struct object_search *crawl = xcalloc(1, sizeof(*crawl));
 
 	crawl->memory = memory;
 	crawl->python = python;
 	crawl->is_flat = calls->is_flat;
 	crawl->budget = WORDS_MAXIMUM;
 	crawl->types = crawl_types_new(memory, python);
-	crawl->names = codenames_new(memory, python, calls);
+	crawl->names = code_names_new(memory, python, calls);
 	crawl->batch = xmalloc(BATCH_BYTES);
 	return crawl;
 }
 
-void crawl_free(struct crawl *crawl)
+void object_search_free(struct object_search *crawl)
 {
 	if (!crawl)
 		return;
 	free(crawl->batch);
 	free(crawl->ranges);
 	free(crawl->queue);
-	addresses_clear(&crawl->seen);
-	codenames_free(crawl->names);
+	address_set_clear(&crawl->seen);
+	code_names_free(crawl->names);
 	crawl_types_free(crawl->types);
 	free(crawl);
 }
 
-size_t crawl_count(const struct crawl *crawl)
+size_t object_search_count(const struct object_search *crawl)
 {
 	return crawl->done;
 }
 
-void crawl_add(struct crawl *crawl, uint64_t object, int depth)
+void object_search_add(struct object_search *crawl, uint64_t object, int depth)
 {
 	if (object % 8 || object < PAGE || object > ADDRESS_MAXIMUM ||
-	    !addresses_add(&crawl->seen, object))
+	    !address_set_add(&crawl->seen, object))
 		return;
 	if (crawl->queue_count >= OBJECTS_MAXIMUM) {
 		crawl->is_full = true;
@@ -128,7 +128,8 @@ void crawl_add(struct crawl *crawl, uint64_t object, int depth)
 	crawl->queue[crawl->queue_count++] = (struct item){ object, depth };
 }
 
-static void add_range(struct crawl *crawl, uint64_t address, size_t count, size_t stride, int depth)
+static void add_range(struct object_search *crawl, uint64_t address, size_t count, size_t stride,
+		      int depth)
 {
 	size_t most = PIECE_BYTES / stride;
 
@@ -148,7 +149,7 @@ static void add_range(struct crawl *crawl, uint64_t address, size_t count, size_
 	}
 }
 
-static void add_words(struct crawl *crawl, uint64_t address, int64_t count, int depth)
+static void add_words(struct object_search *crawl, uint64_t address, int64_t count, int depth)
 {
 	if (count > 0 && count <= CONTAINER_MAXIMUM)
 		add_range(crawl, address, (size_t)count, 8, depth);
@@ -175,34 +176,34 @@ struct object {
 };
 
 /* Its own tuple, which is not counted: what it closes over. */
-static void add_tuple(struct crawl *crawl, uint64_t tuple, int depth)
+static void add_tuple(struct object_search *crawl, uint64_t tuple, int depth)
 {
-	crawl_add(crawl, tuple, depth + 1);
+	object_search_add(crawl, tuple, depth + 1);
 }
 
-static void visit_nothing(struct crawl *crawl, const struct object *object)
+static void visit_nothing(struct object_search *crawl, const struct object *object)
 {
 	(void)crawl;
 	(void)object;
 }
 
-static void visit_code(struct crawl *crawl, const struct object *object)
+static void visit_code(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
 	uint64_t name = word(object->part, at->co_filename);
 	struct code_list *list = crawl->list;
 
-	if (!codenames_is_wanted(crawl->names, name))
+	if (!code_names_is_wanted(crawl->names, name))
 		return;
 	if (!list->file)
-		list->file = xstrdup(codenames_text(crawl->names, name));
+		list->file = xstrdup(code_names_text(crawl->names, name));
 	ARRAY_GROW(list->items, list->count, list->capacity);
 	list->items[list->count++] = object->item.address;
 	if (!crawl->is_flat)
 		add_tuple(crawl, word(object->part, at->co_consts), 0);
 }
 
-static void visit_function(struct crawl *crawl, const struct object *object)
+static void visit_function(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
 	const struct memory_part *part = object->part;
@@ -210,20 +211,20 @@ static void visit_function(struct crawl *crawl, const struct object *object)
 	long dict = at->func_closure + (crawl->python->minor < 10 ? 24 : 16);
 	int depth = object->item.depth;
 
-	crawl_add(crawl, word(part, at->func_code), 0);
+	object_search_add(crawl, word(part, at->func_code), 0);
 	add_tuple(crawl, word(part, at->func_closure), depth);
-	crawl_add(crawl, word(part, dict), depth + 1);
+	object_search_add(crawl, word(part, dict), depth + 1);
 	for (long before = DEFAULTS_BEFORE_CLOSURE; before > 0; before -= 8)
-		crawl_add(crawl, word(part, at->func_closure - before), depth);
+		object_search_add(crawl, word(part, at->func_closure - before), depth);
 }
 
-static void visit_class(struct crawl *crawl, const struct object *object)
+static void visit_class(struct object_search *crawl, const struct object *object)
 {
 	add_range(crawl, object->item.address + (uint64_t)crawl->python->offsets.tp_dict, 1, 8,
 		  object->item.depth + 1);
 }
 
-static void visit_dict(struct crawl *crawl, const struct object *object)
+static void visit_dict(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
 
@@ -236,7 +237,7 @@ static void visit_dict(struct crawl *crawl, const struct object *object)
 	};
 }
 
-static void visit_tuple(struct crawl *crawl, const struct object *object)
+static void visit_tuple(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
 
@@ -245,7 +246,7 @@ static void visit_tuple(struct crawl *crawl, const struct object *object)
 			  size_of(object->part), object->item.depth - 1);
 }
 
-static void visit_list(struct crawl *crawl, const struct object *object)
+static void visit_list(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
 
@@ -254,7 +255,7 @@ static void visit_list(struct crawl *crawl, const struct object *object)
 			  object->item.depth - 1);
 }
 
-static void visit_set(struct crawl *crawl, const struct object *object)
+static void visit_set(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
 	uint64_t mask = word(object->part, at->set_mask);
@@ -265,12 +266,13 @@ static void visit_set(struct crawl *crawl, const struct object *object)
 			  object->item.depth - 1);
 }
 
-static void visit_wrapper(struct crawl *crawl, const struct object *object)
+static void visit_wrapper(struct object_search *crawl, const struct object *object)
 {
 	const struct crawl_type *type = object->type;
 
 	for (int i = 0; i < type->count; i++)
-		crawl_add(crawl, word(object->part, type->first + 8 * i), object->item.depth);
+		object_search_add(crawl, word(object->part, type->first + 8 * i),
+				  object->item.depth);
 	if (type->dict_offset > 0)
 		add_range(crawl, object->item.address + (uint64_t)type->dict_offset, 1, 8,
 			  object->item.depth + 1);
@@ -280,7 +282,7 @@ static void visit_wrapper(struct crawl *crawl, const struct object *object)
  * Where the values of attributes lie in front of their order (3.11, 3.12): the
  * number of them two bytes before the values, then numbers, downwards.
  */
-static void add_ordered(struct crawl *crawl, uint64_t values, int depth)
+static void add_ordered(struct object_search *crawl, uint64_t values, int depth)
 {
 	uint8_t before[2 + INLINE_MAXIMUM];
 	size_t length = sizeof(before);
@@ -298,7 +300,7 @@ static void add_ordered(struct crawl *crawl, uint64_t values, int depth)
 }
 
 /* Where they lie in the instance (3.13): capacity, size, embedded, valid. */
-static void add_inline(struct crawl *crawl, uint64_t values, int depth)
+static void add_inline(struct object_search *crawl, uint64_t values, int depth)
 {
 	uint8_t head[4];
 
@@ -308,7 +310,7 @@ static void add_inline(struct crawl *crawl, uint64_t values, int depth)
 }
 
 /* Attributes of an instance without a dict of its own (pyinstance.h). */
-static void add_values(struct crawl *crawl, const struct object *object)
+static void add_values(struct object_search *crawl, const struct object *object)
 {
 	uint64_t address = object->item.address;
 	int depth = object->item.depth - 1;
@@ -318,7 +320,7 @@ static void add_values(struct crawl *crawl, const struct object *object)
 	if (memory_fetch(crawl->memory, address - 32, before, sizeof(before)) < 0)
 		return;
 	/* The dict, where there is one, is counted with the instance. */
-	crawl_add(crawl, before[1], object->item.depth);
+	object_search_add(crawl, before[1], object->item.depth);
 	if (minor == 11 && before[0])
 		add_ordered(crawl, before[0], depth);
 	else if (minor == 12 && (before[1] & 1))
@@ -327,7 +329,7 @@ static void add_values(struct crawl *crawl, const struct object *object)
 		add_inline(crawl, address + (uint64_t)object->type->basic_size, depth);
 }
 
-static void visit_instance(struct crawl *crawl, const struct object *object)
+static void visit_instance(struct object_search *crawl, const struct object *object)
 {
 	const struct crawl_type *type = object->type;
 	uint64_t address = object->item.address;
@@ -344,7 +346,7 @@ static void visit_instance(struct crawl *crawl, const struct object *object)
 		add_words(crawl, address + (uint64_t)type->slots_at, slots, depth - 1);
 }
 
-static void (*const visits[])(struct crawl *crawl, const struct object *object) = {
+static void (*const visits[])(struct object_search *crawl, const struct object *object) = {
 	[CRAWL_NOTHING] = visit_nothing,   [CRAWL_CODE] = visit_code,
 	[CRAWL_FUNCTION] = visit_function, [CRAWL_CLASS] = visit_class,
 	[CRAWL_DICT] = visit_dict,	   [CRAWL_TUPLE] = visit_tuple,
@@ -353,7 +355,7 @@ static void (*const visits[])(struct crawl *crawl, const struct object *object) 
 };
 
 /* Fetches the beginnings of the next objects; returns how many there are. */
-static size_t fetch_heads(struct crawl *crawl)
+static size_t fetch_heads(struct object_search *crawl)
 {
 	size_t count = crawl->queue_count - crawl->done;
 
@@ -370,21 +372,21 @@ static size_t fetch_heads(struct crawl *crawl)
 }
 
 /* Names of files that are new are read together, before they are needed. */
-static void learn_names(struct crawl *crawl, const struct object *objects, size_t count)
+static void learn_names(struct object_search *crawl, const struct object *objects, size_t count)
 {
 	long at = crawl->python->offsets.co_filename;
 
 	for (size_t i = 0; i < count; i++)
 		if (objects[i].type->kind == CRAWL_CODE)
-			codenames_expect(crawl->names, word(objects[i].part, at));
-	codenames_learn(crawl->names);
+			code_names_expect(crawl->names, word(objects[i].part, at));
+	code_names_learn(crawl->names);
 }
 
 /*
  * What was freed looks like what it was, but for its first word: that is no
  * count then, but where the next free place is.
  */
-static bool is_alive(const struct crawl *crawl, const struct memory_part *part)
+static bool is_alive(const struct object_search *crawl, const struct memory_part *part)
 {
 	uint64_t count = word(part, 0);
 
@@ -394,14 +396,14 @@ static bool is_alive(const struct crawl *crawl, const struct memory_part *part)
 	return count && count < COUNT_MAXIMUM;
 }
 
-static const struct crawl_type *type_of(struct crawl *crawl, const struct memory_part *part)
+static const struct crawl_type *type_of(struct object_search *crawl, const struct memory_part *part)
 {
 	uint64_t type = is_alive(crawl, part) ? word(part, OBJECT_TYPE) : 0;
 
 	return crawl_types_find(crawl->types, type);
 }
 
-static void visit_chunk(struct crawl *crawl)
+static void visit_chunk(struct object_search *crawl)
 {
 	size_t count = fetch_heads(crawl);
 	struct object *objects = xcalloc(count, sizeof(*objects));
@@ -420,7 +422,7 @@ static void visit_chunk(struct crawl *crawl)
 }
 
 /* The values of a dict whose keys begin with head. */
-static void add_entries(struct crawl *crawl, const struct memory_part *part,
+static void add_entries(struct object_search *crawl, const struct memory_part *part,
 			const struct values *values)
 {
 	struct pytable table;
@@ -439,7 +441,7 @@ static void add_entries(struct crawl *crawl, const struct memory_part *part,
 			  table.entry_size, values->depth);
 }
 
-static void open_dicts(struct crawl *crawl)
+static void open_dicts(struct object_search *crawl)
 {
 	uint8_t(*heads)[PYTABLE_HEAD] = xcalloc(CHUNK, sizeof(*heads));
 
@@ -456,15 +458,15 @@ static void open_dicts(struct crawl *crawl)
 	free(heads);
 }
 
-static void take_words(struct crawl *crawl, const struct memory_part *part,
+static void take_words(struct object_search *crawl, const struct memory_part *part,
 		       const struct range *range)
 {
 	for (size_t at = 0; at + 8 <= part->done; at += range->stride)
-		crawl_add(crawl, word(part, (long)at), range->depth);
+		object_search_add(crawl, word(part, (long)at), range->depth);
 }
 
 /* As many ranges as fit; returns the first that did not. */
-static size_t fetch_ranges(struct crawl *crawl, size_t first)
+static size_t fetch_ranges(struct object_search *crawl, size_t first)
 {
 	size_t used = 0;
 	size_t count = 0;
@@ -488,7 +490,7 @@ static size_t fetch_ranges(struct crawl *crawl, size_t first)
 	return first + count;
 }
 
-void crawl_run(struct crawl *crawl, struct code_list *list)
+void object_search_run(struct object_search *crawl, struct code_list *list)
 {
 	crawl->list = list;
 	while (crawl->done < crawl->queue_count) {

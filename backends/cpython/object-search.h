@@ -17,10 +17,10 @@
 
 struct code_list;
 struct cpython;
-struct crawl;
+struct object_search;
 struct memory;
 
-struct crawl_calls {
+struct object_search_calls {
 	/* Whether code of this co_filename is wanted. Asked once a name;
 	 * NULL: all are. */
 	bool (*is_wanted)(const char *filename, void *data);
@@ -29,17 +29,17 @@ struct crawl_calls {
 };
 
 /* memory is read past its snapshot. All are borrowed. */
-struct crawl *crawl_new(struct memory *memory, const struct cpython *python,
-			const struct crawl_calls *calls);
-void crawl_free(struct crawl *crawl);
+struct object_search *object_search_new(struct memory *memory, const struct cpython *python,
+					const struct object_search_calls *calls);
+void object_search_free(struct object_search *crawl);
 /*
  * Begins with this object, too. depth: so many containers and instances may
  * lie between it and a function, itself counted.
  */
-void crawl_add(struct crawl *crawl, uint64_t object, int depth);
+void object_search_add(struct object_search *crawl, uint64_t object, int depth);
 /* Appends what there is, each once; list->is_cut when it was too much. */
-void crawl_run(struct crawl *crawl, struct code_list *list);
+void object_search_run(struct object_search *crawl, struct code_list *list);
 /* Objects looked at so far. */
-size_t crawl_count(const struct crawl *crawl);
+size_t object_search_count(const struct object_search *crawl);
 
 #endif

@@ -28,7 +28,7 @@ struct pyasyncio {
 	struct memory *memory;
 	const struct cpython *python;
 	struct pyreader reader;
-	struct asynciosection at;
+	struct asyncio_section at;
 	bool is_located;
 	int tries;
 	int numbers;		      /* given so far */
@@ -73,7 +73,7 @@ static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
 		return asyncio->is_located;
 	asyncio->tries++;
 	asyncio->is_located =
-		asynciosection_read(&asyncio->at, asyncio->memory, asyncio->python->runtime) == 0;
+		asyncio_section_read(&asyncio->at, asyncio->memory, asyncio->python->runtime) == 0;
 	return asyncio->is_located;
 }
 
@@ -201,7 +201,7 @@ static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
 /* The tasks of a list whose head (next, previous) is at head. */
 static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread, uint64_t running)
 {
-	const struct asynciosection *at = &asyncio->at;
+	const struct asyncio_section *at = &asyncio->at;
 	uint64_t node;
 
 	if (pyreader_pointer(&asyncio->reader, head, &node))
@@ -227,7 +227,7 @@ static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread,
 
 static void read_threads(struct pyasyncio *asyncio, const struct pytstate_list *states)
 {
-	const struct asynciosection *at = &asyncio->at;
+	const struct asyncio_section *at = &asyncio->at;
 
 	for (size_t i = 0; i < states->count; i++) {
 		uint64_t state = states->items[i].address;

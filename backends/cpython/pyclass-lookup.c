@@ -18,7 +18,7 @@
 #define NAME_MAXIMUM 64
 
 /* clang-format off */
-static const struct pylook looks[] = {
+static const struct pyclass_lookup looks[] = {
 	{ "enum", "Enum", NULL, 0, pyenum_write, NULL },
 	{ NULL, NULL, "_fields", PYTYPE_TUPLE, pynamedtuple_write,
 	  pynamedtuple_items },
@@ -45,8 +45,8 @@ static bool is_module(struct pyreader *reader, const struct pytype *type, const 
 	return is_it;
 }
 
-static bool is_class(struct pyreader *reader, const struct pylook *look, const struct pytype *base,
-		     const char *name)
+static bool is_class(struct pyreader *reader, const struct pyclass_lookup *look,
+		     const struct pytype *base, const char *name)
 {
 	uint64_t value;
 
@@ -57,15 +57,15 @@ static bool is_class(struct pyreader *reader, const struct pylook *look, const s
 	return !look->attribute || !pytype_attribute(reader, base, look->attribute, &value);
 }
 
-static const struct pylook *find_for(struct pyreader *reader, const struct pytype *type,
-				     const struct pytype *base)
+static const struct pyclass_lookup *find_for(struct pyreader *reader, const struct pytype *type,
+					     const struct pytype *base)
 {
 	char name[NAME_MAXIMUM];
 
 	if (pyreader_c_string(reader, base->name, name, sizeof(name)))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(looks); i++) {
-		const struct pylook *look = &looks[i];
+		const struct pyclass_lookup *look = &looks[i];
 
 		if ((type->flags & look->flag) == look->flag && is_class(reader, look, base, name))
 			return look;
@@ -74,15 +74,15 @@ static const struct pylook *find_for(struct pyreader *reader, const struct pytyp
 }
 
 /* The first of the table that any class of the mro asks for. */
-static const struct pylook *find(struct pyreader *reader, const struct pytype *type)
+static const struct pyclass_lookup *find(struct pyreader *reader, const struct pytype *type)
 {
 	int64_t count = pytuple_count(reader, type->mro);
-	const struct pylook *best = NULL;
+	const struct pyclass_lookup *best = NULL;
 
 	if (count > BASES_MAXIMUM)
 		count = BASES_MAXIMUM;
 	for (int64_t i = 0; i < count; i++) {
-		const struct pylook *look;
+		const struct pyclass_lookup *look;
 		struct pytype base;
 		uint64_t address;
 
@@ -98,18 +98,18 @@ static const struct pylook *find(struct pyreader *reader, const struct pytype *t
 	return best;
 }
 
-const struct pylook *pylook_find(struct pyreader *reader, const struct pytype *type)
+const struct pyclass_lookup *pyclass_lookup_find(struct pyreader *reader, const struct pytype *type)
 {
-	struct pylook_cache *cache = &reader->looks;
+	struct pyclass_lookup_cache *cache = &reader->looks;
 
 	if (!(type->flags & PYTYPE_HEAP) || !type->mro)
 		return NULL;
-	for (size_t i = 0; i < PYLOOK_CACHE; i++)
+	for (size_t i = 0; i < PYCLASS_LOOKUP_CACHE; i++)
 		if (cache->items[i].type == type->address)
 			return cache->items[i].look;
 	cache->items[cache->next].type = type->address;
 	cache->items[cache->next].look = find(reader, type);
-	const struct pylook *found = cache->items[cache->next].look;
-	cache->next = (cache->next + 1) % PYLOOK_CACHE;
+	const struct pyclass_lookup *found = cache->items[cache->next].look;
+	cache->next = (cache->next + 1) % PYCLASS_LOOKUP_CACHE;
 	return found;
 }

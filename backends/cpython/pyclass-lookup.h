@@ -16,7 +16,7 @@ struct pyreader;
 struct pytype;
 struct pywriter;
 
-struct pylook {
+struct pyclass_lookup {
 	const char *module;    /* what its name begins with; NULL: any */
 	const char *name;      /* of the class; NULL: any */
 	const char *attribute; /* that the class has; NULL: none */
@@ -28,16 +28,17 @@ struct pylook {
 };
 
 /* The looks that a reader found last; type 0: free. */
-#define PYLOOK_CACHE 32
-struct pylook_cache {
+#define PYCLASS_LOOKUP_CACHE 32
+struct pyclass_lookup_cache {
 	struct {
 		uint64_t type;
-		const struct pylook *look;
-	} items[PYLOOK_CACHE];
+		const struct pyclass_lookup *look;
+	} items[PYCLASS_LOOKUP_CACHE];
 	size_t next; /* to be replaced */
 };
 
 /* Lends the look of objects of the type; NULL: none. */
-const struct pylook *pylook_find(struct pyreader *reader, const struct pytype *type);
+const struct pyclass_lookup *pyclass_lookup_find(struct pyreader *reader,
+						 const struct pytype *type);
 
 #endif

@@ -325,7 +325,7 @@ const struct pycode *pycode_find(struct pycode_cache *cache, uint64_t address)
 
 int pycode_line(const struct pycode *code, const struct cpython *python, uint64_t position)
 {
-	const struct linetable table = {
+	const struct line_table table = {
 		.bytes = code->line_table,
 		.length = code->line_table_length,
 		.first_lineno = code->first_lineno,
@@ -333,11 +333,11 @@ int pycode_line(const struct pycode *code, const struct cpython *python, uint64_
 
 	/* A frame that has not begun stands in front of its code, or at -1. */
 	if (python->minor < 10)
-		return linetable_find(&table, python->minor, position > INT32_MAX ? 0 : position);
+		return line_table_find(&table, python->minor, position > INT32_MAX ? 0 : position);
 	if (python->minor == 10)
-		return linetable_find(&table, python->minor,
-				      position > INT32_MAX ? 0 : position * 2);
-	return linetable_find(
+		return line_table_find(&table, python->minor,
+				       position > INT32_MAX ? 0 : position * 2);
+	return line_table_find(
 		&table, python->minor,
 		position < code->first_instruction ? 0 : position - code->first_instruction);
 }

@@ -268,15 +268,15 @@ uint64_t pyframes_constant(const struct pyframes *frames, const struct bytecode 
 	return value;
 }
 
-struct watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame)
+struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 	bool is_pointer = offsets->if_instr >= 0;
 
-	return (struct watch){
+	return (struct hardware_watch){
 		.address = frame + (uint64_t)(is_pointer ? offsets->if_instr : offsets->if_lasti),
 		.length = is_pointer ? 8 : 4,
-		.access = WATCH_WRITE,
+		.access = HARDWARE_WATCH_WRITE,
 	};
 }
 
@@ -288,59 +288,59 @@ struct watch pyframes_watch_position(const struct pyframes *frames, uint64_t fra
  * 3.12 on read where to go back to (previous).
  * The stack pointer, which is written then, too, is written at each call.
  */
-struct watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame)
+struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 
 	if (frames->python->minor <= 10)
-		return (struct watch){
+		return (struct hardware_watch){
 			.address = frame + (uint64_t)offsets->if_leaving,
 			.length = (int)offsets->if_leaving_size,
-			.access = WATCH_WRITE,
+			.access = HARDWARE_WATCH_WRITE,
 		};
 	if (offsets->if_is_entry >= 0)
-		return (struct watch){
+		return (struct hardware_watch){
 			.address = frame + (uint64_t)offsets->if_is_entry,
 			.length = 1,
-			.access = WATCH_ACCESS,
+			.access = HARDWARE_WATCH_ACCESS,
 		};
-	return (struct watch){
+	return (struct hardware_watch){
 		.address = frame + (uint64_t)offsets->if_previous,
 		.length = 8,
-		.access = WATCH_ACCESS,
+		.access = HARDWARE_WATCH_ACCESS,
 	};
 }
 
-struct watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame)
+struct hardware_watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame)
 {
 	const struct offsets *offsets = &frames->python->offsets;
 
 	if (frames->python->minor < 13)
-		return (struct watch){ .access = WATCH_NONE };
-	return (struct watch){
+		return (struct hardware_watch){ .access = HARDWARE_WATCH_NONE };
+	return (struct hardware_watch){
 		.address = frame - (uint64_t)offsets->gen_frame + (uint64_t)offsets->gen_qualname,
 		.length = 8,
-		.access = WATCH_WRITE,
+		.access = HARDWARE_WATCH_WRITE,
 	};
 }
 
-struct watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop)
+struct hardware_watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop)
 {
-	return (struct watch){
+	return (struct hardware_watch){
 		.address = newest_at(frames, loop),
 		.length = 8,
-		.access = WATCH_WRITE,
+		.access = HARDWARE_WATCH_WRITE,
 	};
 }
 
-struct watch pyframes_watch_loop(const struct pyframes *frames)
+struct hardware_watch pyframes_watch_loop(const struct pyframes *frames)
 {
 	if (!has_loops(frames))
-		return (struct watch){ .access = WATCH_NONE };
-	return (struct watch){
+		return (struct hardware_watch){ .access = HARDWARE_WATCH_NONE };
+	return (struct hardware_watch){
 		.address = frames->tstate + (uint64_t)frames->python->offsets.ts_cframe,
 		.length = 8,
-		.access = WATCH_WRITE,
+		.access = HARDWARE_WATCH_WRITE,
 	};
 }
 
@@ -348,27 +348,28 @@ struct watch pyframes_watch_loop(const struct pyframes *frames)
  * The code object's pointer to its table of exception handlers (3.11 on): read
  * when, and only when, an exception has been raised in a frame of it.
  */
-struct watch pyframes_watch_handlers(const struct pyframes *frames, const struct bytecode *code)
+struct hardware_watch pyframes_watch_handlers(const struct pyframes *frames,
+					      const struct bytecode *code)
 {
 	long offset = frames->python->offsets.co_exceptiontable;
 
 	if (offset < 0)
-		return (struct watch){ .access = WATCH_NONE };
-	return (struct watch){
+		return (struct hardware_watch){ .access = HARDWARE_WATCH_NONE };
+	return (struct hardware_watch){
 		.address = code->address + (uint64_t)offset,
 		.length = 8,
-		.access = WATCH_ACCESS,
+		.access = HARDWARE_WATCH_ACCESS,
 	};
 }
 
-struct watch pyframes_watch_handled(const struct pyframes *frames, const struct bytecode *code,
-				    uint64_t handled)
+struct hardware_watch pyframes_watch_handled(const struct pyframes *frames,
+					     const struct bytecode *code, uint64_t handled)
 {
 	if (frames->python->minor > 9)
 		return pyframes_watch_handlers(frames, code);
-	return (struct watch){
+	return (struct hardware_watch){
 		.address = handled + (uint64_t)frames->python->offsets.ei_value,
 		.length = 8,
-		.access = WATCH_WRITE,
+		.access = HARDWARE_WATCH_WRITE,
 	};
 }

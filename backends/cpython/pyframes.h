@@ -87,22 +87,23 @@ uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 uint64_t pyframes_constant(const struct pyframes *frames, const struct bytecode *code, int index);
 
 /* What to watch; see slot-assignment.c for what each is good for. */
-struct watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame);
-struct watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame);
+struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame);
+struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame);
 /*
- * The generator that the frame is part of is freed: WATCH_NONE where one always
+ * The generator that the frame is part of is freed: HARDWARE_WATCH_NONE where one always
  * runs before that (up to 3.12).
  */
-struct watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame);
-struct watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop);
-/* WATCH_NONE where the version has no such thing. */
-struct watch pyframes_watch_loop(const struct pyframes *frames);
+struct hardware_watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame);
+struct hardware_watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop);
+/* HARDWARE_WATCH_NONE where the version has no such thing. */
+struct hardware_watch pyframes_watch_loop(const struct pyframes *frames);
 /*
  * The same, or up to 3.9 what tells of handlers alone, and of those in other
  * frames, too. handled: of pythread_now.
  */
-struct watch pyframes_watch_handled(const struct pyframes *frames, const struct bytecode *code,
-				    uint64_t handled);
-struct watch pyframes_watch_handlers(const struct pyframes *frames, const struct bytecode *code);
+struct hardware_watch pyframes_watch_handled(const struct pyframes *frames,
+					     const struct bytecode *code, uint64_t handled);
+struct hardware_watch pyframes_watch_handlers(const struct pyframes *frames,
+					      const struct bytecode *code);
 
 #endif

@@ -41,7 +41,7 @@ static void write_default(struct pywriter *writer, uint64_t address, const struc
 
 void pywriter_object(struct pywriter *writer, uint64_t address)
 {
-	const struct pylook *look;
+	const struct pyclass_lookup *look;
 	struct pytype type;
 
 	writer->objects--;
@@ -49,7 +49,7 @@ void pywriter_object(struct pywriter *writer, uint64_t address)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
-	look = pylook_find(writer->reader, &type);
+	look = pyclass_lookup_find(writer->reader, &type);
 	if (look && !look->write(writer, address, &type))
 		return;
 	if (type.kind)
@@ -160,7 +160,7 @@ void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key, str
 
 static int add_items(struct pypage *page, uint64_t address, const struct pytype *type)
 {
-	const struct pylook *look = pylook_find(page->reader, type);
+	const struct pyclass_lookup *look = pyclass_lookup_find(page->reader, type);
 
 	if (look && look->items)
 		return look->items(page, address, type);

@@ -33,7 +33,7 @@ struct pyreader {
 	/* Who made it has begun the memory's snapshot, of what stands still. */
 	bool is_still;
 	struct pytype_cache types;
-	struct pylook_cache looks;
+	struct pyclass_lookup_cache looks;
 	struct pycxx_cache classes;
 	struct pytensor_cache tensors;
 };

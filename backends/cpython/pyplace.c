@@ -56,7 +56,7 @@ int pyplace_write_first(struct pywriter *writer, uint64_t code)
 	return write_place(writer, code, first_line(writer->reader, code));
 }
 
-/* How far into its code the frame is, as linetable_find() wants it. */
+/* How far into its code the frame is, as line_table_find() wants it. */
 static int read_position(struct pyreader *reader, uint64_t frame, uint64_t code, uint64_t *position)
 {
 	const struct offsets *at = &reader->python->offsets;
@@ -91,12 +91,12 @@ static int find_line(struct pyreader *reader, uint64_t code, uint64_t position)
 		return 0;
 	copy = xmalloc((size_t)length);
 	if (!pyreader_read(reader, data, copy, (size_t)length)) {
-		const struct linetable table = {
+		const struct line_table table = {
 			.bytes = copy,
 			.length = (size_t)length,
 			.first_lineno = first_line(reader, code),
 		};
-		line = linetable_find(&table, reader->python->minor, position);
+		line = line_table_find(&table, reader->python->minor, position);
 	}
 	free(copy);
 	return line;

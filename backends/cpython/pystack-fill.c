@@ -183,7 +183,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->has_gil = gil && gil->holder == pytask->state.address;
 	thread->state = judge_state(pystack, pytask, gil);
 	/* Who has stopped it says so himself. */
-	if (thread->state == THREAD_STOPPED && holds_traces(pystack->holds, thread->tid))
+	if (thread->state == THREAD_STOPPED && freezer_traces(pystack->holds, thread->tid))
 		thread->state = THREAD_RUNNING;
 	thread->interpreter = pytask->state.number;
 	thread->syscall = pytask->seen.syscall;

@@ -39,14 +39,14 @@ static int capture_held(struct pystack *pystack, struct pytask *pytask, struct c
 		return -1;
 	capture_prepare(capture, CAPTURE_HELD_MAXIMUM);
 	pytask_prepare_held(pytask, pystack->aside, pystack->python);
-	if (holds_begin(pystack->holds, pystack->pid, pytask->task.tid, &refused) < 0)
+	if (freezer_begin(pystack->holds, pystack->pid, pytask->task.tid, &refused) < 0)
 		return -1;
-	if (holds_registers(pystack->holds, &registers) == 0)
+	if (freezer_registers(pystack->holds, &registers) == 0)
 		result = pytask_capture_held(pytask, pystack->aside, pystack->python, &registers,
 					     capture);
-	if (result == 0 && captures->held_ns + holds_elapsed(pystack->holds) < CAPTURE_MORE_NS)
+	if (result == 0 && captures->held_ns + freezer_elapsed(pystack->holds) < CAPTURE_MORE_NS)
 		capture_rest(capture, pystack->aside);
-	captures->held_ns += holds_end(pystack->holds);
+	captures->held_ns += freezer_end(pystack->holds);
 	return result;
 }
 

@@ -36,7 +36,7 @@ struct pystack {
 	size_t gil_capacity;
 	uint64_t *addresses; /* of code objects, for one sample */
 	size_t address_capacity;
-	struct holds *holds;
+	struct freezer *holds;
 	struct capture_set *captures; /* NULL: native frames are not wanted */
 	struct memory *aside;	      /* for threads that are held, one by one */
 	struct pyasyncio *asyncio;

@@ -23,7 +23,7 @@
 #define HOLD_TRIES 10
 
 struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
-			    struct stack_table *table, struct holds *holds)
+			    struct stack_table *table, struct freezer *holds)
 {
 	struct pystack *pystack = xcalloc(1, sizeof(*pystack));
 	pid_t inner;
@@ -278,11 +278,11 @@ static bool read_held(struct pystack *pystack, const struct pygil *gil,
 	struct error refused = ERROR_INIT;
 	bool is_exact = false;
 
-	if (!tid || holds_begin(pystack->holds, pystack->pid, tid, &refused) < 0)
+	if (!tid || freezer_begin(pystack->holds, pystack->pid, tid, &refused) < 0)
 		return false;
 	if (is_still_held(pystack, gil) && read_once(pystack, gil->address, &refused) == 0)
 		is_exact = is_still_held(pystack, gil);
-	sample->held_ns += holds_end(pystack->holds);
+	sample->held_ns += freezer_end(pystack->holds);
 	return is_exact;
 }
 

@@ -21,7 +21,7 @@ struct capture_set;
 struct code;
 struct cpython;
 struct error;
-struct holds;
+struct freezer;
 struct memory;
 struct process_sample;
 struct pyobject_frame;
@@ -31,7 +31,7 @@ struct stack_table;
 
 /* Borrows all four for its life. */
 struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
-			    struct stack_table *table, struct holds *holds);
+			    struct stack_table *table, struct freezer *holds);
 void pystack_free(struct pystack *pystack);
 /*
  * Whether samples carry the names of threads, as they do at first. They cost

@@ -187,7 +187,7 @@ int pytask_capture(struct pytask *pytask, struct memory *memory, const struct cp
 
 	if (pytask->is_gone || pytask->exactness != EXACT || !seen->is_blocked)
 		return -1;
-	arch_from_syscall(&capture->registers, seen->instruction, seen->stack_pointer);
+	registers_from_syscall(&capture->registers, seen->instruction, seen->stack_pointer);
 	capture_prepare(capture, CAPTURE_STACK_BYTES);
 	if (capture_stack(capture, memory, capture->stack_capacity) < 0)
 		return -1;
@@ -236,7 +236,8 @@ static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
 	struct capture capture = { .tid = 0 };
 	bool is_same = false;
 
-	arch_from_syscall(&capture.registers, pytask->seen.instruction, pytask->seen.stack_pointer);
+	registers_from_syscall(&capture.registers, pytask->seen.instruction,
+			       pytask->seen.stack_pointer);
 	capture_prepare(&capture, CAPTURE_FINGERPRINT_BYTES);
 	if (capture_stack(&capture, memory, CAPTURE_FINGERPRINT_BYTES) == 0)
 		is_same = capture_fingerprint(&capture) == pytask->native.fingerprint &&

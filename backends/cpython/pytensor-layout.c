@@ -51,5 +51,5 @@ int pytensor_layout(const struct pytensor *tensor, pid_t pid, struct tensor_layo
 	memcpy(layout->mask_strides, tensor->mask_strides, sizeof(layout->mask_strides));
 	if (tensor->family == PYTENSOR_TORCH && scale_torch(tensor, layout))
 		return error_set(error, "The tensor's strides make no sense.");
-	return layout_check(layout, error);
+	return tensor_layout_check(layout, error);
 }

@@ -124,7 +124,7 @@ int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 	errno = 0;
 	if (read_all(list, memory, python) < 0) {
 		if (errno && errno != EFAULT)
-			return refusal_explain(pid, errno, error);
+			return access_refusal_explain(pid, errno, error);
 		return error_set(error,
 				 "the list of Python threads of pid %d cannot be followed; they "
 				 "may be starting or ending",

@@ -20,15 +20,15 @@
 #define ENTRY_BYTES 24u
 #define DICT_HEAD 48u
 
-void modules_clear(struct modules *modules)
+void sys_modules_clear(struct sys_modules *modules)
 {
 	free(modules->items);
-	*modules = (struct modules){ .items = NULL };
+	*modules = (struct sys_modules){ .items = NULL };
 }
 
 static bool add_module(uint64_t key, uint64_t value, void *data)
 {
-	struct modules *modules = data;
+	struct sys_modules *modules = data;
 
 	ARRAY_GROW(modules->items, modules->count, modules->capacity);
 	modules->items[modules->count++] = (struct module){ .name = key, .object = value };
@@ -173,8 +173,8 @@ static uint64_t find_modules(struct memory *memory, const struct cpython *python
 	return modules;
 }
 
-void modules_read(struct modules *modules, struct memory *memory, const struct cpython *python,
-		  uint64_t interpreter)
+void sys_modules_read(struct sys_modules *modules, struct memory *memory,
+		      const struct cpython *python, uint64_t interpreter)
 {
 	struct look look = { .memory = memory, .python = python };
 	size_t before = modules->count;
@@ -198,7 +198,8 @@ void modules_read(struct modules *modules, struct memory *memory, const struct c
 	free(look.attributes);
 }
 
-uint64_t modules_revision(struct memory *memory, const struct cpython *python, uint64_t interpreter)
+uint64_t sys_modules_revision(struct memory *memory, const struct cpython *python,
+			      uint64_t interpreter)
 {
 	uint64_t modules = find_modules(memory, python, interpreter);
 	uint8_t dict[DICT_HEAD];

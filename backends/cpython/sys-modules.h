@@ -20,24 +20,24 @@ struct module {
 	uint64_t file; /* the str object __file__; 0: none was found */
 };
 
-struct modules {
+struct sys_modules {
 	struct module *items;
 	size_t count;
 	size_t capacity;
 };
 
-void modules_clear(struct modules *modules);
+void sys_modules_clear(struct sys_modules *modules);
 /*
  * Appends those of the interpreter. memory is read past its snapshot, but for
  * sys.modules itself.
  */
-void modules_read(struct modules *modules, struct memory *memory, const struct cpython *python,
-		  uint64_t interpreter);
+void sys_modules_read(struct sys_modules *modules, struct memory *memory,
+		      const struct cpython *python, uint64_t interpreter);
 /*
  * A number that changes when a module comes or goes, from three reads; 0:
  * not readable.
  */
-uint64_t modules_revision(struct memory *memory, const struct cpython *python,
-			  uint64_t interpreter);
+uint64_t sys_modules_revision(struct memory *memory, const struct cpython *python,
+			      uint64_t interpreter);
 
 #endif

@@ -96,7 +96,7 @@ static int find_span(const struct tensor_layout *layout, int64_t *before, int64_
 	return 0;
 }
 
-struct tensor_layout layout_mask(const struct tensor_layout *layout)
+struct tensor_layout tensor_layout_mask(const struct tensor_layout *layout)
 {
 	struct tensor_layout mask = *layout;
 
@@ -115,15 +115,15 @@ static int check_mask(const struct tensor_layout *layout, struct error *error)
 
 	if (!layout->has_mask)
 		return 0;
-	if (layout->item_size > LAYOUT_MASKED_ITEM)
+	if (layout->item_size > TENSOR_LAYOUT_MASKED_ITEM)
 		return error_set(error,
 				 "an element that has a mask has %d bytes at most, not %" PRId64,
-				 LAYOUT_MASKED_ITEM, layout->item_size);
-	mask = layout_mask(layout);
-	return layout_check(&mask, error) ? error_prefix(error, "its mask") : 0;
+				 TENSOR_LAYOUT_MASKED_ITEM, layout->item_size);
+	mask = tensor_layout_mask(layout);
+	return tensor_layout_check(&mask, error) ? error_prefix(error, "its mask") : 0;
 }
 
-int layout_check(const struct tensor_layout *layout, struct error *error)
+int tensor_layout_check(const struct tensor_layout *layout, struct error *error)
 {
 	int64_t before;
 	int64_t behind;
@@ -142,7 +142,7 @@ int layout_check(const struct tensor_layout *layout, struct error *error)
 	return 0;
 }
 
-int64_t layout_element_count(const struct tensor_layout *layout)
+int64_t tensor_layout_element_count(const struct tensor_layout *layout)
 {
 	int64_t count = 1;
 
@@ -153,12 +153,12 @@ int64_t layout_element_count(const struct tensor_layout *layout)
 	return count;
 }
 
-int64_t layout_byte_count(const struct tensor_layout *layout)
+int64_t tensor_layout_byte_count(const struct tensor_layout *layout)
 {
-	return layout_element_count(layout) * layout->item_size;
+	return tensor_layout_element_count(layout) * layout->item_size;
 }
 
-uint64_t layout_address(const struct tensor_layout *layout, int64_t index)
+uint64_t tensor_layout_address(const struct tensor_layout *layout, int64_t index)
 {
 	uint64_t address = layout->address;
 

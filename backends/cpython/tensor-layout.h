@@ -32,20 +32,20 @@ struct tensor_layout {
 };
 
 /* Bytes of an element that has a mask, at most. */
-#define LAYOUT_MASKED_ITEM 4096
+#define TENSOR_LAYOUT_MASKED_ITEM 4096
 
 /*
  * 0: sizes and strides make sense, no sum or product of them overflows, and
  * all elements lie within addresses that a process can have. -1 and a sentence
  * otherwise. All others here want a layout that was checked.
  */
-int layout_check(const struct tensor_layout *layout, struct error *error);
-int64_t layout_element_count(const struct tensor_layout *layout);
+int tensor_layout_check(const struct tensor_layout *layout, struct error *error);
+int64_t tensor_layout_element_count(const struct tensor_layout *layout);
 /* Bytes of all values: elements times their size. */
-int64_t layout_byte_count(const struct tensor_layout *layout);
+int64_t tensor_layout_byte_count(const struct tensor_layout *layout);
 /* Where its mask lies, as elements of bool. */
-struct tensor_layout layout_mask(const struct tensor_layout *layout);
+struct tensor_layout tensor_layout_mask(const struct tensor_layout *layout);
 /* The address of the element of that flat index (in C order). */
-uint64_t layout_address(const struct tensor_layout *layout, int64_t index);
+uint64_t tensor_layout_address(const struct tensor_layout *layout, int64_t index);
 
 #endif

@@ -22,7 +22,7 @@ static const struct role_file role_files[] = {
 	{ "torch/distributed/checkpoint/", "checkpoint" },
 };
 
-const char *role_of_stack(const struct stack *stack)
+const char *child_kind_of_stack(const struct stack *stack)
 {
 	size_t count = stack->frame_count;
 

@@ -7,6 +7,6 @@
 struct stack;
 
 /* "dataloader", "compile", "checkpoint"; NULL: nothing says so. */
-const char *role_of_stack(const struct stack *stack);
+const char *child_kind_of_stack(const struct stack *stack);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_nccl(pid_t pid, const char *tid)
 	return strcasestr(name, "nccl");
 }
 
-double watchdog_seconds_of(pid_t pid)
+double collective_timeout_seconds_of(pid_t pid)
 {
 	double seconds = OTHER_SECONDS;
 	const struct dirent *entry;

@@ -11,6 +11,6 @@
  * torch's default for NCCL where one of its threads has that in its name,
  * else for all others. Takes some microseconds a thread.
  */
-double watchdog_seconds_of(pid_t pid);
+double collective_timeout_seconds_of(pid_t pid);
 
 #endif

@@ -51,7 +51,7 @@ static const char *find_launcher_file(const char *path)
 	return NULL;
 }
 
-static void take_script(struct commandline *line, const char *path)
+static void take_script(struct command_line *line, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -63,7 +63,7 @@ static void take_script(struct commandline *line, const char *path)
 		line->launcher = find_launcher_file(path);
 }
 
-static void take_module(struct commandline *line, const char *module)
+static void take_module(struct command_line *line, const char *module)
 {
 	snprintf(line->script, sizeof(line->script), "-m %s", module);
 	line->launcher = find_launcher(module);
@@ -73,9 +73,9 @@ static void take_module(struct commandline *line, const char *module)
  * python's options (Python/getopt.c): letters may stand together, and c, m,
  * W and X take the rest of their word or the next one.
  */
-void commandline_parse(struct commandline *line, const char *const *words, size_t count)
+void command_line_parse(struct command_line *line, const char *const *words, size_t count)
 {
-	*line = (struct commandline){ .script = "" };
+	*line = (struct command_line){ .script = "" };
 	for (size_t i = 1; i < count; i++) {
 		const char *word = words[i];
 		const char *option;

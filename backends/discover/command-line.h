@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct commandline {
+struct command_line {
 	char script[256];     /* "train.py", "-m package", "-c", "" unknown */
 	const char *path;     /* the script as it was typed, lent; NULL: none */
 	const char *launcher; /* "torchrun" … when it is one, else NULL; lent */
 };
 
-void commandline_parse(struct commandline *line, const char *const *words, size_t count);
+void command_line_parse(struct command_line *line, const char *const *words, size_t count);
 
 #endif

@@ -24,37 +24,37 @@ static const struct role roles[] = {
 	{ "compile_worker", "compile" },
 };
 
-static enum rank_family family_of(const struct scan_entry *entry)
+static enum rank_family family_of(const struct process_scan_entry *entry)
 {
 	return environment_family(&entry->environment);
 }
 
-static bool is_candidate(const struct scan_entry *entry)
+static bool is_candidate(const struct process_scan_entry *entry)
 {
 	return entry->is_python && family_of(entry) != FAMILY_NONE;
 }
 
-static bool is_running(struct scan *scan, struct scan_entry *entry)
+static bool is_running(struct process_scan *scan, struct process_scan_entry *entry)
 {
-	return scan_stat(scan, entry) && !procfs_has_ended(&entry->stat);
+	return process_scan_stat(scan, entry) && !procfs_has_ended(&entry->stat);
 }
 
 /* Started by multiprocessing: by its command line, or forked from Python. */
-static bool is_made_by_python(struct scan *scan, struct scan_entry *entry)
+static bool is_made_by_python(struct process_scan *scan, struct process_scan_entry *entry)
 {
-	struct scan_entry *parent;
+	struct process_scan_entry *parent;
 
-	if (scan_mentions(scan, entry, "multiprocessing.spawn") ||
-	    scan_mentions(scan, entry, "--multiprocessing-fork"))
+	if (process_scan_mentions(scan, entry, "multiprocessing.spawn") ||
+	    process_scan_mentions(scan, entry, "--multiprocessing-fork"))
 		return true;
 	if (family_of(entry) == FAMILY_TORCH)
 		return false;
-	parent = scan_parent(scan, entry);
-	if (!parent || !parent->is_python || !scan_words(scan, parent))
+	parent = process_scan_parent(scan, entry);
+	if (!parent || !parent->is_python || !process_scan_words(scan, parent))
 		return false;
-	if (scan_mentions(scan, parent, "multiprocessing.forkserver"))
+	if (process_scan_mentions(scan, parent, "multiprocessing.forkserver"))
 		return true;
-	if (!scan_words(scan, entry) || entry->word_count != parent->word_count)
+	if (!process_scan_words(scan, entry) || entry->word_count != parent->word_count)
 		return false;
 	for (size_t i = 0; i < entry->word_count; i++)
 		if (strcmp(entry->words[i], parent->words[i]) != 0)
@@ -63,15 +63,16 @@ static bool is_made_by_python(struct scan *scan, struct scan_entry *entry)
 }
 
 /* What the program has set since it was started. */
-static void ask_program(struct scan *scan, const struct environment_reader *reader,
-			struct scan_entry *entry)
+static void ask_program(struct process_scan *scan, const struct environment_reader *reader,
+			struct process_scan_entry *entry)
 {
-	if (is_made_by_python(scan, entry) && scan_stat(scan, entry))
+	if (is_made_by_python(scan, entry) && process_scan_stat(scan, entry))
 		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
 }
 
 /* A worker of torchrun that starts a job of its own is still a rank. */
-static bool starts_other_job(const struct scan_entry *above, const struct scan_entry *entry)
+static bool starts_other_job(const struct process_scan_entry *above,
+			     const struct process_scan_entry *entry)
 {
 	char job[2 * ENVIRONMENT_TEXT + 2];
 	char other[2 * ENVIRONMENT_TEXT + 2];
@@ -88,12 +89,12 @@ static bool starts_other_job(const struct scan_entry *above, const struct scan_e
  * that rank, unless the one below is of a family that wins less (an MPI
  * helper of a torch rank).
  */
-static void mark_launchers(struct scan *scan, struct scan_entry *entry)
+static void mark_launchers(struct process_scan *scan, struct process_scan_entry *entry)
 {
-	struct scan_entry *above = entry;
+	struct process_scan_entry *above = entry;
 
-	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
-		above = scan_parent(scan, above);
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = process_scan_parent(scan, above);
 		if (!above)
 			return;
 		if (is_candidate(above) && family_of(entry) <= family_of(above) &&
@@ -103,26 +104,27 @@ static void mark_launchers(struct scan *scan, struct scan_entry *entry)
 	}
 }
 
-static void mark_known_launcher(struct scan *scan, struct scan_entry *entry)
+static void mark_known_launcher(struct process_scan *scan, struct process_scan_entry *entry)
 {
-	struct commandline line;
+	struct command_line line;
 
-	scan_words(scan, entry);
-	commandline_parse(&line, entry->words, entry->word_count);
+	process_scan_words(scan, entry);
+	command_line_parse(&line, entry->words, entry->word_count);
 	if (line.launcher)
 		entry->is_launcher = true;
 }
 
 /* The rank that entry is a child of; itself if it is one; else NULL. */
-static struct scan_entry *find_rank(struct scan *scan, struct scan_entry *entry)
+static struct process_scan_entry *find_rank(struct process_scan *scan,
+					    struct process_scan_entry *entry)
 {
-	struct scan_entry *above = entry;
-	struct scan_entry *rank = is_candidate(entry) && !entry->is_launcher ? entry : NULL;
+	struct process_scan_entry *above = entry;
+	struct process_scan_entry *rank = is_candidate(entry) && !entry->is_launcher ? entry : NULL;
 
 	if (entry->is_launcher)
 		return NULL;
-	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
-		above = scan_parent(scan, above);
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = process_scan_parent(scan, above);
 		if (!above || above->is_launcher)
 			break;
 		if (is_candidate(above))
@@ -142,11 +144,12 @@ static struct process *add_process(struct discovery *discovery)
 }
 
 /* False: it is a helper that is not shown. */
-static bool choose_role(struct scan *scan, struct scan_entry *entry, const char **role)
+static bool choose_role(struct process_scan *scan, struct process_scan_entry *entry,
+			const char **role)
 {
 	*role = "child";
 	for (size_t i = 0; i < ARRAY_LENGTH(roles); i++) {
-		if (scan_mentions(scan, entry, roles[i].mark)) {
+		if (process_scan_mentions(scan, entry, roles[i].mark)) {
 			*role = roles[i].role;
 			break;
 		}
@@ -154,17 +157,18 @@ static bool choose_role(struct scan *scan, struct scan_entry *entry, const char 
 	return *role != NULL;
 }
 
-static void add_bystander(struct scan *scan, struct scan_entry *entry, struct discovery *discovery)
+static void add_bystander(struct process_scan *scan, struct process_scan_entry *entry,
+			  struct discovery *discovery)
 {
 	struct bystander *bystander;
-	struct commandline line;
+	struct command_line line;
 	const char *slash;
 	const char *role;
 
 	if (discovery->bystander_count == BYSTANDERS_MAXIMUM || entry->is_launcher ||
-	    !scan_words(scan, entry) || !choose_role(scan, entry, &role))
+	    !process_scan_words(scan, entry) || !choose_role(scan, entry, &role))
 		return;
-	commandline_parse(&line, entry->words, entry->word_count);
+	command_line_parse(&line, entry->words, entry->word_count);
 	slash = strrchr(entry->words[0], '/');
 	bystander = &discovery->bystanders[discovery->bystander_count++];
 	bystander->pid = entry->pid;
@@ -172,10 +176,10 @@ static void add_bystander(struct scan *scan, struct scan_entry *entry, struct di
 	bystander->script = xstrdup(line.script);
 }
 
-static void add_found(struct scan *scan, struct discovery *discovery, bool are_children)
+static void add_found(struct process_scan *scan, struct discovery *discovery, bool are_children)
 {
 	for (size_t i = 0; i < scan->count; i++) {
-		struct scan_entry *entry = scan->list[i];
+		struct process_scan_entry *entry = scan->list[i];
 		const char *role = NULL;
 		struct process *process;
 
@@ -185,12 +189,12 @@ static void add_found(struct scan *scan, struct discovery *discovery, bool are_c
 		if (are_children && !choose_role(scan, entry, &role))
 			continue;
 		process = add_process(discovery);
-		describe(scan, entry, entry->rank, process);
+		process_info_describe(scan, entry, entry->rank, process);
 		process->role = xstrdup_or_null(role);
 	}
 }
 
-static bool are_candidates(const struct scan *scan, size_t count)
+static bool are_candidates(const struct process_scan *scan, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_candidate(scan->list[i]))
@@ -199,13 +203,14 @@ static bool are_candidates(const struct scan *scan, size_t count)
 }
 
 /* The one that no other Python program of the job is above of. */
-static struct scan_entry *find_topmost(struct scan *scan, struct scan_entry *entry, pid_t root)
+static struct process_scan_entry *find_topmost(struct process_scan *scan,
+					       struct process_scan_entry *entry, pid_t root)
 {
-	struct scan_entry *above = entry;
-	struct scan_entry *top = entry->is_launcher ? NULL : entry;
+	struct process_scan_entry *above = entry;
+	struct process_scan_entry *top = entry->is_launcher ? NULL : entry;
 
-	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
-		above = scan_parent(scan, above);
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = process_scan_parent(scan, above);
 		if (!above || above->pid == root)
 			break;
 		if (above->is_python && above->is_readable && !above->is_launcher)
@@ -215,7 +220,7 @@ static struct scan_entry *find_topmost(struct scan *scan, struct scan_entry *ent
 }
 
 /* A job whose processes have no numbers. */
-static void find_unnumbered(struct scan *scan, size_t count, pid_t root)
+static void find_unnumbered(struct process_scan *scan, size_t count, pid_t root)
 {
 	for (size_t i = 0; i < count; i++)
 		if (scan->list[i]->is_python && scan->list[i]->is_readable)
@@ -226,7 +231,8 @@ static void find_unnumbered(struct scan *scan, size_t count, pid_t root)
 }
 
 /* What was taken for a rank while none had a number. */
-static void add_unnumbered(const struct scan *scan, size_t count, struct discovery *discovery)
+static void add_unnumbered(const struct process_scan *scan, size_t count,
+			   struct discovery *discovery)
 {
 	for (size_t i = 0; i < count; i++)
 		if (scan->list[i]->is_python && !scan->list[i]->rank)
@@ -236,22 +242,22 @@ static void add_unnumbered(const struct scan *scan, size_t count, struct discove
 void discover_all(struct discovery *discovery, struct procfs *procfs,
 		  const struct environment_reader *reader, struct exe_cache *exes, pid_t root)
 {
-	struct scan scan;
+	struct process_scan scan;
 	size_t count;
 
 	*discovery = (struct discovery){ .uid = geteuid() };
-	scan_init(&scan, procfs);
+	process_scan_init(&scan, procfs);
 	if (root > 0)
-		scan_below(&scan, root);
+		process_scan_below(&scan, root);
 	else
-		scan_all(&scan, exes);
+		process_scan_all(&scan, exes);
 	discovery->others = scan.hidden_count - scan.own_hidden_count;
 	discovery->hidden = scan.own_hidden_count;
 	discovery->looked_at = scan.readable_count;
 	/* Ancestors that are looked at later come behind these. */
 	count = scan.count;
 	for (size_t i = 0; i < count; i++) {
-		struct scan_entry *entry = scan.list[i];
+		struct process_scan_entry *entry = scan.list[i];
 
 		if (!entry->is_python || !entry->is_readable)
 			continue;
@@ -277,7 +283,7 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	for (size_t i = 0; i < count; i++)
 		if (scan.list[i]->is_python && !scan.list[i]->rank)
 			add_bystander(&scan, scan.list[i], discovery);
-	scan_clear(&scan);
+	process_scan_clear(&scan);
 }
 
 static void refuse(struct process *process, char *owned_error)
@@ -297,10 +303,10 @@ static char *explain_missing(pid_t pid, int number)
 }
 
 /* False: it is not there, or runs no Python. */
-static bool find_named(struct scan *scan, const struct environment_reader *reader, pid_t pid,
-		       struct process *process)
+static bool find_named(struct process_scan *scan, const struct environment_reader *reader,
+		       pid_t pid, struct process *process)
 {
-	struct scan_entry *entry = scan_find(scan, pid);
+	struct process_scan_entry *entry = process_scan_find(scan, pid);
 
 	process->pid = pid;
 	if (!entry) {
@@ -311,7 +317,7 @@ static bool find_named(struct scan *scan, const struct environment_reader *reade
 		procfs_owner(scan->procfs, pid, &entry->uid);
 	if (entry->is_readable && entry->is_python)
 		ask_program(scan, reader, entry);
-	describe(scan, entry, entry, process);
+	process_info_describe(scan, entry, entry, process);
 	if (procfs_has_ended(&entry->stat))
 		refuse(process,
 		       xasprintf("Process %d has ended; its parent has not taken notice yet.",
@@ -350,26 +356,26 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   const struct environment_reader *reader, const struct pid_list *pids,
 		   const struct rankset *taken)
 {
-	struct scan scan;
+	struct process_scan scan;
 
 	*discovery = (struct discovery){ .uid = geteuid() };
-	scan_init(&scan, procfs);
+	process_scan_init(&scan, procfs);
 	for (size_t i = 0; i < pids->count; i++)
 		find_named(&scan, reader, pids->pids[i], add_process(discovery));
 	discovery->looked_at = pids->count;
 	number_named(discovery, taken);
-	scan_clear(&scan);
+	process_scan_clear(&scan);
 }
 
 bool discover_one(struct process *process, struct procfs *procfs,
 		  const struct environment_reader *reader, pid_t pid)
 {
-	struct scan scan;
+	struct process_scan scan;
 	bool is_python;
 
-	scan_init(&scan, procfs);
+	process_scan_init(&scan, procfs);
 	is_python = find_named(&scan, reader, pid, process);
-	scan_clear(&scan);
+	process_scan_clear(&scan);
 	return is_python;
 }
 

@@ -65,7 +65,7 @@ void error_file_find(struct error_file *file, struct procfs *procfs, const struc
 	if (!value)
 		return;
 	file->path = xstrdup(value);
-	file->folder = source_open_folder(process, file->path);
+	file->folder = source_file_open_folder(process, file->path);
 }
 
 static json_t *masked(const char *text)
@@ -158,8 +158,8 @@ json_t *error_file_read(const struct error_file *file)
 		return json_incref(file->last);
 	if (!file->path || file->folder < 0)
 		return json_null();
-	text = source_read_below(file->folder, slash ? slash + 1 : file->path, FILE_MAXIMUM,
-				 &written, &error);
+	text = source_file_read_below(file->folder, slash ? slash + 1 : file->path, FILE_MAXIMUM,
+				      &written, &error);
 	if (!text && errno == ENOENT)
 		return json_null();
 	if (!text)

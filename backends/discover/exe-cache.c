@@ -323,18 +323,18 @@ static bool is_plain_file(int fd)
 	Elf64_Dyn entries[DYNAMIC_MAXIMUM];
 	Elf64_Shdr dynamic;
 	Elf64_Shdr names;
-	struct elffile file;
+	struct elf_file file;
 	char *strings;
 	bool is_plain;
 
-	if (elffile_read(&file, fd) < 0 ||
-	    elffile_section(&file, SHT_DYNAMIC, &dynamic, &names) < 0 ||
+	if (elf_file_read(&file, fd) < 0 ||
+	    elf_file_section(&file, SHT_DYNAMIC, &dynamic, &names) < 0 ||
 	    dynamic.sh_size > sizeof(entries) || names.sh_size == 0 ||
 	    names.sh_size > STRINGS_MAXIMUM ||
-	    elffile_bytes(&file, dynamic.sh_offset, entries, dynamic.sh_size) < 0)
+	    elf_file_bytes(&file, dynamic.sh_offset, entries, dynamic.sh_size) < 0)
 		return false;
 	strings = xmalloc(names.sh_size);
-	is_plain = elffile_bytes(&file, names.sh_offset, strings, names.sh_size) == 0 &&
+	is_plain = elf_file_bytes(&file, names.sh_offset, strings, names.sh_size) == 0 &&
 		   strings[names.sh_size - 1] == '\0' &&
 		   needs_plain_only(entries, dynamic.sh_size / sizeof(*entries), strings,
 				    names.sh_size) &&

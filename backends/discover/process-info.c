@@ -31,14 +31,15 @@ static void set_string(char **string, const char *value)
 	*string = xstrdup(value);
 }
 
-static void name_launcher(struct scan *scan, struct scan_entry *entry, struct process *process)
+static void name_launcher(struct process_scan *scan, struct process_scan_entry *entry,
+			  struct process *process)
 {
-	struct commandline line;
+	struct command_line line;
 
 	process->launcher_pid = entry->pid;
 	if (entry->is_python) {
-		scan_words(scan, entry);
-		commandline_parse(&line, entry->words, entry->word_count);
+		process_scan_words(scan, entry);
+		command_line_parse(&line, entry->words, entry->word_count);
 		set_string(&process->launcher, line.launcher ? line.launcher : "python");
 		return;
 	}
@@ -52,12 +53,13 @@ static void name_launcher(struct scan *scan, struct scan_entry *entry, struct pr
 }
 
 /* The first process above the rank that is not the same place in the job. */
-static void fill_launcher(struct scan *scan, struct scan_entry *rank, struct process *process)
+static void fill_launcher(struct process_scan *scan, struct process_scan_entry *rank,
+			  struct process *process)
 {
-	struct scan_entry *above = rank;
+	struct process_scan_entry *above = rank;
 
-	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
-		above = scan_parent(scan, above);
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = process_scan_parent(scan, above);
 		if (!above || above->pid == 1)
 			return;
 		if (!above->is_launcher &&
@@ -69,24 +71,25 @@ static void fill_launcher(struct scan *scan, struct scan_entry *rank, struct pro
 }
 
 /* A process that multiprocessing made shows the script of who made it. */
-static void fill_script(struct scan *scan, struct scan_entry *entry, struct process *process)
+static void fill_script(struct process_scan *scan, struct process_scan_entry *entry,
+			struct process *process)
 {
-	struct commandline line;
-	struct scan_entry *above = entry;
+	struct command_line line;
+	struct process_scan_entry *above = entry;
 	char cwd[PATH_MAX];
 
-	for (int i = 0; i < SCAN_ANCESTORS_MAXIMUM; i++) {
-		struct scan_entry *parent;
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		struct process_scan_entry *parent;
 
-		if (!scan_mentions(scan, above, "multiprocessing."))
+		if (!process_scan_mentions(scan, above, "multiprocessing."))
 			break;
-		parent = scan_parent(scan, above);
+		parent = process_scan_parent(scan, above);
 		if (!parent || !parent->is_python)
 			break;
 		above = parent;
 	}
-	scan_words(scan, above);
-	commandline_parse(&line, above->words, above->word_count);
+	process_scan_words(scan, above);
+	command_line_parse(&line, above->words, above->word_count);
 	set_string(&process->script, line.script);
 	if (procfs_link(scan->procfs, entry->pid, "cwd", cwd, sizeof(cwd)) < 0)
 		cwd[0] = '\0';
@@ -114,8 +117,8 @@ static void fill_environment(struct process *process, const struct environment *
 	set_string(&process->job, job);
 }
 
-void describe(struct scan *scan, struct scan_entry *entry, struct scan_entry *rank,
-	      struct process *process)
+void process_info_describe(struct process_scan *scan, struct process_scan_entry *entry,
+			   struct process_scan_entry *rank, struct process *process)
 {
 	process->pid = entry->pid;
 	process->uid = entry->uid;

@@ -6,14 +6,14 @@
 #define BACKENDS_DISCOVER_PROCESS_INFO_H
 
 struct process;
-struct scan;
-struct scan_entry;
+struct process_scan;
+struct process_scan_entry;
 
 /*
  * Fills all of process (made by process_init) but its role; its number and
  * its job are those of rank, which is entry itself when that is a rank.
  */
-void describe(struct scan *scan, struct scan_entry *entry, struct scan_entry *rank,
-	      struct process *process);
+void process_info_describe(struct process_scan *scan, struct process_scan_entry *entry,
+			   struct process_scan_entry *rank, struct process *process);
 
 #endif

@@ -17,29 +17,29 @@
 
 static void free_entry(void *value)
 {
-	struct scan_entry *entry = value;
+	struct process_scan_entry *entry = value;
 
 	free(entry->command);
 	free(entry->words);
 	free(entry);
 }
 
-void scan_init(struct scan *scan, struct procfs *procfs)
+void process_scan_init(struct process_scan *scan, struct procfs *procfs)
 {
-	*scan = (struct scan){ .procfs = procfs };
+	*scan = (struct process_scan){ .procfs = procfs };
 	gethostname(scan->host, sizeof(scan->host) - 1);
 	scan->entries = map_new(free_entry);
 }
 
-void scan_clear(struct scan *scan)
+void process_scan_clear(struct process_scan *scan)
 {
 	map_free(scan->entries);
 	free(scan->list);
-	*scan = (struct scan){ .procfs = NULL };
+	*scan = (struct process_scan){ .procfs = NULL };
 }
 
 /* A program that is not called python may have it as a library. */
-static bool maps_libpython(struct scan *scan, pid_t pid)
+static bool maps_libpython(struct process_scan *scan, pid_t pid)
 {
 	char *bytes;
 
@@ -47,9 +47,9 @@ static bool maps_libpython(struct scan *scan, pid_t pid)
 	       strstr(bytes, "/libpython");
 }
 
-static struct scan_entry *add_entry(struct scan *scan, pid_t pid)
+static struct process_scan_entry *add_entry(struct process_scan *scan, pid_t pid)
 {
-	struct scan_entry *entry = xcalloc(1, sizeof(*entry));
+	struct process_scan_entry *entry = xcalloc(1, sizeof(*entry));
 
 	entry->pid = pid;
 	entry->uid = (uid_t)-1;
@@ -71,7 +71,7 @@ static const char *base_name(const char *path)
  * Whose program is hidden from us: by the name that everybody may see. Root
  * never comes here: nothing is hidden from it.
  */
-static bool is_hidden_python(struct scan *scan, pid_t pid)
+static bool is_hidden_python(struct process_scan *scan, pid_t pid)
 {
 	char *name;
 
@@ -80,7 +80,7 @@ static bool is_hidden_python(struct scan *scan, pid_t pid)
 }
 
 /* False and errno: a kernel thread, a zombie, or somebody else's. */
-static bool read_executable(struct scan *scan, pid_t pid, char *name, size_t size)
+static bool read_executable(struct process_scan *scan, pid_t pid, char *name, size_t size)
 {
 	char path[PATH_MAX];
 
@@ -91,7 +91,7 @@ static bool read_executable(struct scan *scan, pid_t pid, char *name, size_t siz
 }
 
 /* After a reading that failed; true: it is Python. */
-static bool count_hidden(struct scan *scan, pid_t pid)
+static bool count_hidden(struct process_scan *scan, pid_t pid)
 {
 	if (!is_hidden_python(scan, pid))
 		return false;
@@ -100,7 +100,7 @@ static bool count_hidden(struct scan *scan, pid_t pid)
 	return true;
 }
 
-static void look_at_environment(struct scan *scan, struct scan_entry *entry)
+static void look_at_environment(struct process_scan *scan, struct process_scan_entry *entry)
 {
 	char *bytes;
 	ssize_t length = procfs_read(scan->procfs, entry->pid, "environ", &bytes, &entry->uid);
@@ -117,10 +117,10 @@ static void look_at_environment(struct scan *scan, struct scan_entry *entry)
 			    maps_libpython(scan, entry->pid));
 }
 
-static void look_at(struct scan *scan, pid_t pid)
+static void look_at(struct process_scan *scan, pid_t pid)
 {
-	char name[sizeof(((struct scan_entry *)NULL)->executable)];
-	struct scan_entry *entry;
+	char name[sizeof(((struct process_scan_entry *)NULL)->executable)];
+	struct process_scan_entry *entry;
 
 	if (!read_executable(scan, pid, name, sizeof(name))) {
 		count_hidden(scan, pid);
@@ -137,10 +137,10 @@ static bool is_hidden(int number)
 }
 
 /* What cannot become a rank but by execve(2) is opened no more. */
-static void look_at_unknown(struct scan *scan, struct exe_cache *exes, pid_t pid)
+static void look_at_unknown(struct process_scan *scan, struct exe_cache *exes, pid_t pid)
 {
 	const char *name = exe_cache_name(exes, scan->procfs);
-	struct scan_entry *entry;
+	struct process_scan_entry *entry;
 
 	if (!name) {
 		if (is_hidden(errno) && !count_hidden(scan, pid))
@@ -155,7 +155,7 @@ static void look_at_unknown(struct scan *scan, struct exe_cache *exes, pid_t pid
 		exe_cache_learn(exes, EXE_OTHER);
 }
 
-int scan_all(struct scan *scan, struct exe_cache *exes)
+int process_scan_all(struct process_scan *scan, struct exe_cache *exes)
 {
 	struct procfs_entry *entries;
 	size_t count;
@@ -178,20 +178,20 @@ int scan_all(struct scan *scan, struct exe_cache *exes)
 	return result;
 }
 
-void scan_below(struct scan *scan, pid_t root)
+void process_scan_below(struct process_scan *scan, pid_t root)
 {
 	struct pid_list list = { .pids = NULL };
 
-	tree_list(scan->procfs, root, &list);
+	process_tree_list(scan->procfs, root, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (!map_find(scan->entries, (uint64_t)list.pids[i]))
 			look_at(scan, list.pids[i]);
 	pid_list_clear(&list);
 }
 
-struct scan_entry *scan_find(struct scan *scan, pid_t pid)
+struct process_scan_entry *process_scan_find(struct process_scan *scan, pid_t pid)
 {
-	struct scan_entry *entry;
+	struct process_scan_entry *entry;
 
 	if (pid <= 0) {
 		errno = ESRCH;
@@ -203,17 +203,18 @@ struct scan_entry *scan_find(struct scan *scan, pid_t pid)
 		if (read_executable(scan, pid, entry->executable, sizeof(entry->executable)))
 			look_at_environment(scan, entry);
 	}
-	return scan_stat(scan, entry) ? entry : NULL;
+	return process_scan_stat(scan, entry) ? entry : NULL;
 }
 
-struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry)
+struct process_scan_entry *process_scan_parent(struct process_scan *scan,
+					       struct process_scan_entry *entry)
 {
-	if (!scan_stat(scan, entry))
+	if (!process_scan_stat(scan, entry))
 		return NULL;
-	return scan_find(scan, entry->stat.parent_pid);
+	return process_scan_find(scan, entry->stat.parent_pid);
 }
 
-bool scan_stat(struct scan *scan, struct scan_entry *entry)
+bool process_scan_stat(struct process_scan *scan, struct process_scan_entry *entry)
 {
 	if (!entry->has_stat) {
 		entry->has_stat = true;
@@ -227,7 +228,7 @@ bool scan_stat(struct scan *scan, struct scan_entry *entry)
 	return entry->stat_error == 0;
 }
 
-bool scan_words(struct scan *scan, struct scan_entry *entry)
+bool process_scan_words(struct process_scan *scan, struct process_scan_entry *entry)
 {
 	size_t capacity = 0;
 	char *bytes;
@@ -242,7 +243,7 @@ bool scan_words(struct scan *scan, struct scan_entry *entry)
 	if (length > 0)
 		memcpy(entry->command, bytes, (size_t)length);
 	entry->command[length] = '\0';
-	for (ssize_t at = 0; at < length && entry->word_count < SCAN_WORDS_MAXIMUM;) {
+	for (ssize_t at = 0; at < length && entry->word_count < PROCESS_SCAN_WORDS_MAXIMUM;) {
 		ARRAY_GROW(entry->words, entry->word_count, capacity);
 		entry->words[entry->word_count++] = entry->command + at;
 		at += (ssize_t)strlen(entry->command + at) + 1;
@@ -250,9 +251,10 @@ bool scan_words(struct scan *scan, struct scan_entry *entry)
 	return entry->word_count > 0;
 }
 
-bool scan_mentions(struct scan *scan, struct scan_entry *entry, const char *text)
+bool process_scan_mentions(struct process_scan *scan, struct process_scan_entry *entry,
+			   const char *text)
 {
-	scan_words(scan, entry);
+	process_scan_words(scan, entry);
 	for (size_t i = 0; i < entry->word_count; i++)
 		if (strstr(entry->words[i], text))
 			return true;

@@ -18,11 +18,11 @@ struct exe_cache;
 struct map;
 
 /* A command line keeps this many words and bytes. */
-#define SCAN_WORDS_MAXIMUM 256
+#define PROCESS_SCAN_WORDS_MAXIMUM 256
 /* Higher family trees are not climbed. */
-#define SCAN_ANCESTORS_MAXIMUM 64
+#define PROCESS_SCAN_ANCESTORS_MAXIMUM 64
 
-struct scan_entry {
+struct process_scan_entry {
 	pid_t pid;
 	bool is_readable; /* exe and environ could be read */
 	bool is_python;
@@ -37,14 +37,14 @@ struct scan_entry {
 	size_t word_count;
 	/* What discover.c makes of it: */
 	bool is_launcher;
-	struct scan_entry *rank; /* the rank that it is, or is a child of */
+	struct process_scan_entry *rank; /* the rank that it is, or is a child of */
 };
 
-struct scan {
+struct process_scan {
 	struct procfs *procfs; /* borrowed */
 	char host[256];	       /* this machine's name */
-	struct map *entries;   /* pid -> struct scan_entry */
-	struct scan_entry **list;
+	struct map *entries;   /* pid -> struct process_scan_entry */
+	struct process_scan_entry **list;
 	size_t count;
 	size_t capacity;
 	size_t readable_count;	 /* processes that could be looked at */
@@ -52,27 +52,29 @@ struct scan {
 	size_t own_hidden_count; /* of them, of this user: not dumpable */
 };
 
-void scan_init(struct scan *scan, struct procfs *procfs);
-void scan_clear(struct scan *scan);
+void process_scan_init(struct process_scan *scan, struct procfs *procfs);
+void process_scan_clear(struct process_scan *scan);
 /*
  * Looks at all processes that have a program. Those of which exes knows that
- * they are no rank are counted alone: scan_find() reads them when asked.
+ * they are no rank are counted alone: process_scan_find() reads them when asked.
  */
-int scan_all(struct scan *scan, struct exe_cache *exes);
+int process_scan_all(struct process_scan *scan, struct exe_cache *exes);
 /* At those below root only. */
-void scan_below(struct scan *scan, pid_t root);
+void process_scan_below(struct process_scan *scan, pid_t root);
 /*
  * Lends the entry of pid, looked at now if need be; NULL and errno: it is not
  * there, or cannot be looked at.
  */
-struct scan_entry *scan_find(struct scan *scan, pid_t pid);
+struct process_scan_entry *process_scan_find(struct process_scan *scan, pid_t pid);
 /* Lends the entry of the parent; NULL at the top. */
-struct scan_entry *scan_parent(struct scan *scan, struct scan_entry *entry);
+struct process_scan_entry *process_scan_parent(struct process_scan *scan,
+					       struct process_scan_entry *entry);
 /* Fills stat; false when the process is gone. */
-bool scan_stat(struct scan *scan, struct scan_entry *entry);
+bool process_scan_stat(struct process_scan *scan, struct process_scan_entry *entry);
 /* Fills words; true when there is one at least. */
-bool scan_words(struct scan *scan, struct scan_entry *entry);
+bool process_scan_words(struct process_scan *scan, struct process_scan_entry *entry);
 /* True when a word of the command line contains text. */
-bool scan_mentions(struct scan *scan, struct scan_entry *entry, const char *text);
+bool process_scan_mentions(struct process_scan *scan, struct process_scan_entry *entry,
+			   const char *text);
 
 #endif

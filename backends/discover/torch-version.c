@@ -82,7 +82,7 @@ static char *parse_version(const char *text)
 char *torch_version(struct procfs *procfs, const struct process *process)
 {
 	char *folder = find_folder(procfs, process->pid);
-	struct source source = { .content = NULL };
+	struct source_file source = { .content = NULL };
 	char *version = NULL;
 	char *path;
 
@@ -90,7 +90,7 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 		return NULL;
 	path = xasprintf("%s/version.py", below_root(procfs, process->pid, folder));
 	/* What was installed meanwhile is not what runs. */
-	if (source_read(&source, process, path, NULL) == 0 && !source.is_changed)
+	if (source_file_read(&source, process, path, NULL) == 0 && !source.is_changed)
 		version = parse_version(source.content);
 	free(source.content);
 	free(source.full);

@@ -19,7 +19,7 @@ struct piece {
 	struct pyexpression *expression; /* NULL: the end of the text */
 	bool is_formatted;
 	bool is_repr; /* {x!r} */
-	struct numberformat format;
+	struct number_format format;
 };
 
 struct logpoint {
@@ -146,7 +146,7 @@ static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *tex
 		      struct error *error)
 {
 	char *colon = find_format(inner);
-	struct numberformat format = { .width = 0 };
+	struct number_format format = { .width = 0 };
 	struct pyexpression *expression;
 	bool is_repr = false;
 	bool is_converted = colon && *colon == '!';
@@ -162,7 +162,7 @@ static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *tex
 	}
 	if (colon) {
 		*colon = '\0';
-		if (numberformat_read(&format, colon + 1, error) < 0)
+		if (number_format_read(&format, colon + 1, error) < 0)
 			return -1;
 	}
 	if (take_name(inner, text) && !is_converted)
@@ -238,11 +238,11 @@ static void write_value(const struct piece *piece, const struct variable *variab
 		error_set(error, "%s may have a __format__ of its own: {x!r} writes what is known",
 			  variable->type);
 	} else if (piece->is_formatted && piece->is_repr) {
-		numberformat_append_repr(out, &piece->format, variable->value, error);
+		number_format_append_repr(out, &piece->format, variable->value, error);
 	} else if (piece->is_formatted) {
-		numberformat_append(out, &piece->format, variable->value, error);
+		number_format_append(out, &piece->format, variable->value, error);
 	} else if (piece->is_repr || !is_text(variable) ||
-		   numberformat_append_text(out, variable->value) < 0) {
+		   number_format_append_text(out, variable->value) < 0) {
 		buffer_append_string(out, variable->value);
 	}
 }

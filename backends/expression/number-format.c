@@ -31,7 +31,7 @@ static bool is_one_of(char letter, const char *letters)
 	return letter && strchr(letters, letter);
 }
 
-static const char *read_align(const char *at, struct numberformat *format)
+static const char *read_align(const char *at, struct number_format *format)
 {
 	format->fill = ' ';
 	if (*at >= ' ' && *at < 0x7f && is_one_of(at[1], "<>=^")) {
@@ -44,7 +44,7 @@ static const char *read_align(const char *at, struct numberformat *format)
 	return at;
 }
 
-static bool is_wrong(const struct numberformat *format, bool has_point)
+static bool is_wrong(const struct number_format *format, bool has_point)
 {
 	bool is_whole = is_one_of(format->kind, "bdoxX");
 
@@ -59,12 +59,12 @@ static bool is_wrong(const struct numberformat *format, bool has_point)
 	return format->kind == 's' && (format->sign || format->group || format->align == '=');
 }
 
-int numberformat_read(struct numberformat *format, const char *text, struct error *error)
+int number_format_read(struct number_format *format, const char *text, struct error *error)
 {
 	const char *at = text;
 	bool has_point;
 
-	*format = (struct numberformat){ .digits = -1 };
+	*format = (struct number_format){ .digits = -1 };
 	at = read_align(at, format);
 	if (is_one_of(*at, "+- "))
 		format->sign = *at++;
@@ -138,7 +138,7 @@ static void put_digits(struct buffer *out, const char *decimal, char kind)
 }
 
 /* Without its sign. */
-static void put_real(struct buffer *out, const struct numberformat *format, double real)
+static void put_real(struct buffer *out, const struct number_format *format, double real)
 {
 	int digits = format->digits < 0 ? 6 : format->digits;
 	char text[NUMBER_SIZE];
@@ -156,7 +156,7 @@ static void put_real(struct buffer *out, const struct numberformat *format, doub
 }
 
 /* The number without its sign; -1: it is none of that kind. */
-static int put_number(struct buffer *out, const struct numberformat *format, const char *value,
+static int put_number(struct buffer *out, const struct number_format *format, const char *value,
 		      bool *is_negative)
 {
 	const char *whole = whole_of(value);
@@ -190,7 +190,7 @@ static void fill(struct buffer *out, char with, int count)
 }
 
 /* As _PyUnicode_InsertThousandsGrouping: zeros of a width are grouped, too. */
-static void group_digits(struct buffer *digits, const struct numberformat *format, int width)
+static void group_digits(struct buffer *digits, const struct number_format *format, int width)
 {
 	int size = is_one_of(format->kind, "boxX") ? 4 : 3;
 	int count = (int)strspn(digits->data, "0123456789abcdefABCDEF");
@@ -226,7 +226,7 @@ static int count_characters(const char *text)
 }
 
 /* Text with blanks around it, by default behind it. */
-static void put_aligned(struct buffer *out, const struct numberformat *format, const char *text,
+static void put_aligned(struct buffer *out, const struct number_format *format, const char *text,
 			char align)
 {
 	int blank = format->width - count_characters(text);
@@ -243,7 +243,7 @@ static void put_aligned(struct buffer *out, const struct numberformat *format, c
 	fill(out, format->fill, blank - before);
 }
 
-int numberformat_append_text(struct buffer *out, const char *value)
+int number_format_append_text(struct buffer *out, const char *value)
 {
 	static const char named[] = "t\tn\nr\r\\\\''\"\"";
 	size_t length = strlen(value);
@@ -281,7 +281,7 @@ int numberformat_append_text(struct buffer *out, const char *value)
 	return 0;
 }
 
-static int append_cut(struct buffer *out, const struct numberformat *format, struct buffer *text,
+static int append_cut(struct buffer *out, const struct number_format *format, struct buffer *text,
 		      struct error *error)
 {
 	const char *at = text->data;
@@ -297,8 +297,8 @@ static int append_cut(struct buffer *out, const struct numberformat *format, str
 	return 0;
 }
 
-int numberformat_append_repr(struct buffer *out, const struct numberformat *format,
-			     const char *value, struct error *error)
+int number_format_append_repr(struct buffer *out, const struct number_format *format,
+			      const char *value, struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
 	int result;
@@ -317,20 +317,20 @@ static const char *kind_name(char kind)
 	return is_one_of(kind, "bdoxX") ? "whole number" : "number";
 }
 
-static int append_text(struct buffer *out, const struct numberformat *format, const char *value,
+static int append_text(struct buffer *out, const struct number_format *format, const char *value,
 		       struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
 	int result;
 
-	numberformat_append_text(&text, value);
+	number_format_append_text(&text, value);
 	result = append_cut(out, format, &text, error);
 	buffer_clear(&text);
 	return result;
 }
 
-int numberformat_append(struct buffer *out, const struct numberformat *format, const char *value,
-			struct error *error)
+int number_format_append(struct buffer *out, const struct number_format *format, const char *value,
+			 struct error *error)
 {
 	struct buffer digits = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;

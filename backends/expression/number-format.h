@@ -11,7 +11,7 @@
 struct buffer;
 struct error;
 
-struct numberformat {
+struct number_format {
 	char kind;  /* 'd' …; '\0': as the value is written */
 	char align; /* one of "<>=^"; '\0': none */
 	char sign;  /* one of "+- "; '\0': as '-' */
@@ -23,17 +23,17 @@ struct numberformat {
 };
 
 /* -1 and a sentence. */
-int numberformat_read(struct numberformat *format, const char *text, struct error *error);
+int number_format_read(struct number_format *format, const char *text, struct error *error);
 /*
  * Appends a value that repr() writes as this text; -1 and a sentence: it is no
  * number or str, or none that can be written so.
  */
-int numberformat_append(struct buffer *out, const struct numberformat *format, const char *value,
-			struct error *error);
+int number_format_append(struct buffer *out, const struct number_format *format, const char *value,
+			 struct error *error);
 /* The same of the text itself, as {x!r:>10}. */
-int numberformat_append_repr(struct buffer *out, const struct numberformat *format,
-			     const char *value, struct error *error);
+int number_format_append_repr(struct buffer *out, const struct number_format *format,
+			      const char *value, struct error *error);
 /* Appends the characters of a str that repr() writes as value; -1: none. */
-int numberformat_append_text(struct buffer *out, const char *value);
+int number_format_append_text(struct buffer *out, const char *value);
 
 #endif

@@ -10,7 +10,7 @@
 #include "backends/http/agent-stacks.h"
 #include "backends/http/agent-tensors.h"
 #include "backends/http/agent.h"
-#include "backends/http/evaluate.h"
+#include "backends/http/agent-evaluate.h"
 #include "backends/http/stopped-threads.h"
 #include "backends/node.h"
 #include "base/error.h"
@@ -51,34 +51,34 @@ struct row {
 };
 
 static const struct row rows[REQUEST_KIND_COUNT] = {
-	[REQUEST_SAMPLE] = { sampling_send },
-	[REQUEST_VARIABLES] = { asking_variables },
-	[REQUEST_TENSOR] = { tensors_ask },
-	[REQUEST_PARAMETERS] = { tensors_list },
-	[REQUEST_SOURCE] = { asking_source },
-	[REQUEST_EVALUATE] = { asking_evaluate },
-	[REQUEST_COMPLETIONS] = { asking_complete },
-	[REQUEST_SET_VARIABLE] = { asking_set },
-	[REQUEST_EXECUTE] = { asking_execute },
-	[REQUEST_CATCH] = { asking_catch },
-	[REQUEST_EJECT] = { asking_eject },
-	[REQUEST_WATCHDOG] = { asking_watchdog },
-	[REQUEST_SET_EXCEPTIONS] = { breaking_set_filters },
-	[REQUEST_CONTINUE] = { .go = stepping_go },
-	[REQUEST_NEXT] = { .go = stepping_go },
-	[REQUEST_STEP_IN] = { .go = stepping_go },
-	[REQUEST_STEP_OUT] = { .go = stepping_go },
-	[REQUEST_UNTIL] = { .go = stepping_go },
-	[REQUEST_JUMP] = { stepping_jump },
-	[REQUEST_PAUSE] = { stepping_pause },
-	[REQUEST_SET_BREAKPOINTS] = { breaking_set },
+	[REQUEST_SAMPLE] = { agent_stacks_send },
+	[REQUEST_VARIABLES] = { agent_variables },
+	[REQUEST_TENSOR] = { agent_tensors_ask },
+	[REQUEST_PARAMETERS] = { agent_tensors_list },
+	[REQUEST_SOURCE] = { agent_source },
+	[REQUEST_EVALUATE] = { agent_evaluate },
+	[REQUEST_COMPLETIONS] = { agent_complete },
+	[REQUEST_SET_VARIABLE] = { agent_set },
+	[REQUEST_EXECUTE] = { agent_execute },
+	[REQUEST_CATCH] = { agent_catch },
+	[REQUEST_EJECT] = { agent_eject },
+	[REQUEST_WATCHDOG] = { agent_watchdog },
+	[REQUEST_SET_EXCEPTIONS] = { agent_breakpoints_set_filters },
+	[REQUEST_CONTINUE] = { .go = agent_resume_go },
+	[REQUEST_NEXT] = { .go = agent_resume_go },
+	[REQUEST_STEP_IN] = { .go = agent_resume_go },
+	[REQUEST_STEP_OUT] = { .go = agent_resume_go },
+	[REQUEST_UNTIL] = { .go = agent_resume_go },
+	[REQUEST_JUMP] = { agent_resume_jump },
+	[REQUEST_PAUSE] = { agent_resume_pause },
+	[REQUEST_SET_BREAKPOINTS] = { agent_breakpoints_set },
 };
 
 static bool http_opens_for(const struct process *process, enum request_kind kind,
 			   const struct message *request)
 {
 	return request_opens(BACKEND_AGENT, kind, request) &&
-	       way_exists(process->pid, process->uid);
+	       agent_endpoint_exists(process->pid, process->uid);
 }
 
 /* One that left is of no use any more once there is another. */
@@ -87,8 +87,8 @@ static bool http_attends(const struct process *process, const struct connection 
 	const struct agent *agent = (const struct agent *)connection;
 
 	if (agent)
-		return agent->state == AGENT_OVER && way_has_another(&agent->way);
-	return way_exists(process->pid, process->uid);
+		return agent->state == AGENT_OVER && agent_endpoint_has_another(&agent->way);
+	return agent_endpoint_exists(process->pid, process->uid);
 }
 
 static bool is_there(const struct agent *agent, struct reason *reason)
@@ -122,7 +122,8 @@ static bool has_stopped(const struct agent *agent, enum capability capability,
 			const struct message *request, struct reason *reason)
 {
 	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
-	const struct halt *halt = tid ? halts_find(agent, (pid_t)tid) : halts_shown(agent);
+	const struct halt *halt =
+		tid ? stopped_threads_find(agent, (pid_t)tid) : stopped_threads_shown(agent);
 
 	if (!halt)
 		return reason_is_running(reason);
@@ -139,11 +140,11 @@ static bool has_stopped(const struct agent *agent, enum capability capability,
 static enum capability capability_of(enum request_kind kind, const struct message *request)
 {
 	if (kind == REQUEST_VARIABLES && request &&
-	    asking_is_reference(json_get_hex(request->body, "address")))
+	    agent_is_reference(json_get_hex(request->body, "address")))
 		return CAPABILITY_OPENED;
 	if ((kind == REQUEST_EVALUATE || kind == REQUEST_SET_VARIABLE ||
 	     kind == REQUEST_COMPLETIONS) &&
-	    request && asking_has_frame(request))
+	    request && agent_has_frame(request))
 		return CAPABILITY_STOPPED;
 	return backend_capability(BACKEND_AGENT, kind);
 }
@@ -154,7 +155,7 @@ static bool is_elsewhere(enum request_kind kind, const struct message *request)
 	uint64_t address =
 		kind == REQUEST_VARIABLES && request ? json_get_hex(request->body, "address") : 0;
 
-	return address != 0 && !asking_is_reference(address);
+	return address != 0 && !agent_is_reference(address);
 }
 
 static bool http_can(const struct connection *connection, enum request_kind kind,
@@ -204,12 +205,12 @@ static int http_send(struct connection *connection, enum request_kind kind,
 
 static void http_interrupt(struct connection *connection)
 {
-	asking_cancel(to_agent(connection));
+	agent_cancel(to_agent(connection));
 }
 
 static void http_amend(struct connection *connection, struct process_sample *sample)
 {
-	halts_amend(to_agent(connection), sample);
+	stopped_threads_amend(to_agent(connection), sample);
 }
 
 static const struct debugger *http_debugger(const struct connection *connection)

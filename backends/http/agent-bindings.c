@@ -11,7 +11,7 @@
 #include "protocol/breakpoint.h"
 #include "protocol/debugger.h"
 
-struct breakpoint_binding *binding_find(struct debugger *debugger, int id)
+struct breakpoint_binding *agent_bindings_find(struct debugger *debugger, int id)
 {
 	for (size_t i = 0; i < debugger->binding_count; i++)
 		if (debugger->bindings[i].id == id)
@@ -28,7 +28,7 @@ static const char *find_message(const json_t *told, bool is_set)
 	return "Its agent does not say why it is not set.";
 }
 
-void binding_update(struct breakpoint_binding *binding, const json_t *told)
+void agent_bindings_update(struct breakpoint_binding *binding, const json_t *told)
 {
 	bool is_set = json_get_boolean(told, "verified", false);
 	const char *path = json_get_string(json_object_get(told, "source"), "path", NULL);
@@ -44,9 +44,9 @@ void binding_update(struct breakpoint_binding *binding, const json_t *told)
 	xreplace(&binding->message, find_message(told, is_set));
 }
 
-void binding_count_hit(struct agent *agent, int id)
+void agent_bindings_count_hit(struct agent *agent, int id)
 {
-	struct breakpoint_binding *binding = binding_find(&agent->debugger, id);
+	struct breakpoint_binding *binding = agent_bindings_find(&agent->debugger, id);
 	char key[16];
 	int count;
 
@@ -60,11 +60,12 @@ void binding_count_hit(struct agent *agent, int id)
 		binding->hits = count;
 }
 
-void binding_take(struct agent *agent, const json_t *body)
+void agent_bindings_take(struct agent *agent, const json_t *body)
 {
 	const json_t *told = json_object_get(body, "breakpoint");
 	struct debugger *debugger = &agent->debugger;
-	struct breakpoint_binding *binding = binding_find(debugger, json_get_count(told, "id"));
+	struct breakpoint_binding *binding =
+		agent_bindings_find(debugger, json_get_count(told, "id"));
 
 	if (!binding)
 		return;
@@ -72,12 +73,12 @@ void binding_take(struct agent *agent, const json_t *body)
 		binding->number = 0;
 		xreplace(&binding->message, "It is gone.");
 	} else {
-		binding_update(binding, told);
+		agent_bindings_update(binding, told);
 	}
 	agent_tell_again(agent);
 }
 
-void binding_begin(struct debugger *debugger, const json_t *list)
+void agent_bindings_begin(struct debugger *debugger, const json_t *list)
 {
 	struct debugger before = *debugger;
 
@@ -87,7 +88,7 @@ void binding_begin(struct debugger *debugger, const json_t *list)
 		const json_t *wanted = json_array_get(list, i);
 		int id = json_get_count(wanted, "id");
 		struct breakpoint_binding *binding;
-		const struct breakpoint_binding *old = binding_find(&before, id);
+		const struct breakpoint_binding *old = agent_bindings_find(&before, id);
 
 		if (debugger->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
 			break;
@@ -104,7 +105,7 @@ void binding_begin(struct debugger *debugger, const json_t *list)
 	debugger_clear_bindings(&before);
 }
 
-void binding_refuse(struct breakpoint_binding *binding, const char *why)
+void agent_bindings_refuse(struct breakpoint_binding *binding, const char *why)
 {
 	binding->number = 0;
 	xreplace(&binding->message, why);

@@ -12,16 +12,16 @@ struct breakpoint_binding;
 struct debugger;
 
 /* Those that are wanted, as they were known before. */
-void binding_begin(struct debugger *debugger, const json_t *list);
+void agent_bindings_begin(struct debugger *debugger, const json_t *list);
 /* Lends; NULL: there is none of that number. */
-struct breakpoint_binding *binding_find(struct debugger *debugger, int id);
+struct breakpoint_binding *agent_bindings_find(struct debugger *debugger, int id);
 /* A stop was for that breakpoint. */
-void binding_count_hit(struct agent *agent, int id);
+void agent_bindings_count_hit(struct agent *agent, int id);
 /* The event `breakpoint`. */
-void binding_take(struct agent *agent, const json_t *body);
+void agent_bindings_take(struct agent *agent, const json_t *body);
 /* What the agent tells of it: DAP's Breakpoint. */
-void binding_update(struct breakpoint_binding *binding, const json_t *told);
+void agent_bindings_update(struct breakpoint_binding *binding, const json_t *told);
 /* It is not set. */
-void binding_refuse(struct breakpoint_binding *binding, const char *why);
+void agent_bindings_refuse(struct breakpoint_binding *binding, const char *why);
 
 #endif

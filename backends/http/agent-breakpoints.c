@@ -176,7 +176,8 @@ static struct agent_request *begin_request(struct round *round, json_t *owned_id
 
 static struct breakpoint_binding *binding_at(struct agent *agent, const json_t *ids, size_t i)
 {
-	return binding_find(&agent->debugger, (int)json_integer_value(json_array_get(ids, i)));
+	return agent_bindings_find(&agent->debugger,
+				   (int)json_integer_value(json_array_get(ids, i)));
 }
 
 static void on_part(struct agent_request *query, json_t *body, const struct error *error)
@@ -189,9 +190,9 @@ static void on_part(struct agent_request *query, json_t *body, const struct erro
 		const json_t *one = json_array_get(told, i);
 
 		if (binding && error)
-			binding_refuse(binding, error->message);
+			agent_bindings_refuse(binding, error->message);
 		else if (binding && json_is_object(one))
-			binding_update(binding, one);
+			agent_bindings_update(binding, one);
 	}
 	count_down(query->round);
 }
@@ -285,16 +286,16 @@ static void on_info(struct agent_request *query, json_t *body, const struct erro
 {
 	struct round *round = query->round;
 	int id = (int)query->value;
-	struct breakpoint_binding *binding = binding_find(&query->agent->debugger, id);
+	struct breakpoint_binding *binding = agent_bindings_find(&query->agent->debugger, id);
 	json_t *wanted = find_wanted(round->list, id);
 	const char *data = json_get_string(body, "dataId", NULL);
 
 	if (data && wanted)
 		json_set_text(wanted, "dataId", data);
 	else if (binding)
-		binding_refuse(binding, error ? error->message
-					      : json_get_string(body, "description",
-								"It cannot be watched."));
+		agent_bindings_refuse(binding, error ? error->message
+						     : json_get_string(body, "description",
+								       "It cannot be watched."));
 	if (binding && !data && !error)
 		binding->is_refused = true;
 	count_down(round);
@@ -304,7 +305,7 @@ static void look_up(struct round *round, json_t *wanted)
 {
 	struct agent *agent = round->agent;
 	const json_t *before = find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
-	const struct halt *halt = halts_shown(agent);
+	const struct halt *halt = stopped_threads_shown(agent);
 	size_t depth = (size_t)json_get_count(wanted, "depth");
 	json_t *arguments = json_object();
 	struct agent_request *query;
@@ -328,7 +329,7 @@ static void begin_round(struct round *round)
 {
 	round->left = 1;
 	round->is_looking = true;
-	binding_begin(&round->agent->debugger, round->list);
+	agent_bindings_begin(&round->agent->debugger, round->list);
 	for (size_t i = 0; i < json_array_size(round->list); i++) {
 		json_t *wanted = json_array_get(round->list, i);
 
@@ -357,7 +358,7 @@ static void add_round(struct agent *agent, const struct message *request, json_t
 		begin_round(round);
 }
 
-int breaking_set(struct agent *agent, const struct message *request, struct error *error)
+int agent_breakpoints_set(struct agent *agent, const struct message *request, struct error *error)
 {
 	const json_t *list = json_object_get(request->body, "breakpoints");
 
@@ -367,7 +368,7 @@ int breaking_set(struct agent *agent, const struct message *request, struct erro
 	return 0;
 }
 
-void breaking_restore(struct agent *agent)
+void agent_breakpoints_restore(struct agent *agent)
 {
 	/* What waits for the session is newer, or the same. */
 	if (json_array_size(agent->breakpoints) > 0 && !agent->rounds) {
@@ -376,5 +377,5 @@ void breaking_restore(struct agent *agent)
 		agent->breakpoints = NULL;
 		add_round(agent, NULL, list);
 	}
-	breaking_restore_filters(agent);
+	agent_breakpoints_restore_filters(agent);
 }

@@ -12,12 +12,13 @@ struct error;
 struct message;
 
 /* The request `setBreakpoints`. */
-int breaking_set(struct agent *agent, const struct message *request, struct error *error);
+int agent_breakpoints_set(struct agent *agent, const struct message *request, struct error *error);
 /* The request `setExceptionBreakpoints`. */
-int breaking_set_filters(struct agent *agent, const struct message *request, struct error *error);
+int agent_breakpoints_set_filters(struct agent *agent, const struct message *request,
+				  struct error *error);
 /* A new session is to have what the former had. */
-void breaking_restore(struct agent *agent);
+void agent_breakpoints_restore(struct agent *agent);
 /* Of that, which exceptions stop. */
-void breaking_restore_filters(struct agent *agent);
+void agent_breakpoints_restore_filters(struct agent *agent);
 
 #endif

@@ -83,9 +83,9 @@ static const char *shown(const char *path)
 
 static char *distrust(const char *path, uid_t uid)
 {
-	char *why = socketfile_distrust(path, shown(path), uid);
+	char *why = socket_file_distrust(path, shown(path), uid);
 
-	return why ? why : socketfile_distrust_folder(path, shown(path), uid);
+	return why ? why : socket_file_distrust_folder(path, shown(path), uid);
 }
 
 static bool is_trusted(const char *path, uid_t uid)
@@ -145,11 +145,11 @@ static bool has_name(const char *path, pid_t pid)
  */
 static bool find_listener(char *out, size_t size, struct procfs *procfs, pid_t pid, uid_t uid)
 {
-	struct listeners listeners = LISTENERS_INIT;
-	struct map *held = listeners_held(procfs, pid);
+	struct listening_sockets listeners = LISTENING_SOCKETS_INIT;
+	struct map *held = listening_sockets_held(procfs, pid);
 	bool is_found = false;
 
-	if (listeners_add_unix(&listeners, procfs, pid, is_agent_path) < 0)
+	if (listening_sockets_add_unix(&listeners, procfs, pid, is_agent_path) < 0)
 		listeners.count = 0;
 	for (size_t i = 0; i < listeners.count && !is_found; i++) {
 		const struct listener *listener = &listeners.items[i];
@@ -160,7 +160,7 @@ static bool find_listener(char *out, size_t size, struct procfs *procfs, pid_t p
 		length = snprintf(out, size, "/proc/%d/root%s", (int)pid, listener->path);
 		is_found = length < (int)size && is_trusted(out, uid);
 	}
-	listeners_clear(&listeners);
+	listening_sockets_clear(&listeners);
 	map_free(held);
 	return is_found;
 }
@@ -187,7 +187,7 @@ static bool find_path(char *out, size_t size, pid_t pid, uid_t uid)
 	return find_usual(out, size, pid, uid);
 }
 
-bool way_exists(pid_t pid, uid_t uid)
+bool agent_endpoint_exists(pid_t pid, uid_t uid)
 {
 	char path[128];
 
@@ -206,7 +206,7 @@ static int check_file(const char *path, uid_t uid, struct error *error)
 }
 
 /* The other end is to be the process, not who listened before it. */
-int way_check_peer(struct way *way, int fd)
+int agent_endpoint_check_peer(struct agent_endpoint *way, int fd)
 {
 	struct ucred peer = { .pid = 0 };
 	socklen_t length = sizeof(peer);
@@ -215,7 +215,7 @@ int way_check_peer(struct way *way, int fd)
 	error->message[0] = '\0';
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == (uid_t)-1)
 		return error_set(error, "Its agent takes no more clients now.");
-	if (finder_check_peer(fd, way->uid, way->pid, error) < 0)
+	if (pdb_finder_check_peer(fd, way->uid, way->pid, error) < 0)
 		return -1;
 	if (peer.pid != 0 && peer.pid != way->pid)
 		return error_set(error,
@@ -225,7 +225,7 @@ int way_check_peer(struct way *way, int fd)
 	return 0;
 }
 
-int way_find(struct way *way, struct error *error)
+int agent_endpoint_find(struct agent_endpoint *way, struct error *error)
 {
 	char path[128];
 
@@ -242,7 +242,7 @@ int way_find(struct way *way, struct error *error)
 	return check_file(path, way->uid, error);
 }
 
-bool way_has_another(const struct way *way)
+bool agent_endpoint_has_another(const struct agent_endpoint *way)
 {
 	char path[128];
 	struct stat now;
@@ -253,7 +253,8 @@ bool way_has_another(const struct way *way)
 		now.st_ctim.tv_nsec != way->file.st_ctim.tv_nsec);
 }
 
-int way_look(struct way_found *found, pid_t pid, uid_t uid, struct error *error)
+int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid,
+			struct error *error)
 {
 	char path[128];
 
@@ -276,7 +277,7 @@ static char *trim(const char *text)
 }
 
 /* Of the node's environment; no token is no failure. */
-static int read_token(struct way *way, struct error *error)
+static int read_token(struct agent_endpoint *way, struct error *error)
 {
 	const char *path = getenv("PROBETUI_TOKEN_FILE");
 	const char *text = getenv("PROBETUI_TOKEN");
@@ -297,7 +298,8 @@ static int read_token(struct way *way, struct error *error)
 	return 0;
 }
 
-static int init_address(struct way *way, const struct target *target, struct error *error)
+static int init_address(struct agent_endpoint *way, const struct target *target,
+			struct error *error)
 {
 	const char *ca_file = getenv("PROBETUI_CA_FILE");
 
@@ -309,12 +311,12 @@ static int init_address(struct way *way, const struct target *target, struct err
 	return read_token(way, error);
 }
 
-int way_init(struct way *way, const struct process *process, const struct target *target,
-	     struct error *error)
+int agent_endpoint_init(struct agent_endpoint *way, const struct process *process,
+			const struct target *target, struct error *error)
 {
 	bool is_here = process->pid < PROCESS_FIRST_STANDIN;
 
-	*way = (struct way){ .pid = is_here ? process->pid : 0 };
+	*way = (struct agent_endpoint){ .pid = is_here ? process->pid : 0 };
 	way->uid = process->uid;
 	way->is_address = target && target->host;
 	if (way->is_address) {
@@ -327,10 +329,10 @@ int way_init(struct way *way, const struct process *process, const struct target
 			"Only its debugger can be asked: the process is on another machine.");
 	way->target = xasprintf("agent:%d", (int)process->pid);
 	way->base = xstrdup("http://localhost");
-	return way_find(way, error);
+	return agent_endpoint_find(way, error);
 }
 
-void way_clear(struct way *way)
+void agent_endpoint_clear(struct agent_endpoint *way)
 {
 	free(way->base);
 	free(way->path);
@@ -339,5 +341,5 @@ void way_clear(struct way *way)
 		memset(way->token, 0, strlen(way->token));
 	free(way->token);
 	free(way->ca_file);
-	*way = (struct way){ .base = NULL };
+	*way = (struct agent_endpoint){ .base = NULL };
 }

@@ -16,7 +16,7 @@
 struct process;
 struct target;
 
-struct way {
+struct agent_endpoint {
 	char *base;   /* "http://localhost", "https://node7:9000" */
 	char *path;   /* of the Unix socket, as we reach it; NULL: TCP */
 	char *target; /* what a person calls it */
@@ -26,30 +26,31 @@ struct way {
 	uid_t uid;
 	bool is_address;      /* TCP */
 	struct stat file;     /* the socket that was found last */
-	struct error refused; /* why way_check_peer() gave -1 */
+	struct error refused; /* why agent_endpoint_check_peer() gave -1 */
 };
 
 /* target NULL: by the process's own socket. -1 and a sentence; clear it then,
  * too. */
-int way_init(struct way *way, const struct process *process, const struct target *target,
-	     struct error *error);
-void way_clear(struct way *way);
+int agent_endpoint_init(struct agent_endpoint *way, const struct process *process,
+			const struct target *target, struct error *error);
+void agent_endpoint_clear(struct agent_endpoint *way);
 /* Looks for the socket again; -1: there is none, or it is not the process's. */
-int way_find(struct way *way, struct error *error);
+int agent_endpoint_find(struct agent_endpoint *way, struct error *error);
 /* Whether there is a socket now, and it is not the one that was found last. */
-bool way_has_another(const struct way *way);
+bool agent_endpoint_has_another(const struct agent_endpoint *way);
 /* Who is at its other end. -1: not the process; way->refused says so. */
-int way_check_peer(struct way *way, int fd);
+int agent_endpoint_check_peer(struct agent_endpoint *way, int fd);
 /* What was found of an agent's socket. */
-struct way_found {
+struct agent_endpoint_found {
 	bool is_there;
 	char path[128]; /* as the process sees it; where it would be */
 };
 
 /* Looks for it; -1 and a sentence: there is none, or it is not the process's. */
-int way_look(struct way_found *found, pid_t pid, uid_t uid, struct error *error);
+int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid,
+			struct error *error);
 /* Whether a process has the socket of an agent. Costs a few system calls,
  * unless the folder of its user's name belongs to another user. */
-bool way_exists(pid_t pid, uid_t uid);
+bool agent_endpoint_exists(pid_t pid, uid_t uid);
 
 #endif

@@ -65,14 +65,14 @@ static void take_output(struct agent *agent, const json_t *body)
 static void take_lost(struct agent *agent, const json_t *body)
 {
 	(void)body;
-	halts_ask_state(agent);
+	stopped_threads_ask_state(agent);
 }
 
 /* Whichever viewer said so. */
 static void take_catch(struct agent *agent, const json_t *body)
 {
-	patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
-			    json_is_object(json_object_get(body, "catch")));
+	timeout_extension_hear_catch(node_patience(agent->base.node), agent->base.pid,
+				     json_is_object(json_object_get(body, "catch")));
 }
 
 static void take_end(struct agent *agent, const json_t *body)
@@ -86,9 +86,12 @@ static const struct row {
 	const char *event;
 	void (*take)(struct agent *agent, const json_t *body);
 } rows[] = {
-	{ "stopped", halts_take },	{ "continued", halts_take_continued },
-	{ "breakpoint", binding_take }, { "output", take_output },
-	{ "probetui/lost", take_lost }, { "probetui/catch", take_catch },
+	{ "stopped", stopped_threads_take },
+	{ "continued", stopped_threads_take_continued },
+	{ "breakpoint", agent_bindings_take },
+	{ "output", take_output },
+	{ "probetui/lost", take_lost },
+	{ "probetui/catch", take_catch },
 	{ "terminated", take_end },
 };
 

@@ -40,7 +40,7 @@ static void read_frame(struct halt_frame *frame, const json_t *told)
 	frame->reference = json_get_integer(source, "sourceReference", 0);
 }
 
-bool frames_read(struct halt_frame **frames, size_t *count, const json_t *body)
+bool agent_frames_read(struct halt_frame **frames, size_t *count, const json_t *body)
 {
 	const json_t *list = json_object_get(body, "stackFrames");
 	int64_t total = json_get_integer(body, "totalFrames", 0);
@@ -55,7 +55,7 @@ bool frames_read(struct halt_frame **frames, size_t *count, const json_t *body)
 	return more > 0 && total > 0 && *count < STACK_FRAMES_MAXIMUM && *count < (size_t)total;
 }
 
-void frames_free(struct halt_frame *frames, size_t count)
+void agent_frames_free(struct halt_frame *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		free(frames[i].code.func);
@@ -65,8 +65,8 @@ void frames_free(struct halt_frame *frames, size_t count)
 	free(frames);
 }
 
-const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
-				  struct stack_table *stacks)
+const struct stack *agent_frames_intern(const struct halt_frame *frames, size_t count,
+					struct stack_table *stacks)
 {
 	struct frame *interned = xcalloc(count + 1, sizeof(*interned));
 	const struct stack *stack;
@@ -100,7 +100,7 @@ static void append_chain(struct buffer *out, const json_t *details)
 	}
 }
 
-char *frames_read_exception(const json_t *body)
+char *agent_frames_read_exception(const json_t *body)
 {
 	const json_t *details = json_object_get(body, "details");
 	struct buffer out = BUFFER_INIT;

@@ -15,16 +15,16 @@ struct stack_table;
 
 /*
  * Appends those of an answer to stackTrace. True: there are more, from *count
- * on. frames_free() them.
+ * on. agent_frames_free() them.
  */
-bool frames_read(struct halt_frame **frames, size_t *count, const json_t *body);
-void frames_free(struct halt_frame *frames, size_t count);
-const struct stack *frames_intern(const struct halt_frame *frames, size_t count,
-				  struct stack_table *stacks);
+bool agent_frames_read(struct halt_frame **frames, size_t *count, const json_t *body);
+void agent_frames_free(struct halt_frame *frames, size_t count);
+const struct stack *agent_frames_intern(const struct halt_frame *frames, size_t count,
+					struct stack_table *stacks);
 /*
  * Of the answer to exceptionInfo: a line for what was raised, and one for
  * each that it came of; free() it. NULL: it tells nothing.
  */
-char *frames_read_exception(const json_t *body);
+char *agent_frames_read_exception(const json_t *body);
 
 #endif

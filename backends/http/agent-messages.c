@@ -153,21 +153,23 @@ static void quote(struct error *error, const char *before, const char *text)
 
 static const struct {
 	int status;
-	enum reply_kind kind;
+	enum agent_message_kind kind;
 } statuses[] = {
-	{ 400, REPLY_REFUSED }, { 401, REPLY_REFUSED }, { 403, REPLY_REFUSED },
-	{ 404, REPLY_OVER },	{ 503, REPLY_BUSY },
+	{ 400, AGENT_MESSAGE_REFUSED }, { 401, AGENT_MESSAGE_REFUSED },
+	{ 403, AGENT_MESSAGE_REFUSED }, { 404, AGENT_MESSAGE_OVER },
+	{ 503, AGENT_MESSAGE_BUSY },
 };
 
-static enum reply_kind kind_of(int status)
+static enum agent_message_kind kind_of(int status)
 {
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
 		if (statuses[i].status == status)
 			return statuses[i].kind;
-	return REPLY_FAILED;
+	return AGENT_MESSAGE_FAILED;
 }
 
-static void read_refusal(struct reply *reply, int status, const json_t *answer, struct error *error)
+static void read_refusal(struct agent_message *reply, int status, const json_t *answer,
+			 struct error *error)
 {
 	const char *message =
 		json_get_string(json_object_get(answer, "error"), "message", "it does not say why");
@@ -185,12 +187,12 @@ static void read_refusal(struct reply *reply, int status, const json_t *answer, 
 }
 
 /* Its object; NULL: it is none, and all is said. */
-static json_t *read_object(struct reply *reply, int status, const char *bytes, size_t length,
-			   struct error *error)
+static json_t *read_object(struct agent_message *reply, int status, const char *bytes,
+			   size_t length, struct error *error)
 {
 	json_t *answer = parse(bytes, length, error);
 
-	*reply = (struct reply){ .kind = REPLY_SENSELESS };
+	*reply = (struct agent_message){ .kind = AGENT_MESSAGE_SENSELESS };
 	if (status != 200 && (status < 400 || status > 599)) {
 		error_set(error, "What is there is no agent: it answers with HTTP status %d.",
 			  status);
@@ -205,8 +207,8 @@ static json_t *read_object(struct reply *reply, int status, const char *bytes, s
 	return NULL;
 }
 
-void reply_read(struct reply *reply, int status, const char *bytes, size_t length,
-		struct error *error)
+void agent_message_read(struct agent_message *reply, int status, const char *bytes, size_t length,
+			struct error *error)
 {
 	json_t *answer = read_object(reply, status, bytes, length, error);
 	json_t *body = json_object_get(answer, "body");
@@ -219,22 +221,22 @@ void reply_read(struct reply *reply, int status, const char *bytes, size_t lengt
 		json_decref(answer);
 		return;
 	}
-	reply->kind = json_is_true(success) ? REPLY_DONE : REPLY_FAILED;
+	reply->kind = json_is_true(success) ? AGENT_MESSAGE_DONE : AGENT_MESSAGE_FAILED;
 	reply->body = json_is_object(body) ? json_incref(body) : json_object();
-	if (reply->kind == REPLY_FAILED)
+	if (reply->kind == AGENT_MESSAGE_FAILED)
 		quote(error, "",
 		      json_get_string(answer, "message", "Its agent does not say why it cannot."));
 	json_decref(answer);
 }
 
-void reply_read_plain(struct reply *reply, int status, const char *bytes, size_t length,
-		      struct error *error)
+void agent_message_read_plain(struct agent_message *reply, int status, const char *bytes,
+			      size_t length, struct error *error)
 {
 	json_t *answer = read_object(reply, status, bytes, length, error);
 
 	if (!answer)
 		return;
-	reply->kind = REPLY_DONE;
+	reply->kind = AGENT_MESSAGE_DONE;
 	reply->body = answer;
 }
 
@@ -248,7 +250,7 @@ static bool is_event(const json_t *event)
 
 static bool are_events(const json_t *events)
 {
-	if (!json_is_array(events) || json_array_size(events) > REPLY_EVENTS_MAXIMUM + 1)
+	if (!json_is_array(events) || json_array_size(events) > AGENT_MESSAGE_EVENTS_MAXIMUM + 1)
 		return false;
 	for (size_t i = 0; i < json_array_size(events); i++)
 		if (!is_event(json_array_get(events, i)))
@@ -256,8 +258,9 @@ static bool are_events(const json_t *events)
 	return true;
 }
 
-void reply_read_events(struct reply *reply, int status, const char *bytes, size_t length,
-		       json_t **owned_events, int64_t *next, struct error *error)
+void agent_message_read_events(struct agent_message *reply, int status, const char *bytes,
+			       size_t length, json_t **owned_events, int64_t *next,
+			       struct error *error)
 {
 	json_t *answer = read_object(reply, status, bytes, length, error);
 	json_t *events = json_object_get(answer, "events");
@@ -269,14 +272,14 @@ void reply_read_events(struct reply *reply, int status, const char *bytes, size_
 	if (*next < 0 || !are_events(events)) {
 		error_set(error, "What its agent says makes no sense.");
 	} else {
-		reply->kind = REPLY_DONE;
+		reply->kind = AGENT_MESSAGE_DONE;
 		reply->body = json_object();
 		*owned_events = json_incref(events);
 	}
 	json_decref(answer);
 }
 
-void reply_clear(struct reply *reply)
+void agent_message_clear(struct agent_message *reply)
 {
 	json_decref(reply->body);
 	reply->body = NULL;

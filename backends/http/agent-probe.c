@@ -30,7 +30,7 @@ static int wait_for(int fd, short events, double until)
 	return poll(&waiting, 1, (int)(left * 1000) + 1) > 0 ? 0 : -1;
 }
 
-static int open_socket(struct way *way, struct error *error)
+static int open_socket(struct agent_endpoint *way, struct error *error)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd;
@@ -44,7 +44,7 @@ static int open_socket(struct way *way, struct error *error)
 			close(fd);
 		return error_set(error, SILENT);
 	}
-	if (way_check_peer(way, fd) < 0) {
+	if (agent_endpoint_check_peer(way, fd) < 0) {
 		error_set(error, "%s", way->refused.message);
 		close(fd);
 		return -1;
@@ -101,11 +101,11 @@ json_t *agent_probe(const struct process *process, const char *path, double seco
 	struct buffer answer = BUFFER_INIT;
 	double until = loop_now() + seconds;
 	json_t *told = NULL;
-	struct way way;
+	struct agent_endpoint way;
 	int fd = -1;
 
 	answer.maximum = ANSWER_MAXIMUM + 8192;
-	if (way_init(&way, process, NULL, error) == 0)
+	if (agent_endpoint_init(&way, process, NULL, error) == 0)
 		fd = open_socket(&way, error);
 	if (fd >= 0 && (ask(fd, path, until) < 0 || read_all(fd, &answer, until) < 0))
 		error_set(error, SILENT);
@@ -114,6 +114,6 @@ json_t *agent_probe(const struct process *process, const char *path, double seco
 	if (fd >= 0)
 		close(fd);
 	buffer_clear(&answer);
-	way_clear(&way);
+	agent_endpoint_clear(&way);
 	return told;
 }

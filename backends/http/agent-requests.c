@@ -21,7 +21,7 @@
 #define BUSY_SECONDS 3.0
 #define AGAIN_SECONDS 0.05
 /* The end of a session is waited for so long; then it ends by itself. */
-#define LEAVE_SECONDS FAREWELL_SECONDS
+#define LEAVE_SECONDS LINGER_SECONDS
 
 struct agent_request *agent_request_new(struct agent *agent, const struct message *request,
 					void (*done)(struct agent_request *query, json_t *body,
@@ -227,19 +227,19 @@ static void fail(struct agent_request *query, const struct http_answer *answer)
 }
 
 /* Its events and their last number are one object for `done`. */
-static void read_answer(struct agent_request *query, struct reply *reply,
+static void read_answer(struct agent_request *query, struct agent_message *reply,
 			const struct http_answer *answer, struct error *error)
 {
 	json_t *events;
 	int64_t next;
 
 	if (query->kind != AGENT_REQUEST_EVENTS) {
-		(kinds[query->kind].is_dap ? reply_read : reply_read_plain)(
+		(kinds[query->kind].is_dap ? agent_message_read : agent_message_read_plain)(
 			reply, answer->status, answer->bytes, answer->length, error);
 		return;
 	}
-	reply_read_events(reply, answer->status, answer->bytes, answer->length, &events, &next,
-			  error);
+	agent_message_read_events(reply, answer->status, answer->bytes, answer->length, &events,
+				  &next, error);
 	if (!events)
 		return;
 	json_object_set_new(reply->body, "events", events);
@@ -252,21 +252,22 @@ static void settle(struct agent_request *query, const struct http_answer *answer
 	bool was_vital = is_vital(query);
 	bool was_plain = query->kind == AGENT_REQUEST_PLAIN;
 	struct error error = ERROR_INIT;
-	struct reply reply;
+	struct agent_message reply;
 
 	agent_note_silence(agent, false);
 	read_answer(query, &reply, answer, &error);
-	if (reply.kind == REPLY_BUSY || reply.kind == REPLY_SENSELESS)
+	if (reply.kind == AGENT_MESSAGE_BUSY || reply.kind == AGENT_MESSAGE_SENSELESS)
 		query->failure = AGENT_REQUEST_REFUSED;
-	finish(query, reply.body, reply.kind == REPLY_DONE ? NULL : &error);
-	if (was_vital && (reply.kind == REPLY_REFUSED || reply.kind == REPLY_SENSELESS))
+	finish(query, reply.body, reply.kind == AGENT_MESSAGE_DONE ? NULL : &error);
+	if (was_vital &&
+	    (reply.kind == AGENT_MESSAGE_REFUSED || reply.kind == AGENT_MESSAGE_SENSELESS))
 		agent_end(agent, error.message);
-	else if (was_vital && reply.kind != REPLY_DONE)
+	else if (was_vital && reply.kind != AGENT_MESSAGE_DONE)
 		agent_lose(agent, error.message);
 	/* To a plain request 404 says nothing of the session. */
-	else if (reply.kind == REPLY_OVER && !was_plain)
+	else if (reply.kind == AGENT_MESSAGE_OVER && !was_plain)
 		agent_lose(agent, error.message);
-	reply_clear(&reply);
+	agent_message_clear(&reply);
 }
 
 static void begin(struct agent_request *query);
@@ -319,7 +320,7 @@ static int check_peer(int fd, void *data)
 {
 	struct agent_request *query = data;
 
-	return way_check_peer(&query->agent->way, fd);
+	return agent_endpoint_check_peer(&query->agent->way, fd);
 }
 
 /*
@@ -339,7 +340,7 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 		.ca_file = agent->way.ca_file,
 		.seconds = query->seconds,
 		.is_repeatable = query->is_once,
-		.maximum = REPLY_MAXIMUM,
+		.maximum = AGENT_MESSAGE_MAXIMUM,
 		.done = on_answer,
 		.data = query,
 	};
@@ -466,7 +467,7 @@ void agent_requests_begin(struct agent *agent)
 /* What is left of an agent until its session has ended. */
 struct leaving {
 	struct http_client *client;
-	struct way way;
+	struct agent_endpoint way;
 };
 
 static void on_left(const struct http_answer *answer, void *data)
@@ -475,7 +476,7 @@ static void on_left(const struct http_answer *answer, void *data)
 
 	(void)answer;
 	http_client_note_leaving(leaving->client, -1);
-	way_clear(&leaving->way);
+	agent_endpoint_clear(&leaving->way);
 	free(leaving);
 }
 
@@ -483,7 +484,7 @@ static int check_left(int fd, void *data)
 {
 	struct leaving *leaving = data;
 
-	return way_check_peer(&leaving->way, fd);
+	return agent_endpoint_check_peer(&leaving->way, fd);
 }
 
 void agent_request_leave(struct agent *agent)
@@ -500,14 +501,14 @@ void agent_request_leave(struct agent *agent)
 		.body = body,
 		.length = sizeof(body) - 1,
 		.seconds = LEAVE_SECONDS,
-		.maximum = REPLY_MAXIMUM,
+		.maximum = AGENT_MESSAGE_MAXIMUM,
 		.done = on_left,
 		.data = leaving,
 	};
 
 	leaving->client = node_http_client(agent->base.node);
 	leaving->way = agent->way;
-	agent->way = (struct way){ .base = NULL };
+	agent->way = (struct agent_endpoint){ .base = NULL };
 	http_client_note_leaving(leaving->client, 1);
 	if (!http_client_send(leaving->client, &request, NULL))
 		on_left(NULL, leaving);

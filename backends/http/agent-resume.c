@@ -19,7 +19,7 @@
 static struct halt *find_halt(const struct agent *agent, const struct message *request,
 			      struct error *error)
 {
-	struct halt *halt = halts_find_asked(agent, request);
+	struct halt *halt = stopped_threads_find_asked(agent, request);
 
 	if (!halt)
 		error_set(error, "That thread has gone on.");
@@ -53,7 +53,7 @@ static bool has_ended(struct agent *agent)
 	struct error none = ERROR_INIT;
 
 	return agent->way.pid == 0 || agent->has_ended || agent_is_gone(agent) ||
-	       error_is_set(&agent->way.refused) || way_find(&agent->way, &none) < 0;
+	       error_is_set(&agent->way.refused) || agent_endpoint_find(&agent->way, &none) < 0;
 }
 
 /* Its stop may be another by now: only the one that was meant is over. */
@@ -65,7 +65,7 @@ static void on_gone(struct agent_request *query, json_t *body, const struct erro
 	if (query->failure == AGENT_REQUEST_LOST && has_ended(query->agent))
 		error = NULL;
 	if (!error)
-		halts_release(query->agent, thread, query->value);
+		stopped_threads_release(query->agent, thread, query->value);
 	agent_request_answer(query, body, error);
 }
 
@@ -129,14 +129,15 @@ static void send_withdrawals(struct agent *agent)
 	}
 }
 
-int stepping_go(struct agent *agent, enum request_kind kind, const struct message *request,
-		struct error *error)
+int agent_resume_go(struct agent *agent, enum request_kind kind, const struct message *request,
+		    struct error *error)
 {
 	struct halt *halt;
 	json_t *arguments;
 	struct agent_request *query;
 
-	if (kind == REQUEST_CONTINUE && agent->paused && !halts_find_asked(agent, request))
+	if (kind == REQUEST_CONTINUE && agent->paused &&
+	    !stopped_threads_find_asked(agent, request))
 		return withdraw_pause(agent, request);
 	halt = find_halt(agent, request, error);
 	arguments = halt ? make_arguments(halt, request, error) : NULL;
@@ -175,7 +176,7 @@ static void on_targets(struct agent_request *query, json_t *body, const struct e
 			   AGENT_SECONDS);
 }
 
-int stepping_jump(struct agent *agent, const struct message *request, struct error *error)
+int agent_resume_jump(struct agent *agent, const struct message *request, struct error *error)
 {
 	struct halt *halt = find_halt(agent, request, error);
 	int64_t line = json_get_integer(request->body, "line", 0);
@@ -199,7 +200,7 @@ int stepping_jump(struct agent *agent, const struct message *request, struct err
 	return 0;
 }
 
-int64_t stepping_thread(const struct agent *agent, const struct message *request)
+int64_t agent_resume_thread(const struct agent *agent, const struct message *request)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
@@ -216,7 +217,7 @@ static void on_late(void *data)
 
 	loop_timer_stop(agent->pausing);
 	agent->pausing = NULL;
-	if (!agent_is_open(agent) || halts_shown(agent) || !agent->paused)
+	if (!agent_is_open(agent) || stopped_threads_shown(agent) || !agent->paused)
 		return;
 	agent_say_why(agent, "It is to pause, and runs no Python now: it stops at its next line.");
 	node_flush(agent->base.node);
@@ -240,7 +241,7 @@ static void pause_one(struct agent_request *query)
 	json_t *arguments = json_object();
 
 	json_object_set_new(arguments, "threadId",
-			    json_integer(stepping_thread(query->agent, &query->request)));
+			    json_integer(agent_resume_thread(query->agent, &query->request)));
 	agent_request_send(query, "pause", arguments, AGENT_SECONDS);
 }
 
@@ -252,7 +253,7 @@ static void on_threads(struct agent_request *query, json_t *body, const struct e
 		pause_one(agent_request_follow(query, on_paused));
 }
 
-int stepping_pause(struct agent *agent, const struct message *request, struct error *error)
+int agent_resume_pause(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *threads = json_get_string(request->body, "threads", NULL);
 	int64_t tid = json_get_integer(request->body, "tid", 0);
@@ -260,11 +261,11 @@ int stepping_pause(struct agent *agent, const struct message *request, struct er
 
 	(void)error;
 	/* Nothing of what stands already. */
-	if (halts_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
+	if (stopped_threads_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
 		node_respond(agent->base.node, request, NULL, NULL);
 		return 0;
 	}
-	agent->paused = stepping_thread(agent, request);
+	agent->paused = agent_resume_thread(agent, request);
 	if (!threads) {
 		pause_one(agent_request_new(agent, request, on_paused));
 		return 0;

@@ -114,7 +114,7 @@ static void on_stacks(struct agent_request *query, json_t *body, const struct er
 	process_sample_clear(&sample);
 }
 
-int sampling_send(struct agent *agent, const struct message *request, struct error *error)
+int agent_stacks_send(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
 	/* Who follows it asks again, whether it answers or not. */

@@ -12,6 +12,6 @@ struct error;
 struct message;
 
 /* The request `sample` to one process. */
-int sampling_send(struct agent *agent, const struct message *request, struct error *error);
+int agent_stacks_send(struct agent *agent, const struct message *request, struct error *error);
 
 #endif

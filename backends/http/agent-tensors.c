@@ -5,7 +5,7 @@
 #include "banned.h"
 #include "backends/http/agent-resume.h"
 #include "backends/http/agent.h"
-#include "backends/http/evaluate.h"
+#include "backends/http/agent-evaluate.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -53,7 +53,7 @@ static int send(struct agent *agent, const struct message *request, const char *
 				 "Its agent reads what an \"expression\" names, no address.");
 	/* Of the main one it need not be known yet what the agent calls it. */
 	if (tid != 0 && tid != agent->base.pid) {
-		thread = stepping_thread(agent, request);
+		thread = agent_resume_thread(agent, request);
 		if (thread <= 0)
 			return error_set(error, "There is no such thread any more.");
 	}
@@ -74,14 +74,14 @@ static int send(struct agent *agent, const struct message *request, const char *
 
 static json_t *make_value(const json_t *told)
 {
-	uint64_t address = asking_address(told);
+	uint64_t address = agent_address(told);
 	struct variable value = {
 		.name = (char *)json_get_string(told, "name", ""),
 		.kind = VARIABLE_ITEM,
 		.type = (char *)json_get_string(told, "type", "?"),
 		.value = (char *)json_get_string(told, "value", ""),
 		.address = address,
-		.child_count = asking_child_count(told),
+		.child_count = agent_child_count(told),
 	};
 
 	return variable_to_json(&value);
@@ -229,17 +229,17 @@ static void on_parameters(struct agent_request *query, json_t *body, const struc
 	respond(query, body, error, make_list);
 }
 
-int tensors_ask(struct agent *agent, const struct message *request, struct error *error)
+int agent_tensors_ask(struct agent *agent, const struct message *request, struct error *error)
 {
 	return send(agent, request, "probetui/tensor", on_tensor, error);
 }
 
-int tensors_list(struct agent *agent, const struct message *request, struct error *error)
+int agent_tensors_list(struct agent *agent, const struct message *request, struct error *error)
 {
 	return send(agent, request, "probetui/parameters", on_parameters, error);
 }
 
-bool tensors_asks(const struct agent_request *query)
+bool agent_tensors_asks(const struct agent_request *query)
 {
 	return query->done == on_tensor || query->done == on_parameters;
 }

@@ -13,9 +13,9 @@ struct agent_request;
 struct message;
 
 /* The requests `tensor` and `parameters`. */
-int tensors_ask(struct agent *agent, const struct message *request, struct error *error);
-int tensors_list(struct agent *agent, const struct message *request, struct error *error);
+int agent_tensors_ask(struct agent *agent, const struct message *request, struct error *error);
+int agent_tensors_list(struct agent *agent, const struct message *request, struct error *error);
 /* A request of agent-tensors.c, which can be cancelled. */
-bool tensors_asks(const struct agent_request *query);
+bool agent_tensors_asks(const struct agent_request *query);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * agent-variables: the variables of frames that stand, what values hold, and sources.
  */
-#include "backends/http/evaluate.h"
+#include "backends/http/agent-evaluate.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -23,12 +23,12 @@
 #define REFERENCE_BASE UINT64_C(0xff00000000000000)
 #define REFERENCE_MAXIMUM (INT64_C(1) << 48)
 
-bool asking_is_reference(uint64_t address)
+bool agent_is_reference(uint64_t address)
 {
 	return address >= REFERENCE_BASE;
 }
 
-uint64_t asking_address(const json_t *told)
+uint64_t agent_address(const json_t *told)
 {
 	int64_t reference = json_get_integer(told, "variablesReference", 0);
 
@@ -36,28 +36,28 @@ uint64_t asking_address(const json_t *told)
 							      : 0;
 }
 
-int64_t asking_child_count(const json_t *told)
+int64_t agent_child_count(const json_t *told)
 {
 	int64_t named = json_get_integer(told, "namedVariables", 0);
 	int64_t indexed = json_get_integer(told, "indexedVariables", 0);
 
-	if (asking_address(told) == 0 || named < 0 || indexed < 0 || named > INT_MAX ||
+	if (agent_address(told) == 0 || named < 0 || indexed < 0 || named > INT_MAX ||
 	    indexed > INT_MAX)
 		return -1;
 	/* Of an object it does not count them; there is one at least. */
 	return named + indexed > 0 ? named + indexed : 1;
 }
 
-bool asking_has_frame(const struct message *request)
+bool agent_has_frame(const struct message *request)
 {
 	return json_is_integer(json_object_get(request->body, "tid")) ||
 	       json_is_integer(json_object_get(request->body, "depth"));
 }
 
-const struct halt_frame *asking_find_frame(const struct agent *agent, const struct message *request,
-					   struct error *error)
+const struct halt_frame *agent_find_frame(const struct agent *agent, const struct message *request,
+					  struct error *error)
 {
-	const struct halt *halt = halts_find_asked(agent, request);
+	const struct halt *halt = stopped_threads_find_asked(agent, request);
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 
 	if (!halt) {
@@ -87,8 +87,8 @@ static void read_variable(struct variable_list *list, const json_t *told, enum v
 	variable->kind = kind;
 	variable->type = xstrdup(json_get_string(told, "type", "?"));
 	variable->value = xstrdup(json_get_string(told, "value", ""));
-	variable->address = asking_address(told);
-	variable->child_count = asking_child_count(told);
+	variable->address = agent_address(told);
+	variable->child_count = agent_child_count(told);
 }
 
 /* The agent does not count what objects have: the last page tells. */
@@ -163,7 +163,7 @@ static void on_scopes(struct agent_request *query, json_t *body, const struct er
 	}
 	query->value = kind_of_scope(json_get_string(scope, "name", ""));
 	json_decref(query->context);
-	query->context = make_context(asking_child_count(scope));
+	query->context = make_context(agent_child_count(scope));
 	if (reference <= 0) {
 		agent_request_respond(query, make_variables(query, NULL), NULL);
 		return;
@@ -172,7 +172,7 @@ static void on_scopes(struct agent_request *query, json_t *body, const struct er
 	ask_variables(next, reference);
 }
 
-int asking_variables(struct agent *agent, const struct message *request, struct error *error)
+int agent_variables(struct agent *agent, const struct message *request, struct error *error)
 {
 	uint64_t address = json_get_hex(request->body, "address");
 	const struct halt_frame *frame;
@@ -185,7 +185,7 @@ int asking_variables(struct agent *agent, const struct message *request, struct 
 		ask_variables(query, (int64_t)(address - REFERENCE_BASE));
 		return 0;
 	}
-	frame = asking_find_frame(agent, request, error);
+	frame = agent_find_frame(agent, request, error);
 	if (!frame)
 		return -1;
 	arguments = json_object();
@@ -213,7 +213,7 @@ static void on_source(struct agent_request *query, json_t *body, const struct er
 	agent_request_respond(query, answer, NULL);
 }
 
-int asking_source(struct agent *agent, const struct message *request, struct error *error)
+int agent_source(struct agent *agent, const struct message *request, struct error *error)
 {
 	json_t *arguments = json_object();
 	json_t *source = json_object();

@@ -40,7 +40,7 @@ static void enter(struct agent *agent, enum agent_state state)
 
 void agent_tell(struct agent *agent)
 {
-	halts_describe(agent);
+	stopped_threads_describe(agent);
 	if (!agent->is_debugger)
 		return;
 	agent->is_telling = true;
@@ -50,7 +50,7 @@ void agent_tell(struct agent *agent)
 
 void agent_tell_again(struct agent *agent)
 {
-	halts_describe(agent);
+	stopped_threads_describe(agent);
 	if (agent->is_debugger)
 		node_tell_debugger(agent->base.node, agent->base.pid, &agent->debugger);
 }
@@ -118,8 +118,8 @@ static void forget_session(struct agent *agent)
 	agent->session = NULL;
 	agent->after = 0;
 	agent->paused = 0;
-	halts_clear(agent);
-	patience_forget(node_patience(agent->base.node), agent->base.pid);
+	stopped_threads_clear(agent);
+	timeout_extension_forget(node_patience(agent->base.node), agent->base.pid);
 }
 
 static void on_retry(void *data)
@@ -162,7 +162,7 @@ void agent_lose(struct agent *agent, const char *why)
 		agent_end(agent, GONE);
 		return;
 	}
-	if (way_find(&agent->way, &error) < 0) {
+	if (agent_endpoint_find(&agent->way, &error) < 0) {
 		agent_end(agent, "Its agent does not listen any more.");
 		return;
 	}
@@ -198,9 +198,9 @@ static void begin_session(struct agent *agent)
 	if (agent->is_debugger)
 		agent_request_send(agent_request_new(agent, NULL, on_attached), "attach",
 				   json_object(), AGENT_SECONDS);
-	halts_ask_state(agent);
-	breaking_restore(agent);
-	patience_look(node_patience(agent->base.node));
+	stopped_threads_ask_state(agent);
+	agent_breakpoints_restore(agent);
+	timeout_extension_look(node_patience(agent->base.node));
 }
 
 static bool is_session(const char *text)
@@ -290,8 +290,8 @@ struct agent *agent_new(struct node *node, const struct process *process,
 {
 	struct agent *agent = xcalloc(1, sizeof(*agent));
 
-	if (way_init(&agent->way, process, target, error) < 0) {
-		way_clear(&agent->way);
+	if (agent_endpoint_init(&agent->way, process, target, error) < 0) {
+		agent_endpoint_clear(&agent->way);
 		free(agent);
 		return NULL;
 	}
@@ -331,6 +331,6 @@ void agent_free(struct agent *agent)
 	json_decref(agent->filters);
 	json_decref(agent->counts);
 	debugger_clear(&agent->debugger);
-	way_clear(&agent->way);
+	agent_endpoint_clear(&agent->way);
 	free(agent);
 }

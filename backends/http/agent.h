@@ -57,7 +57,7 @@ enum agent_state {
 struct agent {
 	struct connection base;
 	struct debugger debugger; /* as it was told, or will be next */
-	struct way way;
+	struct agent_endpoint way;
 	enum agent_state state;
 	struct loop_timer *retry;   /* WAITING */
 	struct loop_timer *pausing; /* it was asked to stand; NULL */

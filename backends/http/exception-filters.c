@@ -53,7 +53,8 @@ static void add(struct agent *agent, const struct message *request)
 	send_next(agent);
 }
 
-int breaking_set_filters(struct agent *agent, const struct message *request, struct error *error)
+int agent_breakpoints_set_filters(struct agent *agent, const struct message *request,
+				  struct error *error)
 {
 	json_t *filters = json_object();
 	json_t *list = json_object_get(request->body, "filters");
@@ -64,19 +65,20 @@ int breaking_set_filters(struct agent *agent, const struct message *request, str
 		json_object_set(filters, "types", json_object_get(request->body, "types"));
 	json_decref(agent->filters);
 	agent->filters = filters;
-	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
-			      json_array_size(list) > 0);
+	timeout_extension_hear_filters(node_patience(agent->base.node), agent->base.pid,
+				       json_array_size(list) > 0);
 	add(agent, request);
 	return 0;
 }
 
-void breaking_restore_filters(struct agent *agent)
+void agent_breakpoints_restore_filters(struct agent *agent)
 {
 	/* What waits for the session is newer. */
 	if (!agent->filters)
 		return;
-	patience_hear_filters(node_patience(agent->base.node), agent->base.pid,
-			      json_array_size(json_object_get(agent->filters, "filters")) > 0);
+	timeout_extension_hear_filters(node_patience(agent->base.node), agent->base.pid,
+				       json_array_size(json_object_get(agent->filters, "filters")) >
+					       0);
 	if (!agent->filtering)
 		add(agent, NULL);
 }

@@ -24,14 +24,14 @@
 
 static void halt_free(struct halt *halt)
 {
-	frames_free(halt->frames, halt->frame_count);
+	agent_frames_free(halt->frames, halt->frame_count);
 	free(halt->value);
 	free(halt->exception);
 	free(halt->description);
 	free(halt);
 }
 
-void halts_clear(struct agent *agent)
+void stopped_threads_clear(struct agent *agent)
 {
 	while (agent->halts) {
 		struct halt *halt = agent->halts;
@@ -41,7 +41,7 @@ void halts_clear(struct agent *agent)
 	}
 }
 
-struct halt *halts_shown(const struct agent *agent)
+struct halt *stopped_threads_shown(const struct agent *agent)
 {
 	struct halt *halt = agent->halts;
 
@@ -50,14 +50,14 @@ struct halt *halts_shown(const struct agent *agent)
 	return halt;
 }
 
-struct halt *halts_find_asked(const struct agent *agent, const struct message *request)
+struct halt *stopped_threads_find_asked(const struct agent *agent, const struct message *request)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
-	return tid ? halts_find(agent, (pid_t)tid) : halts_shown(agent);
+	return tid ? stopped_threads_find(agent, (pid_t)tid) : stopped_threads_shown(agent);
 }
 
-struct halt *halts_find(const struct agent *agent, pid_t tid)
+struct halt *stopped_threads_find(const struct agent *agent, pid_t tid)
 {
 	struct halt *halt = agent->halts;
 
@@ -102,10 +102,10 @@ static void describe_halt(struct debugger *debugger, const struct halt *halt)
 	xreplace(&debugger->description, halt->description);
 }
 
-void halts_describe(struct agent *agent)
+void stopped_threads_describe(struct agent *agent)
 {
 	struct debugger *debugger = &agent->debugger;
-	const struct halt *halt = halts_shown(agent);
+	const struct halt *halt = stopped_threads_shown(agent);
 
 	if (debugger->state == DEBUGGER_STOPPED && halt) {
 		describe_halt(debugger, halt);
@@ -120,7 +120,7 @@ void halts_describe(struct agent *agent)
 /* After a change: what was shown before, by its count. */
 static void tell_change(struct agent *agent, uint64_t before)
 {
-	const struct halt *shown = halts_shown(agent);
+	const struct halt *shown = stopped_threads_shown(agent);
 	struct debugger *debugger = &agent->debugger;
 
 	if (!agent_is_open(agent))
@@ -142,7 +142,7 @@ static void tell_change(struct agent *agent, uint64_t before)
 
 static uint64_t shown_count(const struct agent *agent)
 {
-	const struct halt *shown = halts_shown(agent);
+	const struct halt *shown = stopped_threads_shown(agent);
 
 	return shown ? shown->count : 0;
 }
@@ -161,7 +161,7 @@ static void drop(struct agent *agent, struct halt *halt)
 	halt_free(halt);
 }
 
-void halts_release(struct agent *agent, int64_t thread, int64_t number)
+void stopped_threads_release(struct agent *agent, int64_t thread, int64_t number)
 {
 	struct halt *halt = find_thread(agent, thread);
 	uint64_t before = shown_count(agent);
@@ -179,17 +179,17 @@ static void release_all(struct agent *agent)
 {
 	uint64_t before = shown_count(agent);
 
-	halts_clear(agent);
+	stopped_threads_clear(agent);
 	if (before != 0)
 		tell_change(agent, before);
 }
 
-void halts_take_continued(struct agent *agent, const json_t *body)
+void stopped_threads_take_continued(struct agent *agent, const json_t *body)
 {
 	if (json_get_boolean(body, "allThreadsContinued", false))
 		release_all(agent);
 	else
-		halts_release(agent, json_get_integer(body, "threadId", 0), 0);
+		stopped_threads_release(agent, json_get_integer(body, "threadId", 0), 0);
 }
 
 static const struct {
@@ -262,7 +262,7 @@ static struct halt *read_halt(struct agent *agent, const json_t *body)
 	return halt;
 }
 
-bool halts_tell_of_hold(const json_t *body)
+bool stopped_threads_tell_of_hold(const json_t *body)
 {
 	return find_reason(json_get_string(body, "reason", "")) == STOP_EXCEPTION &&
 	       json_get_real(body, "lease", -1) >= 0;
@@ -299,12 +299,12 @@ static void show(struct agent *agent, struct halt *halt)
 	if (halt->thread == agent->paused)
 		agent->paused = 0;
 	for (size_t i = 0; i < halt->hit_count; i++)
-		binding_count_hit(agent, halt->hits[i]);
+		agent_bindings_count_hit(agent, halt->hits[i]);
 	/* Somebody is to know of it. */
 	agent_become_debugger(agent);
 	halt->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
 	/* What has stopped since is not in the way of what is shown. */
-	if (before != 0 && halts_shown(agent) == halt)
+	if (before != 0 && stopped_threads_shown(agent) == halt)
 		put_last(agent, halt);
 	tell_change(agent, before);
 }
@@ -316,7 +316,7 @@ static void on_exception(struct agent_request *query, json_t *body, const struct
 	if (!halt)
 		return;
 	free(halt->exception);
-	halt->exception = error ? NULL : frames_read_exception(body);
+	halt->exception = error ? NULL : agent_frames_read_exception(body);
 	show(query->agent, halt);
 }
 
@@ -359,7 +359,7 @@ static void on_stack(struct agent_request *query, json_t *body, const struct err
 	/* Another answer to the same question has come before. */
 	if (json_get_integer(query->context, "start", 0) != (int64_t)halt->frame_count)
 		return;
-	if (frames_read(&halt->frames, &halt->frame_count, body))
+	if (agent_frames_read(&halt->frames, &halt->frame_count, body))
 		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
 	else if (halt->reason == STOP_EXCEPTION)
 		ask(agent, halt, "exceptionInfo", 0, on_exception);
@@ -381,7 +381,7 @@ static bool is_jump(const json_t *body)
 	return strcmp(json_get_string(body, "reason", ""), "goto") == 0;
 }
 
-void halts_take(struct agent *agent, const json_t *body)
+void stopped_threads_take(struct agent *agent, const json_t *body)
 {
 	struct halt **link = &agent->halts;
 	struct halt *halt = read_halt(agent, body);
@@ -392,7 +392,7 @@ void halts_take(struct agent *agent, const json_t *body)
 		return;
 	}
 	if (old && old->number != halt->number) {
-		halts_release(agent, halt->thread, 0);
+		stopped_threads_release(agent, halt->thread, 0);
 	} else if (old && is_jump(body)) {
 		/* It stands all the while. */
 		drop(agent, old);
@@ -434,7 +434,7 @@ static void release_others(struct agent *agent, const json_t *stops, int64_t hea
 
 		halt = halt->next;
 		if (is_older && !is_among(stops, thread))
-			halts_release(agent, thread, 0);
+			stopped_threads_release(agent, thread, 0);
 	}
 }
 
@@ -445,14 +445,14 @@ static void on_state(struct agent_request *query, json_t *body, const struct err
 
 	if (error)
 		return;
-	patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
-			    json_is_object(json_object_get(body, "catch")));
+	timeout_extension_hear_catch(node_patience(agent->base.node), agent->base.pid,
+				     json_is_object(json_object_get(body, "catch")));
 	release_others(agent, stops, query->value);
 	for (size_t i = 0; i < count_told(stops); i++)
-		halts_take(agent, json_array_get(stops, i));
+		stopped_threads_take(agent, json_array_get(stops, i));
 }
 
-void halts_ask_state(struct agent *agent)
+void stopped_threads_ask_state(struct agent *agent)
 {
 	struct agent_request *query = agent_request_new(agent, NULL, on_state);
 
@@ -479,7 +479,7 @@ static struct thread_sample *find_sample(struct process_sample *sample, const st
 	return thread;
 }
 
-void halts_amend(struct agent *agent, struct process_sample *sample)
+void stopped_threads_amend(struct agent *agent, struct process_sample *sample)
 {
 	agent->epoch = sample->epoch;
 	for (const struct halt *halt = agent->halts; halt; halt = halt->next) {
@@ -487,8 +487,8 @@ void halts_amend(struct agent *agent, struct process_sample *sample)
 
 		if (!thread)
 			continue;
-		thread->stack = frames_intern(halt->frames, halt->frame_count,
-					      node_stacks(agent->base.node));
+		thread->stack = agent_frames_intern(halt->frames, halt->frame_count,
+						    node_stacks(agent->base.node));
 		thread->native = NULL;
 		thread->state = THREAD_STOPPED;
 		thread->exactness = EXACT;

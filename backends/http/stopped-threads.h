@@ -47,28 +47,28 @@ struct halt {
 };
 
 /* The event `stopped`, or an entry of `state`. */
-void halts_take(struct agent *agent, const json_t *body);
+void stopped_threads_take(struct agent *agent, const json_t *body);
 /* The event `continued`. */
-void halts_take_continued(struct agent *agent, const json_t *body);
+void stopped_threads_take_continued(struct agent *agent, const json_t *body);
 /* Asks which stand, for who may have missed an event. */
-void halts_ask_state(struct agent *agent);
+void stopped_threads_ask_state(struct agent *agent);
 /* The thread has gone on from that stop, or from all (0). */
-void halts_release(struct agent *agent, int64_t thread, int64_t number);
+void stopped_threads_release(struct agent *agent, int64_t thread, int64_t number);
 /* None is stopped, as far as is known; no event is sent. */
-void halts_clear(struct agent *agent);
+void stopped_threads_clear(struct agent *agent);
 /* Lends; NULL: it does not stand. */
-struct halt *halts_find(const struct agent *agent, pid_t tid);
+struct halt *stopped_threads_find(const struct agent *agent, pid_t tid);
 /* The one that is shown. */
-struct halt *halts_shown(const struct agent *agent);
+struct halt *stopped_threads_shown(const struct agent *agent);
 /* That of the request's thread, else the one that is shown; as above. */
-struct halt *halts_find_asked(const struct agent *agent, const struct message *request);
+struct halt *stopped_threads_find_asked(const struct agent *agent, const struct message *request);
 /* It is held at an uncaught exception: it can be looked at, not stepped. */
 bool halt_is_held(const struct halt *halt);
 /* The same of what the agent tells of a stop. */
-bool halts_tell_of_hold(const json_t *body);
+bool stopped_threads_tell_of_hold(const json_t *body);
 /* Puts what is known into debugger. */
-void halts_describe(struct agent *agent);
+void stopped_threads_describe(struct agent *agent);
 /* Puts their stacks into a sample. */
-void halts_amend(struct agent *agent, struct process_sample *sample);
+void stopped_threads_amend(struct agent *agent, struct process_sample *sample);
 
 #endif

@@ -28,17 +28,18 @@ struct search {
 	const char *missing; /* NULL: all found; "": no interpreter yet */
 };
 
-static void take_interpreter(struct search *search, struct elf_image *image)
+static void take_interpreter(struct search *search, struct loaded_elf_image *image)
 {
 	uint64_t runtime;
 
-	if (elf_symbol(image, search->memory, "_PyRuntime", &runtime) < 0 ||
+	if (loaded_elf_symbol(image, search->memory, "_PyRuntime", &runtime) < 0 ||
 	    runtime != search->runtime)
 		return;
 	search->missing = NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		if (elf_symbol(image, search->memory, rows[i].name,
-			       (uint64_t *)(void *)((char *)search->callees + rows[i].member)) < 0)
+		if (loaded_elf_symbol(
+			    image, search->memory, rows[i].name,
+			    (uint64_t *)(void *)((char *)search->callees + rows[i].member)) < 0)
 			search->missing = rows[i].name;
 }
 
@@ -51,15 +52,15 @@ static bool is_c_library(const char *name)
 	       strncmp(base, "ld-musl", 7) == 0;
 }
 
-static bool take_library(struct elf_image *image, const char *name, void *data)
+static bool take_library(struct loaded_elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 
 	if (search->missing)
 		take_interpreter(search, image);
 	if (!search->callees->unmap && is_c_library(name) &&
-	    elf_symbol(image, search->memory, "raise", &search->callees->send) == 0)
-		elf_symbol(image, search->memory, "munmap", &search->callees->unmap);
+	    loaded_elf_symbol(image, search->memory, "raise", &search->callees->send) == 0)
+		loaded_elf_symbol(image, search->memory, "munmap", &search->callees->unmap);
 	return search->missing || !search->callees->unmap;
 }
 
@@ -67,13 +68,13 @@ int callees_find(struct callees *callees, struct memory *memory, const struct cp
 		 struct error *error)
 {
 	struct search search = { callees, memory, python->runtime, "" };
-	struct elf_image program;
+	struct loaded_elf_image program;
 
 	*callees = (struct callees){ .run = 0 };
 	memory_begin(memory, false);
-	if (elf_program(&program, memory, NULL) == 0) {
+	if (loaded_elf_program(&program, memory, NULL) == 0) {
 		take_interpreter(&search, &program);
-		elf_each_library(&program, memory, take_library, &search);
+		loaded_elf_each_library(&program, memory, take_library, &search);
 	}
 	if (!search.missing && !callees->unmap)
 		search.missing = "munmap";

@@ -240,20 +240,20 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 	uint64_t held;
 
 	/* The thread had not stopped in time for the last try. */
-	if (!hold_settle(&attach->hold))
+	if (!freeze_settle(&attach->hold))
 		return INJECT_ATTACH_LATER;
 	if (waits_with_gil(attach)) {
 		refuse_holder(pid, error);
 		return INJECT_ATTACH_LATER;
 	}
-	if (hold_begin(&attach->hold, pid, pid, error) < 0)
+	if (freeze_begin(&attach->hold, pid, pid, error) < 0)
 		return attach->hold.tid || attach->hold.is_asleep ? INJECT_ATTACH_LATER
 								  : INJECT_ATTACH_FAILED;
 	attach->remote.turns = 0;
 	attach->remote.took_ns = 0;
 	result = stay(attach, error);
 	remote_call_end(&attach->remote);
-	held = hold_end(&attach->hold);
+	held = freeze_end(&attach->hold);
 	remote_call_pass(&attach->watch, "detached");
 	take_cost(attach, held);
 	return result;
@@ -336,12 +336,12 @@ int inject_attach_init(struct inject_attach *attach, struct memory *memory,
 	return find_all(attach, error);
 }
 
-void inject_attach_clear(struct inject_attach *attach, struct holds *holds)
+void inject_attach_clear(struct inject_attach *attach, struct freezer *holds)
 {
 	if (!attach->memory)
 		return;
-	if (!hold_settle(&attach->hold))
-		holds_keep(holds, &attach->hold);
+	if (!freeze_settle(&attach->hold))
+		freezer_keep(holds, &attach->hold);
 	maps_clear(&attach->maps);
 	if (attach->file >= 0)
 		close(attach->file);

@@ -22,7 +22,7 @@
 
 struct cpython;
 struct error;
-struct holds;
+struct freezer;
 struct memory;
 
 enum inject_attach_result {
@@ -44,7 +44,7 @@ struct inject_attach {
 	struct maps maps;
 	uint64_t interpreter;
 	uint64_t state; /* PyThreadState of the main thread; 0: none */
-	struct hold hold;
+	struct freeze hold;
 	uint64_t page; /* of the trampoline; 0: none */
 	struct inject_cost cost;
 };
@@ -53,7 +53,7 @@ struct inject_attach {
 int inject_attach_init(struct inject_attach *attach, struct memory *memory,
 		       const struct cpython *python, const char *text, struct error *error);
 /* A thread that has not stopped yet becomes the property of holds. */
-void inject_attach_clear(struct inject_attach *attach, struct holds *holds);
+void inject_attach_clear(struct inject_attach *attach, struct freezer *holds);
 /*
  * Stops the thread once, normally for less than a millisecond. After
  * INJECT_ATTACH_FAILED nothing is left in the process.

@@ -23,7 +23,7 @@
 
 struct inject {
 	struct loop *loop;
-	struct holds *holds;
+	struct freezer *holds;
 	struct loop_timer *timer;
 	struct memory *memory;
 	struct cpython python;
@@ -240,7 +240,7 @@ static bool is_ours(pid_t pid, struct reason *reason)
 }
 
 struct inject *
-inject_new(struct loop *loop, struct holds *holds, pid_t pid, const char *path, double patience,
+inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path, double patience,
 	   void (*done)(struct inject *inject, const struct reason *reason, void *data), void *data,
 	   struct reason *reason)
 {

@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct holds;
+struct freezer;
 struct inject;
 struct loop;
 struct reason;
@@ -57,7 +57,7 @@ struct inject_cost {
  * after a thread that stands too late; it is borrowed, as the loop is.
  */
 struct inject *
-inject_new(struct loop *loop, struct holds *holds, pid_t pid, const char *path, double patience,
+inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path, double patience,
 	   void (*done)(struct inject *inject, const struct reason *reason, void *data), void *data,
 	   struct reason *reason);
 /*

@@ -261,8 +261,8 @@ void inject_request(struct node *node, const struct message *request)
 	pid_t pid = pid_read(request->body);
 	struct error error = ERROR_INIT;
 
-	if (!roster_find(node_roster(node), pid))
-		roster_miss(pid, &error);
+	if (!process_table_find(node_roster(node), pid))
+		process_table_miss(pid, &error);
 	else if (pid >= PROCESS_FIRST_STANDIN)
 		error_set(&error,
 			  "The process is on another machine: run `probetui inject` there.");

@@ -67,7 +67,7 @@ int remote_call_find(struct remote_call_places *places, pid_t pid, uint64_t send
 		.signal = choose_signal(pid),
 		.inner = task_inner(pid),
 	};
-	if (remote_find(pid, &places->code, error) < 0)
+	if (remote_syscall_find(pid, &places->code, error) < 0)
 		return -1;
 	if (places->code.come_back && places->code.take && places->inner)
 		return 0;

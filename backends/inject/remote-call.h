@@ -5,7 +5,7 @@
  * is resumed as rarely as can be: twice for a system call, once for a function.
  *
  * The frame of the call lies below the thread's stack, as that of a signal
- * handler (arch.h). Behind a function the thread sends itself a signal that the
+ * handler (tracer/arch.h). Behind a function the thread sends itself a signal that the
  * program has no handler for: with a tracer that is a signal-delivery-stop,
  * without one the thread returns from the frame by itself. All other signals
  * are blocked meanwhile, except those of the C library.

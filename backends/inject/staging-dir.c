@@ -256,7 +256,7 @@ static int make_folder(int parent, const char *name)
 static int make_in(struct staging_dir *dir, const char *place)
 {
 	struct rights rights;
-	int found = rootfile_find(dir->pid, "root", place);
+	int found = root_file_find(dir->pid, "root", place);
 
 	if (found < 0)
 		return -1;

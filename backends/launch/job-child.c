@@ -13,7 +13,7 @@
 #define TERMINAL_NAME "xterm-256color"
 
 /* Both ends, none of which a program inherits; 0 or an errno. */
-static int open_terminal(struct offspring *offspring)
+static int open_terminal(struct job_child *offspring)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	char name[64];
@@ -32,7 +32,7 @@ static int open_terminal(struct offspring *offspring)
 	return 0;
 }
 
-void offspring_resize(const struct offspring *offspring, unsigned short rows,
+void job_child_resize(const struct job_child *offspring, unsigned short rows,
 		      unsigned short columns)
 {
 	struct winsize size = { .ws_row = rows, .ws_col = columns };
@@ -84,8 +84,8 @@ static void await_gate(int gate)
 }
 
 /* In the new process. All that is open but its terminal closes by itself. */
-static _Noreturn void become(const struct offspring *offspring,
-			     const struct offspring_wishes *wishes, int gate, int failure)
+static _Noreturn void become(const struct job_child *offspring,
+			     const struct job_child_wishes *wishes, int gate, int failure)
 {
 	int number;
 
@@ -113,17 +113,17 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-int offspring_start(struct offspring *offspring, const struct offspring_wishes *wishes)
+int job_child_start(struct job_child *offspring, const struct job_child_wishes *wishes)
 {
 	int gate[2] = { -1, -1 };
 	int failure[2] = { -1, -1 };
 	int result;
 
-	*offspring = (struct offspring){ 0, -1, -1, -1, -1 };
+	*offspring = (struct job_child){ 0, -1, -1, -1, -1 };
 	result = open_terminal(offspring);
 	if (result != 0)
 		return result;
-	offspring_resize(offspring, wishes->rows, wishes->columns);
+	job_child_resize(offspring, wishes->rows, wishes->columns);
 	if (pipe2(gate, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0) {
 		result = errno;
 	} else {
@@ -145,19 +145,19 @@ int offspring_start(struct offspring *offspring, const struct offspring_wishes *
 	return result;
 }
 
-void offspring_go(struct offspring *offspring)
+void job_child_go(struct job_child *offspring)
 {
 	if (offspring->gate >= 0 && write(offspring->gate, "", 1) < 0)
 		return; /* it ended there, which is seen */
 	close_fd(&offspring->gate);
 }
 
-void offspring_forbid(struct offspring *offspring)
+void job_child_forbid(struct job_child *offspring)
 {
 	close_fd(&offspring->gate);
 }
 
-int offspring_outcome(struct offspring *offspring)
+int job_child_outcome(struct job_child *offspring)
 {
 	int number = 0;
 	ssize_t count;

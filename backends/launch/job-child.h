@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-struct offspring {
+struct job_child {
 	pid_t pid;   /* 0: it was not started */
 	int master;  /* the terminal's other end; it does not block */
 	int slave;   /* kept open: the terminal outlives who uses it */
@@ -17,7 +17,7 @@ struct offspring {
 	int failure; /* says the errno of exec, or ends; -1: it has */
 };
 
-struct offspring_wishes {
+struct job_child_wishes {
 	unsigned short rows;
 	unsigned short columns;
 	rlim_t files;
@@ -30,17 +30,17 @@ struct offspring_wishes {
  * Makes a terminal, which becomes ours (the caller leads a session without
  * one), and a process on it that waits at the gate. 0, or an errno.
  */
-int offspring_start(struct offspring *offspring, const struct offspring_wishes *wishes);
+int job_child_start(struct job_child *offspring, const struct job_child_wishes *wishes);
 /* Lets it run the program. */
-void offspring_go(struct offspring *offspring);
+void job_child_go(struct job_child *offspring);
 /* It never will. */
-void offspring_forbid(struct offspring *offspring);
+void job_child_forbid(struct job_child *offspring);
 /*
  * When failure is readable: 0: it runs the program; an errno: it could not;
  * -1: not known yet.
  */
-int offspring_outcome(struct offspring *offspring);
-void offspring_resize(const struct offspring *offspring, unsigned short rows,
+int job_child_outcome(struct job_child *offspring);
+void job_child_resize(const struct job_child *offspring, unsigned short rows,
 		      unsigned short columns);
 
 #endif

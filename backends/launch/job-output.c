@@ -19,7 +19,7 @@
 /* A reader that is this far behind gets nothing more for now. */
 #define WAITING_MAXIMUM ((size_t)256 << 10)
 
-struct jobout {
+struct job_output {
 	struct node *node;
 	struct buffer text;
 	uint64_t added;		  /* bytes, ever, with those that are missing */
@@ -30,9 +30,9 @@ struct jobout {
 	void *data;
 };
 
-struct jobout *jobout_new(struct node *node, void (*has_room)(void *data), void *data)
+struct job_output *job_output_new(struct node *node, void (*has_room)(void *data), void *data)
 {
-	struct jobout *jobout = xcalloc(1, sizeof(*jobout));
+	struct job_output *jobout = xcalloc(1, sizeof(*jobout));
 
 	jobout->node = node;
 	jobout->has_room = has_room;
@@ -41,14 +41,14 @@ struct jobout *jobout_new(struct node *node, void (*has_room)(void *data), void 
 	return jobout;
 }
 
-static void stop_timer(struct jobout *jobout)
+static void stop_timer(struct job_output *jobout)
 {
 	if (jobout->timer)
 		loop_timer_stop(jobout->timer);
 	jobout->timer = NULL;
 }
 
-void jobout_free(struct jobout *jobout)
+void job_output_free(struct job_output *jobout)
 {
 	if (!jobout)
 		return;
@@ -57,20 +57,20 @@ void jobout_free(struct jobout *jobout)
 	free(jobout);
 }
 
-bool jobout_is_full(const struct jobout *jobout)
+bool job_output_is_full(const struct job_output *jobout)
 {
 	return jobout->text.length >= EVENT_BYTES;
 }
 
 /* Where text waits it is not known how much was left out of it: no more. */
-static void count_told(struct jobout *jobout, size_t length)
+static void count_told(struct job_output *jobout, size_t length)
 {
 	jobout->told += length;
 	if (jobout->text.length == 0 || jobout->told > jobout->added)
 		jobout->told = jobout->added;
 }
 
-static void emit(struct jobout *jobout, size_t length)
+static void emit(struct job_output *jobout, size_t length)
 {
 	json_t *body = json_object();
 	char *text = xstrndup(jobout->text.data, length);
@@ -85,7 +85,7 @@ static void emit(struct jobout *jobout, size_t length)
 }
 
 /* Half a character waits for the rest of it, a moment. */
-static void send_event(struct jobout *jobout)
+static void send_event(struct job_output *jobout)
 {
 	size_t length = jobout->text.length < EVENT_BYTES ? jobout->text.length : EVENT_BYTES;
 	size_t half = text_unfinished(jobout->text.data, length);
@@ -99,34 +99,34 @@ static void send_event(struct jobout *jobout)
 		emit(jobout, length);
 }
 
-void jobout_flush(struct jobout *jobout)
+void job_output_flush(struct job_output *jobout)
 {
 	while (jobout->text.length > 0)
 		send_event(jobout);
 }
 
-static void start_timer(struct jobout *jobout);
+static void start_timer(struct job_output *jobout);
 
 static void on_timer(void *data)
 {
-	struct jobout *jobout = data;
+	struct job_output *jobout = data;
 
 	stop_timer(jobout);
 	if (node_waiting(jobout->node) <= WAITING_MAXIMUM)
 		send_event(jobout);
 	node_flush(jobout->node);
 	start_timer(jobout);
-	if (!jobout_is_full(jobout))
+	if (!job_output_is_full(jobout))
 		jobout->has_room(jobout->data);
 }
 
-static void start_timer(struct jobout *jobout)
+static void start_timer(struct job_output *jobout)
 {
 	if (!jobout->timer && jobout->text.length > 0)
 		jobout->timer = loop_timer(node_loop(jobout->node), MOMENT, 0, on_timer, jobout);
 }
 
-void jobout_add(struct jobout *jobout, const char *bytes, size_t length)
+void job_output_add(struct job_output *jobout, const char *bytes, size_t length)
 {
 	jobout->added += length;
 	for (size_t i = 0; i < length; i++)
@@ -136,7 +136,7 @@ void jobout_add(struct jobout *jobout, const char *bytes, size_t length)
 }
 
 /* CAN gives up a sequence that is not whole; then the colours end. */
-void jobout_leave_out(struct jobout *jobout, uint64_t count, const char *file)
+void job_output_leave_out(struct job_output *jobout, uint64_t count, const char *file)
 {
 	jobout->added += count;
 	buffer_append_string(&jobout->text, "\030\033[m\r\n[probetui: ");

@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct jobout;
+struct job_output;
 struct node;
 
 /* has_room() is called now and then while it is not full, at least when it was. */
-struct jobout *jobout_new(struct node *node, void (*has_room)(void *data), void *data);
-void jobout_free(struct jobout *jobout);
-void jobout_add(struct jobout *jobout, const char *bytes, size_t length);
+struct job_output *job_output_new(struct node *node, void (*has_room)(void *data), void *data);
+void job_output_free(struct job_output *jobout);
+void job_output_add(struct job_output *jobout, const char *bytes, size_t length);
 /* So many bytes are missing here; file: they are there; NULL: nowhere. */
-void jobout_leave_out(struct jobout *jobout, uint64_t count, const char *file);
+void job_output_leave_out(struct job_output *jobout, uint64_t count, const char *file);
 /* Nothing should be added now. */
-bool jobout_is_full(const struct jobout *jobout);
+bool job_output_is_full(const struct job_output *jobout);
 /* Sends what there is, before something else is told. */
-void jobout_flush(struct jobout *jobout);
+void job_output_flush(struct job_output *jobout);
 
 #endif

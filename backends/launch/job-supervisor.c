@@ -45,22 +45,22 @@
 #define TURN_READS 16
 
 struct keeper {
-	struct offspring job;
+	struct job_child job;
 	int node;    /* -1: gone */
 	int signals; /* SIGCHLD */
 	int log;     /* -1: not opened */
 	const char *log_path;
-	struct backlog backlog;
+	struct scrollback backlog;
 	struct buffer input;
-	uint32_t typed;	       /* of the input, not told of yet */
-	struct wire_lost lost; /* not told of yet */
-	double waits;	       /* seconds; 0: not for the reader */
-	uint64_t taken;	       /* of the backlog, by the reader */
-	double taken_at;       /* when that was told last, or there was room */
-	bool is_diverted;      /* all goes to the file as well */
-	int status;	       /* of waitpid(2) */
-	bool has_ended;	       /* the job's process */
-	bool is_run_told;      /* that it runs, or why not */
+	uint32_t typed;			     /* of the input, not told of yet */
+	struct supervisor_message_lost lost; /* not told of yet */
+	double waits;			     /* seconds; 0: not for the reader */
+	uint64_t taken;			     /* of the backlog, by the reader */
+	double taken_at;		     /* when that was told last, or there was room */
+	bool is_diverted;		     /* all goes to the file as well */
+	int status;			     /* of waitpid(2) */
+	bool has_ended;			     /* the job's process */
+	bool is_run_told;		     /* that it runs, or why not */
 	bool is_end_told;
 	bool is_reaped;
 	bool is_empty;	/* no process is left */
@@ -97,15 +97,15 @@ static void lose_node(struct keeper *keeper)
 	/* A job that was not begun yet is not begun without a node. */
 	if (keeper->job.gate >= 0)
 		keeper->log_path = "";
-	offspring_forbid(&keeper->job);
-	backlog_rewind(&keeper->backlog);
+	job_child_forbid(&keeper->job);
+	scrollback_rewind(&keeper->backlog);
 }
 
 /* False: the node takes nothing now. */
-static bool send_packet(struct keeper *keeper, enum wire_kind kind, const void *bytes,
+static bool send_packet(struct keeper *keeper, enum supervisor_message_kind kind, const void *bytes,
 			size_t length)
 {
-	char packet[WIRE_MAXIMUM];
+	char packet[SUPERVISOR_MAXIMUM];
 	ssize_t count;
 
 	if (keeper->node < 0)
@@ -127,21 +127,21 @@ static bool send_packet(struct keeper *keeper, enum wire_kind kind, const void *
 /* True when nothing of it waits any more. */
 static bool send_output(struct keeper *keeper)
 {
-	char bytes[WIRE_DATA_MAXIMUM];
+	char bytes[SUPERVISOR_DATA_MAXIMUM];
 	size_t length;
 
-	keeper->lost.count += backlog_take_lost(&keeper->backlog);
+	keeper->lost.count += scrollback_take_lost(&keeper->backlog);
 	keeper->lost.is_kept = keeper->is_diverted && keeper->log >= 0;
 	if (keeper->lost.count > 0 &&
-	    !send_packet(keeper, WIRE_LOST, &keeper->lost, sizeof(keeper->lost)))
+	    !send_packet(keeper, SUPERVISOR_LOST, &keeper->lost, sizeof(keeper->lost)))
 		return false;
 	keeper->lost.count = 0;
 	while (keeper->node >= 0 &&
-	       (length = backlog_peek(&keeper->backlog, bytes, sizeof(bytes))) > 0) {
-		if (!send_packet(keeper, WIRE_OUTPUT, bytes, length))
+	       (length = scrollback_peek(&keeper->backlog, bytes, sizeof(bytes))) > 0) {
+		if (!send_packet(keeper, SUPERVISOR_OUTPUT, bytes, length))
 			return false;
 		if (keeper->node >= 0)
-			backlog_skip(&keeper->backlog, length);
+			scrollback_skip(&keeper->backlog, length);
 	}
 	return true;
 }
@@ -155,16 +155,16 @@ static bool is_owed(const struct keeper *keeper)
 /* A full disk must not hold the job up: what does not fit is left out. */
 static void write_output(struct keeper *keeper)
 {
-	char bytes[WIRE_DATA_MAXIMUM];
+	char bytes[SUPERVISOR_DATA_MAXIMUM];
 	size_t length;
 
 	if (!keeper->is_empty || is_owed(keeper))
 		open_log(keeper);
-	backlog_take_lost(&keeper->backlog);
-	while ((length = backlog_peek(&keeper->backlog, bytes, sizeof(bytes))) > 0) {
+	scrollback_take_lost(&keeper->backlog);
+	while ((length = scrollback_peek(&keeper->backlog, bytes, sizeof(bytes))) > 0) {
 		if (keeper->log >= 0)
 			file_write(keeper->log, bytes, length);
-		backlog_skip(&keeper->backlog, length);
+		scrollback_skip(&keeper->backlog, length);
 	}
 }
 
@@ -191,22 +191,22 @@ static int signal_children(int number)
 /* The job's process is one of our children until it is waited for. */
 static bool send_end(struct keeper *keeper)
 {
-	struct wire_end end = {
+	struct supervisor_message_end end = {
 		.status = keeper->status,
 		.other_count = signal_children(0) - !keeper->is_reaped,
 	};
 
-	return send_packet(keeper, WIRE_ENDED, &end, sizeof(end));
+	return send_packet(keeper, SUPERVISOR_ENDED, &end, sizeof(end));
 }
 
 /* Output first, then what is said of it. */
 static void send_some(struct keeper *keeper)
 {
 	if (keeper->typed > 0 &&
-	    send_packet(keeper, WIRE_TYPED, &keeper->typed, sizeof(keeper->typed)))
+	    send_packet(keeper, SUPERVISOR_TYPED, &keeper->typed, sizeof(keeper->typed)))
 		keeper->typed = 0;
 	if (!keeper->is_run_told && keeper->job.failure < 0)
-		keeper->is_run_told = send_packet(keeper, WIRE_RUNS, NULL, 0);
+		keeper->is_run_told = send_packet(keeper, SUPERVISOR_RUNS, NULL, 0);
 	if (keeper->node >= 0 && send_output(keeper) && keeper->has_ended && keeper->is_silent &&
 	    !keeper->is_end_told)
 		keeper->is_end_told = send_end(keeper);
@@ -216,23 +216,24 @@ static void send_some(struct keeper *keeper)
 static bool is_held_up(const struct keeper *keeper)
 {
 	return keeper->waits > 0 && keeper->node >= 0 && !keeper->is_diverted &&
-	       keeper->backlog.end - keeper->taken + WIRE_MAXIMUM > BACKLOG_BYTES;
+	       keeper->backlog.end - keeper->taken + SUPERVISOR_MAXIMUM > SCROLLBACK_BYTES;
 }
 
 /* From what the reader lacks on; the same bytes still go to the node. */
 static void keep_output(struct keeper *keeper)
 {
-	struct backlog *backlog = &keeper->backlog;
+	struct scrollback *backlog = &keeper->backlog;
 	uint64_t sent = backlog->sent;
-	char bytes[WIRE_DATA_MAXIMUM];
+	char bytes[SUPERVISOR_DATA_MAXIMUM];
 	size_t length;
 
 	open_log(keeper);
-	backlog_rewind_to(backlog, backlog->kept > keeper->taken ? backlog->kept : keeper->taken);
-	while ((length = backlog_peek(backlog, bytes, sizeof(bytes))) > 0) {
+	scrollback_rewind_to(backlog,
+			     backlog->kept > keeper->taken ? backlog->kept : keeper->taken);
+	while ((length = scrollback_peek(backlog, bytes, sizeof(bytes))) > 0) {
 		if (keeper->log >= 0)
 			file_write(keeper->log, bytes, length);
-		backlog_skip(backlog, length);
+		scrollback_skip(backlog, length);
 	}
 	backlog->kept = backlog->end;
 	backlog->sent = sent;
@@ -270,7 +271,7 @@ static void take_taken(struct keeper *keeper, const char *bytes, size_t length)
 /* True: there may be more. */
 static bool read_terminal(struct keeper *keeper)
 {
-	char bytes[WIRE_MAXIMUM];
+	char bytes[SUPERVISOR_MAXIMUM];
 	ssize_t count = 1;
 
 	for (int i = 0; i < TURN_READS && count > 0; i++) {
@@ -278,7 +279,7 @@ static bool read_terminal(struct keeper *keeper)
 			return true;
 		count = read(keeper->job.master, bytes, sizeof(bytes));
 		if (count > 0)
-			backlog_add(&keeper->backlog, bytes, (size_t)count);
+			scrollback_add(&keeper->backlog, bytes, (size_t)count);
 		if (count > 0 && keeper->is_diverted)
 			keep_output(keeper);
 		if (count < 0 && errno == EINTR)
@@ -315,7 +316,7 @@ static void begin_end(struct keeper *keeper, bool is_killed)
 {
 	double at = loop_now() + (is_killed ? 0 : END_SECONDS);
 
-	offspring_forbid(&keeper->job);
+	job_child_forbid(&keeper->job);
 	if (keeper->job.pid > 0 && !keeper->is_reaped) {
 		kill(-keeper->job.pid, SIGTERM);
 		kill(-keeper->job.pid, SIGCONT);
@@ -333,46 +334,46 @@ static void take_size(struct keeper *keeper, const char *bytes, size_t length)
 	if (length != sizeof(size))
 		return;
 	memcpy(size, bytes, sizeof(size));
-	offspring_resize(&keeper->job, size[0], size[1]);
+	job_child_resize(&keeper->job, size[0], size[1]);
 }
 
 static void take_packet(struct keeper *keeper, const char *packet, size_t length)
 {
-	switch ((enum wire_kind)packet[0]) {
-	case WIRE_GO:
-		offspring_go(&keeper->job);
+	switch ((enum supervisor_message_kind)packet[0]) {
+	case SUPERVISOR_GO:
+		job_child_go(&keeper->job);
 		break;
-	case WIRE_INPUT:
+	case SUPERVISOR_INPUT:
 		buffer_append(&keeper->input, packet + 1, length - 1);
 		write_terminal(keeper);
 		break;
-	case WIRE_SIZE:
+	case SUPERVISOR_SIZE:
 		take_size(keeper, packet + 1, length - 1);
 		break;
-	case WIRE_END:
+	case SUPERVISOR_END:
 		begin_end(keeper, length > 1 && packet[1] != 0);
 		break;
-	case WIRE_SEEN:
+	case SUPERVISOR_SEEN:
 		keeper->ended_at = 0;
 		break;
-	case WIRE_TAKEN:
+	case SUPERVISOR_TAKEN:
 		take_taken(keeper, packet + 1, length - 1);
 		break;
-	case WIRE_WAITS:
-	case WIRE_RUNS:
-	case WIRE_REFUSED:
-	case WIRE_OUTPUT:
-	case WIRE_LOST:
-	case WIRE_TYPED:
-	case WIRE_ENDED:
-	case WIRE_EMPTY:
+	case SUPERVISOR_WAITS:
+	case SUPERVISOR_RUNS:
+	case SUPERVISOR_REFUSED:
+	case SUPERVISOR_OUTPUT:
+	case SUPERVISOR_LOST:
+	case SUPERVISOR_TYPED:
+	case SUPERVISOR_ENDED:
+	case SUPERVISOR_EMPTY:
 		break;
 	}
 }
 
 static void read_node(struct keeper *keeper)
 {
-	char packet[WIRE_MAXIMUM];
+	char packet[SUPERVISOR_MAXIMUM];
 
 	while (keeper->node >= 0) {
 		ssize_t count = recv(keeper->node, packet, sizeof(packet), MSG_DONTWAIT);
@@ -391,10 +392,11 @@ static void read_node(struct keeper *keeper)
 /* A program that could not be run is no job. */
 static void take_outcome(struct keeper *keeper)
 {
-	int number = offspring_outcome(&keeper->job);
+	int number = job_child_outcome(&keeper->job);
 
 	if (number > 0)
-		keeper->is_run_told = send_packet(keeper, WIRE_REFUSED, &number, sizeof(number));
+		keeper->is_run_told =
+			send_packet(keeper, SUPERVISOR_REFUSED, &number, sizeof(number));
 }
 
 /* The node may look at it while it is a zombie. */
@@ -537,7 +539,7 @@ static bool is_over(struct keeper *keeper)
 		return true;
 	if (!keeper->is_end_told && keeper->has_ended)
 		return false;
-	return send_packet(keeper, WIRE_EMPTY, NULL, 0);
+	return send_packet(keeper, SUPERVISOR_EMPTY, NULL, 0);
 }
 
 static void prepare(struct keeper *keeper)
@@ -556,43 +558,43 @@ static void prepare(struct keeper *keeper)
 	close(STDIN_FILENO);
 	if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
 		return;
-	backlog_init(&keeper->backlog);
-	buffer_init(&keeper->input, WIRE_INPUT_MAXIMUM);
+	scrollback_init(&keeper->backlog);
+	buffer_init(&keeper->input, SUPERVISOR_INPUT_MAXIMUM);
 }
 
 static int start(struct keeper *keeper, char **words)
 {
-	struct offspring_wishes wishes = {
-		.rows = (unsigned short)strtoul(words[KEEPER_ROWS], NULL, 10),
-		.columns = (unsigned short)strtoul(words[KEEPER_COLUMNS], NULL, 10),
-		.files = strtoull(words[KEEPER_FILES], NULL, 10),
-		.directory = words[KEEPER_DIRECTORY],
-		.input = (int)strtol(words[KEEPER_INPUT], NULL, 10),
-		.argv = words + KEEPER_PROGRAM,
+	struct job_child_wishes wishes = {
+		.rows = (unsigned short)strtoul(words[JOB_SUPERVISOR_ROWS], NULL, 10),
+		.columns = (unsigned short)strtoul(words[JOB_SUPERVISOR_COLUMNS], NULL, 10),
+		.files = strtoull(words[JOB_SUPERVISOR_FILES], NULL, 10),
+		.directory = words[JOB_SUPERVISOR_DIRECTORY],
+		.input = (int)strtol(words[JOB_SUPERVISOR_INPUT], NULL, 10),
+		.argv = words + JOB_SUPERVISOR_PROGRAM,
 	};
 	int result;
 
 	if (wishes.input >= 0)
 		fcntl(wishes.input, F_SETFD, FD_CLOEXEC);
-	result = offspring_start(&keeper->job, &wishes);
+	result = job_child_start(&keeper->job, &wishes);
 	/* Only the job reads it. */
 	if (wishes.input >= 0)
 		close(wishes.input);
 	if (result != 0)
-		send_packet(keeper, WIRE_REFUSED, &result, sizeof(result));
+		send_packet(keeper, SUPERVISOR_REFUSED, &result, sizeof(result));
 	else
-		send_packet(keeper, WIRE_WAITS, &keeper->job.pid, sizeof(keeper->job.pid));
+		send_packet(keeper, SUPERVISOR_WAITS, &keeper->job.pid, sizeof(keeper->job.pid));
 	return result;
 }
 
-int keeper_run(int count, char **words)
+int job_supervisor_run(int count, char **words)
 {
 	struct keeper keeper = { .log = -1 };
 
-	if (count <= KEEPER_PROGRAM)
+	if (count <= JOB_SUPERVISOR_PROGRAM)
 		return 2;
-	keeper.log_path = words[KEEPER_LOG];
-	keeper.waits = strtod(words[KEEPER_WAITS], NULL);
+	keeper.log_path = words[JOB_SUPERVISOR_LOG];
+	keeper.waits = strtod(words[JOB_SUPERVISOR_WAITS], NULL);
 	prepare(&keeper);
 	if (start(&keeper, words) == 0) {
 		do {
@@ -600,6 +602,6 @@ int keeper_run(int count, char **words)
 		} while (!is_over(&keeper));
 	}
 	buffer_clear(&keeper.input);
-	backlog_clear(&keeper.backlog);
+	scrollback_clear(&keeper.backlog);
 	return 0;
 }

@@ -6,7 +6,7 @@
  * the terminal that the job has, and hands over what comes from there and what
  * is typed. When the node is gone, however that ended, it goes on alone: what
  * the job prints goes to a file, whose name was told before. What cannot be
- * handed over is kept up to a bound. Then, without KEEPER_WAITS, the oldest is
+ * handed over is kept up to a bound. Then, without JOB_SUPERVISOR_WAITS, the oldest is
  * left out, and the job never waits. With it the terminal is not read until
  * the node says that some was taken, so the job waits as for any reader; after
  * that many seconds of which none was, all goes to the file until the node has
@@ -18,21 +18,21 @@
 #define BACKENDS_LAUNCH_JOB_SUPERVISOR_H
 
 /* How the node calls itself to be one. */
-#define KEEPER_OPTION "--keep"
+#define JOB_SUPERVISOR_OPTION "--keep"
 
 /* The words behind that option, in order; a program and its own follow. */
-enum keeper_word {
-	KEEPER_ROWS,
-	KEEPER_COLUMNS,
-	KEEPER_FILES,	  /* soft limit of open files the job is to have */
-	KEEPER_LOG,	  /* the file; "": nothing is kept */
-	KEEPER_DIRECTORY, /* the job's; "": ours */
-	KEEPER_WAITS,	  /* seconds; 0: never */
-	KEEPER_INPUT,	  /* descriptor that is the job's input; -1: none */
-	KEEPER_PROGRAM,
+enum job_supervisor_word {
+	JOB_SUPERVISOR_ROWS,
+	JOB_SUPERVISOR_COLUMNS,
+	JOB_SUPERVISOR_FILES,	  /* soft limit of open files the job is to have */
+	JOB_SUPERVISOR_LOG,	  /* the file; "": nothing is kept */
+	JOB_SUPERVISOR_DIRECTORY, /* the job's; "": ours */
+	JOB_SUPERVISOR_WAITS,	  /* seconds; 0: never */
+	JOB_SUPERVISOR_INPUT,	  /* descriptor that is the job's input; -1: none */
+	JOB_SUPERVISOR_PROGRAM,
 };
 
 /* Returns the exit status. */
-int keeper_run(int count, char **words);
+int job_supervisor_run(int count, char **words);
 
 #endif

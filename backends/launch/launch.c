@@ -53,13 +53,13 @@ struct launch {
 	struct loop_watch *watch; /* NULL: what comes may wait */
 	struct exit_watch *exit;  /* the keeper's */
 	struct launched state;
-	struct jobout *out;
+	struct job_output *out;
 	struct buffer typed; /* not sent to the keeper yet */
 	size_t untyped;	     /* bytes there, not told to be typed yet */
 	uint64_t taken;	     /* bytes of output that its reader has taken */
 	bool is_taken_told;
 	struct loop_timer *retry; /* NULL: not needed */
-	struct starts *starts;
+	struct launched_programs *starts;
 	struct message request; /* `launch`, not answered yet */
 	bool is_asked;
 	bool has_status;
@@ -86,9 +86,9 @@ struct launch *launch_new(struct node *node)
 	launch->socket = -1;
 	launched_init(&launch->state);
 	launch->is_taken_told = true;
-	launch->out = jobout_new(node, on_room, launch);
+	launch->out = job_output_new(node, on_room, launch);
 	buffer_init(&launch->typed, TYPED_MAXIMUM);
-	launch->starts = starts_new(node);
+	launch->starts = launched_programs_new(node);
 	return launch;
 }
 
@@ -110,10 +110,10 @@ void launch_free(struct launch *launch)
 {
 	if (!launch)
 		return;
-	starts_free(launch->starts);
+	launched_programs_free(launch->starts);
 	close_socket(launch);
 	exit_watch_free(launch->exit);
-	jobout_free(launch->out);
+	job_output_free(launch->out);
 	buffer_clear(&launch->typed);
 	launched_clear(&launch->state);
 	if (launch->is_asked)
@@ -121,7 +121,7 @@ void launch_free(struct launch *launch)
 	free(launch);
 }
 
-struct starts *launch_starts(const struct launch *launch)
+struct launched_programs *launch_starts(const struct launch *launch)
 {
 	return launch ? launch->starts : NULL;
 }
@@ -157,9 +157,10 @@ static void answer(struct launch *launch, const char *error)
 	message_clear(&launch->request);
 }
 
-static int send_packet(struct launch *launch, enum wire_kind kind, const void *bytes, size_t length)
+static int send_packet(struct launch *launch, enum supervisor_message_kind kind, const void *bytes,
+		       size_t length)
 {
-	char packet[WIRE_MAXIMUM];
+	char packet[SUPERVISOR_MAXIMUM];
 
 	packet[0] = (char)kind;
 	if (length > 0)
@@ -192,7 +193,7 @@ static void tell_taken(struct launch *launch)
 	if (launch->is_taken_told || launch->socket < 0)
 		return;
 	launch->is_taken_told =
-		send_packet(launch, WIRE_TAKEN, &launch->taken, sizeof(launch->taken)) == 0;
+		send_packet(launch, SUPERVISOR_TAKEN, &launch->taken, sizeof(launch->taken)) == 0;
 	if (!launch->is_taken_told)
 		retry_later(launch);
 }
@@ -200,14 +201,14 @@ static void tell_taken(struct launch *launch)
 /* As much as the keeper has room for. */
 static void type_some(struct launch *launch)
 {
-	while (launch->typed.length > 0 && launch->untyped < WIRE_INPUT_MAXIMUM) {
-		size_t length = WIRE_INPUT_MAXIMUM - launch->untyped;
+	while (launch->typed.length > 0 && launch->untyped < SUPERVISOR_INPUT_MAXIMUM) {
+		size_t length = SUPERVISOR_INPUT_MAXIMUM - launch->untyped;
 
-		if (length > WIRE_DATA_MAXIMUM)
-			length = WIRE_DATA_MAXIMUM;
+		if (length > SUPERVISOR_DATA_MAXIMUM)
+			length = SUPERVISOR_DATA_MAXIMUM;
 		if (length > launch->typed.length)
 			length = launch->typed.length;
-		if (send_packet(launch, WIRE_INPUT, launch->typed.data, length) < 0) {
+		if (send_packet(launch, SUPERVISOR_INPUT, launch->typed.data, length) < 0) {
 			retry_later(launch);
 			return;
 		}
@@ -238,7 +239,7 @@ static void refuse(struct launch *launch, int number)
 static void take_end(struct launch *launch, const char *bytes, size_t length)
 {
 	struct launched *state = &launch->state;
-	struct wire_end end = { .status = 0 };
+	struct supervisor_message_end end = { .status = 0 };
 	int status;
 
 	if (state->state != LAUNCHED_RUNNING)
@@ -246,7 +247,7 @@ static void take_end(struct launch *launch, const char *bytes, size_t length)
 	if (length == sizeof(end))
 		memcpy(&end, bytes, sizeof(end));
 	status = end.status;
-	jobout_flush(launch->out);
+	job_output_flush(launch->out);
 	state->state = LAUNCHED_ENDED;
 	state->has_others = end.other_count > 0;
 	if (WIFSIGNALED(status))
@@ -256,9 +257,9 @@ static void take_end(struct launch *launch, const char *bytes, size_t length)
 	launch->status = status;
 	launch->has_status = true;
 	/* If it is a rank, its end is told before that of all. */
-	roster_check(node_roster(launch->node), state->pid);
+	process_table_check(node_roster(launch->node), state->pid);
 	tell(launch);
-	send_packet(launch, WIRE_SEEN, NULL, 0);
+	send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
 }
 
 static void take_empty(struct launch *launch)
@@ -291,11 +292,11 @@ static int take_number(const char *bytes, size_t length)
 
 static void take_lost(struct launch *launch, const char *bytes, size_t length)
 {
-	struct wire_lost lost = { .count = 0 };
+	struct supervisor_message_lost lost = { .count = 0 };
 
 	if (length == sizeof(lost))
 		memcpy(&lost, bytes, sizeof(lost));
-	jobout_leave_out(launch->out, lost.count, lost.is_kept ? launch->state.log : NULL);
+	job_output_leave_out(launch->out, lost.count, lost.is_kept ? launch->state.log : NULL);
 }
 
 static void take_packet(struct launch *launch, const char *packet, size_t length)
@@ -303,41 +304,41 @@ static void take_packet(struct launch *launch, const char *packet, size_t length
 	const char *bytes = packet + 1;
 	int number = take_number(bytes, length - 1);
 
-	switch ((enum wire_kind)packet[0]) {
-	case WIRE_WAITS:
+	switch ((enum supervisor_message_kind)packet[0]) {
+	case SUPERVISOR_WAITS:
 		launch->state.pid = number;
-		starts_follow(launch->starts, number);
-		send_packet(launch, WIRE_GO, NULL, 0);
+		launched_programs_follow(launch->starts, number);
+		send_packet(launch, SUPERVISOR_GO, NULL, 0);
 		break;
-	case WIRE_RUNS:
+	case SUPERVISOR_RUNS:
 		launch->state.state = LAUNCHED_RUNNING;
 		name_terminal(launch);
 		answer(launch, NULL);
 		break;
-	case WIRE_REFUSED:
+	case SUPERVISOR_REFUSED:
 		refuse(launch, number);
 		break;
-	case WIRE_OUTPUT:
-		jobout_add(launch->out, bytes, length - 1);
+	case SUPERVISOR_OUTPUT:
+		job_output_add(launch->out, bytes, length - 1);
 		break;
-	case WIRE_LOST:
+	case SUPERVISOR_LOST:
 		take_lost(launch, bytes, length - 1);
 		break;
-	case WIRE_TYPED:
+	case SUPERVISOR_TYPED:
 		take_typed(launch, bytes, length - 1);
 		break;
-	case WIRE_ENDED:
+	case SUPERVISOR_ENDED:
 		take_end(launch, bytes, length - 1);
 		break;
-	case WIRE_EMPTY:
+	case SUPERVISOR_EMPTY:
 		take_empty(launch);
 		break;
-	case WIRE_GO:
-	case WIRE_INPUT:
-	case WIRE_SIZE:
-	case WIRE_END:
-	case WIRE_SEEN:
-	case WIRE_TAKEN:
+	case SUPERVISOR_GO:
+	case SUPERVISOR_INPUT:
+	case SUPERVISOR_SIZE:
+	case SUPERVISOR_END:
+	case SUPERVISOR_SEEN:
+	case SUPERVISOR_TAKEN:
 		break;
 	}
 }
@@ -346,7 +347,7 @@ static void take_packet(struct launch *launch, const char *packet, size_t length
 static void lose_keeper(struct launch *launch)
 {
 	close_socket(launch);
-	jobout_flush(launch->out);
+	job_output_flush(launch->out);
 	answer(launch, "The job could not be started: what keeps it has ended.");
 	if (launch->state.state != LAUNCHED_RUNNING)
 		return;
@@ -359,12 +360,12 @@ static void lose_keeper(struct launch *launch)
 static void on_packet(int fd, int events, void *data)
 {
 	struct launch *launch = data;
-	char packet[WIRE_MAXIMUM];
+	char packet[SUPERVISOR_MAXIMUM];
 	ssize_t count = 1;
 
 	(void)events;
 	for (int i = 0; i < TURN_PACKETS && count > 0; i++) {
-		if (jobout_is_full(launch->out)) {
+		if (job_output_is_full(launch->out)) {
 			loop_watch_stop(launch->watch);
 			launch->watch = NULL;
 			break;
@@ -429,7 +430,7 @@ static char **make_words(const struct launch *launch, const struct message *requ
 {
 	const json_t *argv = json_object_get(request->body, "argv");
 	size_t count = json_array_size(argv);
-	char **words = xcalloc(count + KEEPER_PROGRAM + 3, sizeof(*words));
+	char **words = xcalloc(count + JOB_SUPERVISOR_PROGRAM + 3, sizeof(*words));
 	char **word = words;
 
 	owned[0] = xasprintf("%d", launch->state.rows);
@@ -438,7 +439,7 @@ static char **make_words(const struct launch *launch, const struct message *requ
 	owned[3] = xasprintf("%.3f", waits_of(request));
 	owned[4] = xasprintf("%d", input);
 	*word++ = (char *)(uintptr_t)"probetui-node";
-	*word++ = (char *)(uintptr_t)KEEPER_OPTION;
+	*word++ = (char *)(uintptr_t)JOB_SUPERVISOR_OPTION;
 	for (int i = 0; i < 3; i++)
 		*word++ = owned[i];
 	*word++ = launch->state.log ? launch->state.log : (char *)(uintptr_t)"";
@@ -525,9 +526,9 @@ static int take_breakpoints(struct launch *launch, const struct message *request
 	if (!list)
 		return 0;
 	/* Before anything runs; what comes later is refused by the ranks. */
-	if (breaks_check(list, error) < 0)
+	if (breakpoint_table_check(list, error) < 0)
 		return -1;
-	return starts_set(launch->starts, list, launch->keeper, error);
+	return launched_programs_set(launch->starts, list, launch->keeper, error);
 }
 
 static void begin(struct launch *launch, const struct message *request)
@@ -598,7 +599,7 @@ void launch_input_request(struct node *node, const struct message *request)
 	const char *data = json_get_string(request->body, "data", "");
 	size_t length = strlen(data);
 
-	if (length > WIRE_DATA_MAXIMUM)
+	if (length > SUPERVISOR_DATA_MAXIMUM)
 		node_respond(node, request, NULL, "\"data\" is longer than 16 KB.");
 	else if (check_job(launch, request))
 		take_input(launch, request, data, length);
@@ -630,7 +631,7 @@ void launch_resize_request(struct node *node, const struct message *request)
 		return;
 	launch->state.rows = size[0];
 	launch->state.columns = size[1];
-	respond(launch, request, send_packet(launch, WIRE_SIZE, size, sizeof(size)));
+	respond(launch, request, send_packet(launch, SUPERVISOR_SIZE, size, sizeof(size)));
 }
 
 void launch_breakpoints_request(struct node *node, const struct message *request)
@@ -652,6 +653,7 @@ void launch_end_request(struct node *node, const struct message *request)
 	if (!check_job(launch, request))
 		return;
 	/* What a debugger holds would not hear of it. */
-	roster_release(node_roster(node));
-	respond(launch, request, send_packet(launch, WIRE_END, &is_killed, sizeof(is_killed)));
+	process_table_release(node_roster(node));
+	respond(launch, request,
+		send_packet(launch, SUPERVISOR_END, &is_killed, sizeof(is_killed)));
 }

@@ -16,7 +16,7 @@
 struct launch;
 struct message;
 struct node;
-struct starts;
+struct launched_programs;
 
 struct launch *launch_new(struct node *node);
 /* The job keeps running. */
@@ -29,7 +29,7 @@ pid_t launch_root(const struct launch *launch);
 bool launch_ended(const struct launch *launch, pid_t pid, int *status);
 
 /* Lends what follows the job's programs; NULL where launch is. */
-struct starts *launch_starts(const struct launch *launch);
+struct launched_programs *launch_starts(const struct launch *launch);
 
 /* As requests.c calls handlers. */
 void launch_request(struct node *node, const struct message *request);

@@ -6,44 +6,44 @@
 #include "banned.h"
 #include "base/alloc.h"
 
-void backlog_init(struct backlog *backlog)
+void scrollback_init(struct scrollback *backlog)
 {
-	*backlog = (struct backlog){ .bytes = xmalloc(BACKLOG_BYTES) };
+	*backlog = (struct scrollback){ .bytes = xmalloc(SCROLLBACK_BYTES) };
 }
 
-void backlog_clear(struct backlog *backlog)
+void scrollback_clear(struct scrollback *backlog)
 {
 	free(backlog->bytes);
-	*backlog = (struct backlog){ .bytes = NULL };
+	*backlog = (struct scrollback){ .bytes = NULL };
 }
 
 /* Position of the oldest byte that is there. */
-static uint64_t start(const struct backlog *backlog)
+static uint64_t start(const struct scrollback *backlog)
 {
-	return backlog->end > BACKLOG_BYTES ? backlog->end - BACKLOG_BYTES : 0;
+	return backlog->end > SCROLLBACK_BYTES ? backlog->end - SCROLLBACK_BYTES : 0;
 }
 
 /* How many bytes from a position on lie in one piece. */
 static size_t piece(uint64_t position, size_t length)
 {
-	size_t left = BACKLOG_BYTES - (size_t)(position % BACKLOG_BYTES);
+	size_t left = SCROLLBACK_BYTES - (size_t)(position % SCROLLBACK_BYTES);
 
 	return length < left ? length : left;
 }
 
-void backlog_add(struct backlog *backlog, const char *bytes, size_t length)
+void scrollback_add(struct scrollback *backlog, const char *bytes, size_t length)
 {
 	while (length > 0) {
 		size_t count = piece(backlog->end, length);
 
-		memcpy(backlog->bytes + backlog->end % BACKLOG_BYTES, bytes, count);
+		memcpy(backlog->bytes + backlog->end % SCROLLBACK_BYTES, bytes, count);
 		backlog->end += count;
 		bytes += count;
 		length -= count;
 	}
 }
 
-uint64_t backlog_take_lost(struct backlog *backlog)
+uint64_t scrollback_take_lost(struct scrollback *backlog)
 {
 	uint64_t oldest = start(backlog);
 	uint64_t lost = 0;
@@ -55,7 +55,7 @@ uint64_t backlog_take_lost(struct backlog *backlog)
 	return lost;
 }
 
-size_t backlog_peek(const struct backlog *backlog, char *out, size_t maximum)
+size_t scrollback_peek(const struct scrollback *backlog, char *out, size_t maximum)
 {
 	uint64_t at = backlog->sent > start(backlog) ? backlog->sent : start(backlog);
 	size_t copied = 0;
@@ -67,24 +67,24 @@ size_t backlog_peek(const struct backlog *backlog, char *out, size_t maximum)
 		if (left > maximum - copied)
 			left = maximum - copied;
 		count = piece(at, left);
-		memcpy(out + copied, backlog->bytes + at % BACKLOG_BYTES, count);
+		memcpy(out + copied, backlog->bytes + at % SCROLLBACK_BYTES, count);
 		at += count;
 		copied += count;
 	}
 	return copied;
 }
 
-void backlog_skip(struct backlog *backlog, size_t length)
+void scrollback_skip(struct scrollback *backlog, size_t length)
 {
 	backlog->sent += length;
 }
 
-void backlog_rewind_to(struct backlog *backlog, uint64_t position)
+void scrollback_rewind_to(struct scrollback *backlog, uint64_t position)
 {
 	backlog->sent = position > start(backlog) ? position : start(backlog);
 }
 
-void backlog_rewind(struct backlog *backlog)
+void scrollback_rewind(struct scrollback *backlog)
 {
-	backlog_rewind_to(backlog, backlog->kept);
+	scrollback_rewind_to(backlog, backlog->kept);
 }

@@ -40,7 +40,7 @@ static int yama_scope(void)
  * Address 0 is in no process: EFAULT says that reading is allowed. Reading
  * ourselves is always allowed, unless a filter forbids the call itself.
  */
-int refusal_probe(pid_t pid)
+int access_refusal_probe(pid_t pid)
 {
 	char byte;
 	struct iovec to = { .iov_base = &byte, .iov_len = 1 };
@@ -121,7 +121,8 @@ static void explain(struct procfs *procfs, pid_t pid, int number, struct reason 
 	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
 		set_reason(reason, "The process has ended; its parent has not taken notice yet.",
 			   "Its output and its launcher's log say why it ended.");
-	} else if (refusal_probe(getpid()) == EPERM || refusal_probe(getpid()) == ENOSYS) {
+	} else if (access_refusal_probe(getpid()) == EPERM ||
+		   access_refusal_probe(getpid()) == ENOSYS) {
 		set_reason(reason, "A seccomp filter (of the container) forbids process_vm_readv.",
 			   "Start the container with --cap-add SYS_PTRACE or --security-opt "
 			   "seccomp=unconfined.");
@@ -133,7 +134,7 @@ static void explain(struct procfs *procfs, pid_t pid, int number, struct reason 
 	}
 }
 
-void refusal_find(struct reason *reason, pid_t pid, int number)
+void access_refusal_find(struct reason *reason, pid_t pid, int number)
 {
 	struct error error = ERROR_INIT;
 	struct procfs procfs;
@@ -148,15 +149,15 @@ void refusal_find(struct reason *reason, pid_t pid, int number)
 	procfs_close(&procfs);
 }
 
-int refusal_explain(pid_t pid, int number, struct error *error)
+int access_refusal_explain(pid_t pid, int number, struct error *error)
 {
 	struct reason reason;
 
-	refusal_find(&reason, pid, number);
+	access_refusal_find(&reason, pid, number);
 	return reason_explain(&reason, error);
 }
 
-void refusal_name(pid_t pid, char *out, size_t size)
+void access_refusal_name(pid_t pid, char *out, size_t size)
 {
 	struct task task;
 

@@ -11,12 +11,12 @@ struct error;
 struct reason;
 
 /* Tries to read the process's memory: 0, or the errno value. */
-int refusal_probe(pid_t pid);
+int access_refusal_probe(pid_t pid);
 /* number is the errno value that pid gave. */
-void refusal_find(struct reason *reason, pid_t pid, int number);
+void access_refusal_find(struct reason *reason, pid_t pid, int number);
 /* The same as sentences. Always returns -1. */
-int refusal_explain(pid_t pid, int number, struct error *error);
+int access_refusal_explain(pid_t pid, int number, struct error *error);
 /* The name of the process for a sentence, "?" when it has gone. */
-void refusal_name(pid_t pid, char *out, size_t size);
+void access_refusal_name(pid_t pid, char *out, size_t size);
 
 #endif

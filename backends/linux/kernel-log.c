@@ -61,8 +61,8 @@ bool kernel_line_is_about(const struct kernel_line *line, const struct kernel_su
 	       (suspect->cgroup && names_group(line->text, suspect->cgroup));
 }
 
-void kernellog_take(const struct kernellog_calls *calls, const char *record, double now,
-		    bool has_pids)
+void kernel_log_take(const struct kernel_log_calls *calls, const char *record, double now,
+		     bool has_pids)
 {
 	const char *text = strchr(record, ';');
 	const char *stamp = strchr(record, ',');
@@ -93,7 +93,7 @@ static bool is_first_namespace(void)
 	return strcmp(link, FIRST_NAMESPACE) == 0;
 }
 
-int kernellog_read(const struct kernellog_calls *calls, struct error *error)
+int kernel_log_read(const struct kernel_log_calls *calls, struct error *error)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	bool has_pids = is_first_namespace();
@@ -111,7 +111,7 @@ int kernellog_read(const struct kernellog_calls *calls, struct error *error)
 		if (got <= 0)
 			break;
 		record[got] = '\0';
-		kernellog_take(calls, record, now, has_pids);
+		kernel_log_take(calls, record, now, has_pids);
 	}
 	close(fd);
 	return 0;

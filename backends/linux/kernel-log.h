@@ -27,7 +27,7 @@ struct kernel_suspect {
 	const char *cgroup; /* NULL unknown */
 };
 
-struct kernellog_calls {
+struct kernel_log_calls {
 	bool (*is_ours)(const struct kernel_line *line, void *data);
 	void (*found)(const struct kernel_line *line, void *data);
 	void *data;
@@ -42,9 +42,9 @@ bool kernel_line_is_about(const struct kernel_line *line, const struct kernel_su
  * -1 and a sentence when the log cannot be read. It names processes by their
  * pids in the first pid namespace: elsewhere lines come without.
  */
-int kernellog_read(const struct kernellog_calls *calls, struct error *error);
+int kernel_log_read(const struct kernel_log_calls *calls, struct error *error);
 /* For tests: one record. */
-void kernellog_take(const struct kernellog_calls *calls, const char *record, double now,
-		    bool has_pids);
+void kernel_log_take(const struct kernel_log_calls *calls, const char *record, double now,
+		     bool has_pids);
 
 #endif

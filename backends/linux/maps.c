@@ -112,7 +112,7 @@ static int find_mapped(const struct mapping *mapping, pid_t pid)
 /* A container's names are its own. */
 static int find_in_root(const struct mapping *mapping, pid_t pid)
 {
-	return rootfile_find(pid, "root", mapping->path);
+	return root_file_find(pid, "root", mapping->path);
 }
 
 /* The kernel shows those of a plain chroot from our root on. */
@@ -154,7 +154,7 @@ int mapping_open(const struct mapping *mapping, pid_t pid)
 		if (found < 0)
 			continue;
 		if (is_the_file(mapping, found, ways[i].needs_device))
-			fd = rootfile_open(found);
+			fd = root_file_open(found);
 		close(found);
 	}
 	return fd;

@@ -23,13 +23,13 @@
 static const char *const categories[] = { "stdout", "stderr" };
 static const char *const names[] = { "standard output", "standard error" };
 
-const char *stream_category(const struct stream *stream)
+const char *output_file_category(const struct output_file *stream)
 {
 	return categories[stream->number - 1];
 }
 
 /* "rank 3's standard output" */
-static char *owner_of(const struct stream *stream, const struct process *process)
+static char *owner_of(const struct output_file *stream, const struct process *process)
 {
 	const char *name = names[stream->number - 1];
 
@@ -121,7 +121,7 @@ static char *explain_pipe(const char *owner, struct procfs *procfs, const struct
 }
 
 /* The sentence about what is no regular file. */
-static char *explain(const struct stream *stream, mode_t mode, struct procfs *procfs,
+static char *explain(const struct output_file *stream, mode_t mode, struct procfs *procfs,
 		     const struct process *process, const char *link)
 {
 	char *owner = owner_of(stream, process);
@@ -143,7 +143,8 @@ static char *explain(const struct stream *stream, mode_t mode, struct procfs *pr
 	return sentence;
 }
 
-static char *explain_failure(const struct stream *stream, const struct process *process, int number)
+static char *explain_failure(const struct output_file *stream, const struct process *process,
+			     int number)
 {
 	char *owner = owner_of(stream, process);
 	char *sentence;
@@ -156,12 +157,12 @@ static char *explain_failure(const struct stream *stream, const struct process *
 	return sentence;
 }
 
-static void descriptor_path(char path[64], const struct stream *stream, pid_t pid)
+static void descriptor_path(char path[64], const struct output_file *stream, pid_t pid)
 {
 	snprintf(path, 64, "/proc/%d/fd/%d", (int)pid, stream->number);
 }
 
-static void open_found(struct stream *stream, int found, struct procfs *procfs,
+static void open_found(struct output_file *stream, int found, struct procfs *procfs,
 		       const struct process *process)
 {
 	char link[PATH_MAX];
@@ -181,18 +182,18 @@ static void open_found(struct stream *stream, int found, struct procfs *procfs,
 		return;
 	}
 	stream->path = xstrdup(link);
-	stream->fd = rootfile_open(found);
+	stream->fd = root_file_open(found);
 	if (stream->fd < 0)
 		stream->why = explain_failure(stream, process, errno);
 }
 
-void stream_open(struct stream *stream, int number, struct procfs *procfs,
-		 const struct process *process)
+void output_file_open(struct output_file *stream, int number, struct procfs *procfs,
+		      const struct process *process)
 {
 	char path[64];
 	int found;
 
-	*stream = (struct stream){ .number = number, .fd = -1 };
+	*stream = (struct output_file){ .number = number, .fd = -1 };
 	descriptor_path(path, stream, process->pid);
 	found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0) {
@@ -203,14 +204,14 @@ void stream_open(struct stream *stream, int number, struct procfs *procfs,
 	close(found);
 }
 
-void stream_note(struct stream *stream, int number, struct procfs *procfs,
-		 const struct process *process)
+void output_file_note(struct output_file *stream, int number, struct procfs *procfs,
+		      const struct process *process)
 {
 	char link[PATH_MAX];
 	char path[64];
 	struct stat about;
 
-	*stream = (struct stream){ .number = number, .fd = -1 };
+	*stream = (struct output_file){ .number = number, .fd = -1 };
 	descriptor_path(path, stream, process->pid);
 	if (stat(path, &about) < 0 || !S_ISREG(about.st_mode))
 		return;
@@ -222,12 +223,12 @@ void stream_note(struct stream *stream, int number, struct procfs *procfs,
 	stream->path = xstrdup(link);
 }
 
-void stream_open_noted(struct stream *stream, const struct stream *noted)
+void output_file_open_noted(struct output_file *stream, const struct output_file *noted)
 {
 	struct stat about;
 	int found = -1;
 
-	*stream = (struct stream){
+	*stream = (struct output_file){
 		.number = noted->number,
 		.fd = -1,
 		.device = noted->device,
@@ -237,7 +238,7 @@ void stream_open_noted(struct stream *stream, const struct stream *noted)
 		found = open(noted->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (found >= 0 && fstat(found, &about) == 0 && S_ISREG(about.st_mode) &&
 	    about.st_dev == noted->device && about.st_ino == noted->inode)
-		stream->fd = rootfile_open(found);
+		stream->fd = root_file_open(found);
 	if (found >= 0)
 		close(found);
 	if (stream->fd >= 0)
@@ -250,16 +251,16 @@ void stream_open_noted(struct stream *stream, const struct stream *noted)
 					names[noted->number - 1]);
 }
 
-void stream_close(struct stream *stream)
+void output_file_close(struct output_file *stream)
 {
 	if (stream->fd >= 0)
 		close(stream->fd);
 	free(stream->path);
 	free(stream->why);
-	*stream = (struct stream){ .number = stream->number, .fd = -1 };
+	*stream = (struct output_file){ .number = stream->number, .fd = -1 };
 }
 
-off_t stream_size(const struct stream *stream)
+off_t output_file_size(const struct output_file *stream)
 {
 	struct stat about;
 
@@ -268,7 +269,7 @@ off_t stream_size(const struct stream *stream)
 	return about.st_size;
 }
 
-bool stream_leads_there(const struct stream *stream, const struct process *process)
+bool output_file_leads_there(const struct output_file *stream, const struct process *process)
 {
 	struct stat about;
 	char path[64];
@@ -278,7 +279,7 @@ bool stream_leads_there(const struct stream *stream, const struct process *proce
 	       about.st_ino == stream->inode;
 }
 
-bool stream_has_changed(const struct stream *stream, const struct process *process)
+bool output_file_has_changed(const struct output_file *stream, const struct process *process)
 {
 	struct stat about;
 	char path[64];
@@ -289,7 +290,7 @@ bool stream_has_changed(const struct stream *stream, const struct process *proce
 	return about.st_dev != stream->device || about.st_ino != stream->inode;
 }
 
-void stream_read(struct stream *stream, size_t maximum, struct buffer *out)
+void output_file_read(struct output_file *stream, size_t maximum, struct buffer *out)
 {
 	char bytes[4096];
 

@@ -16,7 +16,7 @@ struct buffer;
 struct process;
 struct procfs;
 
-struct stream {
+struct output_file {
 	int number; /* of the descriptor: 1, 2 */
 	int fd;	    /* ours, of the same file; -1: it is none */
 	dev_t device;
@@ -27,29 +27,29 @@ struct stream {
 };
 
 /* "stdout" or "stderr". */
-const char *stream_category(const struct stream *stream);
+const char *output_file_category(const struct output_file *stream);
 /* Finds out and opens it; at is the file's beginning. */
-void stream_open(struct stream *stream, int number, struct procfs *procfs,
-		 const struct process *process);
-void stream_close(struct stream *stream);
+void output_file_open(struct output_file *stream, int number, struct procfs *procfs,
+		      const struct process *process);
+void output_file_close(struct output_file *stream);
 /*
  * Only notes which file it is, to be opened when the process has ended: path
  * is NULL where it is none.
  */
-void stream_note(struct stream *stream, int number, struct procfs *procfs,
-		 const struct process *process);
+void output_file_note(struct output_file *stream, int number, struct procfs *procfs,
+		      const struct process *process);
 /* Opens what was noted, if that very file is still there; else why is set. */
-void stream_open_noted(struct stream *stream, const struct stream *noted);
+void output_file_open_noted(struct output_file *stream, const struct output_file *noted);
 /* Bytes of the file now; 0 where there is none. */
-off_t stream_size(const struct stream *stream);
+off_t output_file_size(const struct output_file *stream);
 /*
  * True when the process's descriptor leads elsewhere by now, so that the
  * stream should be opened anew; false when it has ended.
  */
-bool stream_has_changed(const struct stream *stream, const struct process *process);
+bool output_file_has_changed(const struct output_file *stream, const struct process *process);
 /* True when that descriptor of another process leads to the same file. */
-bool stream_leads_there(const struct stream *stream, const struct process *process);
+bool output_file_leads_there(const struct output_file *stream, const struct process *process);
 /* Appends at most maximum bytes from at on, and moves at behind them. */
-void stream_read(struct stream *stream, size_t maximum, struct buffer *out);
+void output_file_read(struct output_file *stream, size_t maximum, struct buffer *out);
 
 #endif

@@ -21,16 +21,16 @@ static const struct {
 	const char *key;
 	size_t offset;
 } lines[] = {
-	{ "SigPnd", offsetof(struct signals, pending) },
-	{ "ShdPnd", offsetof(struct signals, shared) },
-	{ "SigBlk", offsetof(struct signals, blocked) },
-	{ "SigIgn", offsetof(struct signals, ignored) },
-	{ "SigCgt", offsetof(struct signals, caught) },
+	{ "SigPnd", offsetof(struct pending_signals, pending) },
+	{ "ShdPnd", offsetof(struct pending_signals, shared) },
+	{ "SigBlk", offsetof(struct pending_signals, blocked) },
+	{ "SigIgn", offsetof(struct pending_signals, ignored) },
+	{ "SigCgt", offsetof(struct pending_signals, caught) },
 };
 
-void signals_parse(struct signals *signals, const char *status)
+void pending_signals_parse(struct pending_signals *signals, const char *status)
 {
-	*signals = (struct signals){ .pending = 0 };
+	*signals = (struct pending_signals){ .pending = 0 };
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
 		const char *line = procfs_status_line(status, lines[i].key);
 		uint64_t set = line ? strtoull(line, NULL, 16) : 0;
@@ -39,25 +39,25 @@ void signals_parse(struct signals *signals, const char *status)
 	}
 }
 
-bool signals_read(struct signals *signals, struct procfs *procfs, pid_t tid)
+bool pending_signals_read(struct pending_signals *signals, struct procfs *procfs, pid_t tid)
 {
 	char *status;
 
-	*signals = (struct signals){ .pending = 0 };
+	*signals = (struct pending_signals){ .pending = 0 };
 	if (procfs_read(procfs, tid, "status", &status, NULL) < 0)
 		return false;
-	signals_parse(signals, status);
+	pending_signals_parse(signals, status);
 	return true;
 }
 
-uint64_t signals_that_count(const struct signals *signals, uint64_t set)
+uint64_t pending_signals_that_count(const struct pending_signals *signals, uint64_t set)
 {
 	uint64_t ends = ~(HARMLESS | STOPS | signals->ignored);
 
 	return set & (signals->caught | ends) & ~(HARMLESS | BIT(SIGTRAP));
 }
 
-void signals_append(struct buffer *out, uint64_t set)
+void pending_signals_append(struct buffer *out, uint64_t set)
 {
 	const char *between = "";
 

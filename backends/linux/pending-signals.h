@@ -15,7 +15,7 @@ struct buffer;
 struct procfs;
 
 /* Of a thread; shared, ignored and caught are its process's. */
-struct signals {
+struct pending_signals {
 	uint64_t pending; /* to the thread */
 	uint64_t shared;  /* to the process: any thread may take them */
 	uint64_t blocked;
@@ -24,17 +24,17 @@ struct signals {
 };
 
 /* False: there is no such thread, and signals is all zero. */
-bool signals_read(struct signals *signals, struct procfs *procfs, pid_t tid);
+bool pending_signals_read(struct pending_signals *signals, struct procfs *procfs, pid_t tid);
 /* The same of what /proc/TID/status says. */
-void signals_parse(struct signals *signals, const char *status);
+void pending_signals_parse(struct pending_signals *signals, const char *status);
 /*
  * The signals of a set that the process handles, or that would end the process.
  * SIGCHLD, SIGCONT, SIGURG and SIGWINCH do nothing by default, so their
  * handlers may wait: no scheduler sends one before SIGKILL. SIGTRAP is the
  * tracer's.
  */
-uint64_t signals_that_count(const struct signals *signals, uint64_t set);
+uint64_t pending_signals_that_count(const struct pending_signals *signals, uint64_t set);
 /* "SIGTERM, SIGUSR1" */
-void signals_append(struct buffer *out, uint64_t set);
+void pending_signals_append(struct buffer *out, uint64_t set);
 
 #endif

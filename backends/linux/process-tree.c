@@ -77,7 +77,7 @@ static void search_all(struct procfs *procfs, pid_t root, size_t first, struct p
 	free(pids);
 }
 
-void tree_list(struct procfs *procfs, pid_t root, struct pid_list *list)
+void process_tree_list(struct procfs *procfs, pid_t root, struct pid_list *list)
 {
 	size_t first = list->count;
 	size_t next = first;

@@ -14,6 +14,6 @@ struct procfs;
  * kernel does not list children (CONFIG_PROC_CHILDREN), all processes there
  * are have to be looked at.
  */
-void tree_list(struct procfs *procfs, pid_t root, struct pid_list *list);
+void process_tree_list(struct procfs *procfs, pid_t root, struct pid_list *list);
 
 #endif

@@ -15,7 +15,7 @@ static int open_folder(pid_t pid, const char *name)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int rootfile_find(pid_t pid, const char *base, const char *path)
+int root_file_find(pid_t pid, const char *base, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -31,7 +31,7 @@ int rootfile_find(pid_t pid, const char *base, const char *path)
 	return fd;
 }
 
-int rootfile_open(int found)
+int root_file_open(int found)
 {
 	char path[64];
 

@@ -12,8 +12,8 @@
  * fifo would be to do something with it; -1 with errno. base is "root" or
  * "cwd", a link of /proc/PID; path is looked up in it.
  */
-int rootfile_find(pid_t pid, const char *base, const char *path);
+int root_file_find(pid_t pid, const char *base, const char *path);
 /* The very file that was found, for reading. -1 with errno. */
-int rootfile_open(int found);
+int root_file_open(int found);
 
 #endif

@@ -60,7 +60,7 @@ static int find_file(const struct process *process, const char *path, char **ful
 		*full = xasprintf("%s/%s", folder, path);
 	else
 		base = "cwd";
-	return rootfile_find(process->pid, base, *full ? *full : path);
+	return root_file_find(process->pid, base, *full ? *full : path);
 }
 
 /* The tick of the start is not over before its end. */
@@ -99,10 +99,10 @@ static char *read_content(int fd, size_t size, struct error *error)
 	return content;
 }
 
-static void read_found(struct source *source, const struct process *process, int found,
+static void read_found(struct source_file *source, const struct process *process, int found,
 		       const struct stat *about, const char *path, struct error *error)
 {
-	int fd = rootfile_open(found);
+	int fd = root_file_open(found);
 
 	if (fd < 0) {
 		error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
@@ -116,13 +116,13 @@ static void read_found(struct source *source, const struct process *process, int
 	close(fd);
 }
 
-int source_read(struct source *source, const struct process *process, const char *path,
-		struct error *error)
+int source_file_read(struct source_file *source, const struct process *process, const char *path,
+		     struct error *error)
 {
 	struct stat about;
 	int fd;
 
-	*source = (struct source){ .content = NULL };
+	*source = (struct source_file){ .content = NULL };
 	if (path[0] == '<' || path[0] == '\0')
 		return error_set(
 			error,
@@ -134,7 +134,7 @@ int source_read(struct source *source, const struct process *process, const char
 				       (int)process->pid);
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) {
 		error_set(error, "%s is not a regular file.", path);
-	} else if (about.st_size > SOURCE_MAXIMUM) {
+	} else if (about.st_size > SOURCE_FILE_MAXIMUM) {
 		error_set(error, "%s has more than 16 MB, which is too large for source.", path);
 	} else {
 		read_found(source, process, fd, &about, path, error);
@@ -143,7 +143,7 @@ int source_read(struct source *source, const struct process *process, const char
 	return source->content ? 0 : -1;
 }
 
-int source_open_folder(const struct process *process, const char *path)
+int source_file_open_folder(const struct process *process, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder;
@@ -152,13 +152,13 @@ int source_open_folder(const struct process *process, const char *path)
 	if (path[0] != '/' || slash == path)
 		return -1;
 	folder = xstrndup(path, (size_t)(slash - path));
-	fd = rootfile_find(process->pid, "root", folder);
+	fd = root_file_find(process->pid, "root", folder);
 	free(folder);
 	return fd;
 }
 
-char *source_read_below(int folder, const char *name, size_t maximum, double *written,
-			struct error *error)
+char *source_file_read_below(int folder, const char *name, size_t maximum, double *written,
+			     struct error *error)
 {
 	int found = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char *content = NULL;
@@ -175,7 +175,7 @@ char *source_read_below(int folder, const char *name, size_t maximum, double *wr
 	} else if ((uint64_t)about.st_size > maximum) {
 		number = EFBIG;
 		error_set(error, "%s has more than %zu KB", name, maximum >> 10);
-	} else if ((fd = rootfile_open(found)) < 0) {
+	} else if ((fd = root_file_open(found)) < 0) {
 		number = errno;
 		error_set_errno(error, number, "cannot open %s", name);
 	} else {

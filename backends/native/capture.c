@@ -84,7 +84,7 @@ void capture_prepare(struct capture *capture, size_t size)
 
 int capture_stack(struct capture *capture, struct memory *memory, size_t size)
 {
-	uint64_t start = capture->registers.values[arch_stack_pointer()];
+	uint64_t start = capture->registers.values[registers_stack_pointer()];
 
 	if (start < RED_ZONE || start > UINT64_MAX - CAPTURE_STACK_MAXIMUM)
 		return -1;

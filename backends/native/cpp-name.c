@@ -62,7 +62,7 @@ static bool is_of_operator(const struct buffer *out, char next)
 			       strcmp(out->data + out->length - strlen(OPERATOR), OPERATOR) == 0);
 }
 
-char *cppname_shorten(const char *name)
+char *cpp_name_shorten(const char *name)
 {
 	struct buffer out = BUFFER_INIT;
 	const char *at = name;
@@ -150,7 +150,7 @@ static size_t plain_pack(const char *text)
  * "S2_" stands for was complete when it was named first, so it is no longer
  * than all that came before; of "T_" only that is known.
  */
-bool cppname_is_modest(const char *mangled)
+bool cpp_name_is_modest(const char *mangled)
 {
 	uint64_t sizes[MANGLED_MAXIMUM];
 	size_t known = 0;

@@ -11,13 +11,13 @@
  * stands in angle brackets: "std::vector<int>::at(unsigned long)" becomes
  * "std::vector<…>::at". To be freed.
  */
-char *cppname_shorten(const char *name);
+char *cpp_name_shorten(const char *name);
 
 /*
  * Whether a mangled name can be demangled in little time and memory. A name of
  * some hundred bytes can say the same thing twice, that twice, and so on, and
  * the demangler of libstdc++ has no limit.
  */
-bool cppname_is_modest(const char *mangled);
+bool cpp_name_is_modest(const char *mangled);
 
 #endif

@@ -32,10 +32,10 @@ static uint64_t *peek(struct machine *machine, size_t below)
 }
 
 static enum unwind_result push_register(struct machine *machine,
-					const struct expression *expression, uint64_t number,
+					const struct dwarf_expression *expression, uint64_t number,
 					uint64_t offset)
 {
-	if (number >= ARCH_REGISTERS)
+	if (number >= REGISTERS_COUNT)
 		return UNWIND_NO_RULES;
 	if (!registers_has(expression->registers, (int)number))
 		return UNWIND_REGISTERS;
@@ -43,7 +43,8 @@ static enum unwind_result push_register(struct machine *machine,
 										 : UNWIND_CALLER;
 }
 
-static enum unwind_result dereference(struct machine *machine, const struct expression *expression)
+static enum unwind_result dereference(struct machine *machine,
+				      const struct dwarf_expression *expression)
 {
 	uint64_t *top = peek(machine, 0);
 
@@ -126,8 +127,8 @@ static enum unwind_result run_constant(struct machine *machine, const Dwarf_Op *
 	return push(machine, op->number) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
 }
 
-static enum unwind_result run_other(struct machine *machine, const struct expression *expression,
-				    const Dwarf_Op *op)
+static enum unwind_result run_other(struct machine *machine,
+				    const struct dwarf_expression *expression, const Dwarf_Op *op)
 {
 	uint64_t *top = peek(machine, 0);
 
@@ -168,8 +169,8 @@ static enum unwind_result run_other(struct machine *machine, const struct expres
 	return run_binary(machine, op->atom);
 }
 
-static enum unwind_result run_one(struct machine *machine, const struct expression *expression,
-				  const Dwarf_Op *op)
+static enum unwind_result run_one(struct machine *machine,
+				  const struct dwarf_expression *expression, const Dwarf_Op *op)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
 		return push_register(machine, expression, op->atom - DW_OP_breg0, op->number);
@@ -191,8 +192,9 @@ static bool ends_in_value(const Dwarf_Op *last)
 	       (last->atom >= DW_OP_reg0 && last->atom <= DW_OP_reg31);
 }
 
-enum unwind_result expression_run(const struct expression *expression, const Dwarf_Op *ops,
-				  size_t count, uint64_t *result, bool *is_value)
+enum unwind_result dwarf_expression_run(const struct dwarf_expression *expression,
+					const Dwarf_Op *ops, size_t count, uint64_t *result,
+					bool *is_value)
 {
 	struct machine machine = { .depth = 0 };
 	const uint64_t *top;

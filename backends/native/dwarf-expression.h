@@ -11,7 +11,7 @@
 
 #include "backends/native/unwinder.h"
 
-struct expression {
+struct dwarf_expression {
 	const struct registers *registers; /* of the callee */
 	const struct unwind_memory *memory;
 	uint64_t bias;
@@ -22,7 +22,8 @@ struct expression {
  * Computes ops. *is_value: the result is the value itself, else where it
  * lies. UNWIND_CALLER: it could be done.
  */
-enum unwind_result expression_run(const struct expression *expression, const Dwarf_Op *ops,
-				  size_t count, uint64_t *result, bool *is_value);
+enum unwind_result dwarf_expression_run(const struct dwarf_expression *expression,
+					const Dwarf_Op *ops, size_t count, uint64_t *result,
+					bool *is_value);
 
 #endif

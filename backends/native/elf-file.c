@@ -10,7 +10,7 @@
 #define SECTIONS_AT_ONCE 64
 #define NOTE_BYTES 4096
 
-int elffile_bytes(const struct elffile *file, uint64_t offset, void *out, size_t length)
+int elf_file_bytes(const struct elf_file *file, uint64_t offset, void *out, size_t length)
 {
 	if (offset > INT64_MAX - length)
 		return -1;
@@ -21,7 +21,7 @@ static bool is_build_id(const Elf64_Nhdr *note, const uint8_t *name)
 {
 	return note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof("GNU") &&
 	       memcmp(name, "GNU", sizeof("GNU")) == 0 && note->n_descsz > 0 &&
-	       note->n_descsz <= ELFFILE_ID_BYTES;
+	       note->n_descsz <= ELF_FILE_ID_BYTES;
 }
 
 static size_t round_up(size_t size)
@@ -29,13 +29,13 @@ static size_t round_up(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-static void read_notes(struct elffile *file, const Elf64_Phdr *header)
+static void read_notes(struct elf_file *file, const Elf64_Phdr *header)
 {
 	uint8_t bytes[NOTE_BYTES];
 	size_t length = header->p_filesz < sizeof(bytes) ? header->p_filesz : sizeof(bytes);
 	Elf64_Nhdr note;
 
-	if (elffile_bytes(file, header->p_offset, bytes, length) < 0)
+	if (elf_file_bytes(file, header->p_offset, bytes, length) < 0)
 		return;
 	for (size_t at = 0; at + sizeof(note) <= length;) {
 		memcpy(&note, bytes + at, sizeof(note));
@@ -53,9 +53,9 @@ static void read_notes(struct elffile *file, const Elf64_Phdr *header)
 	}
 }
 
-static void take_header(struct elffile *file, const Elf64_Phdr *header)
+static void take_header(struct elf_file *file, const Elf64_Phdr *header)
 {
-	if (header->p_type == PT_LOAD && file->segment_count < ELFFILE_SEGMENTS)
+	if (header->p_type == PT_LOAD && file->segment_count < ELF_FILE_SEGMENTS)
 		file->segments[file->segment_count++] = *header;
 	else if (header->p_type == PT_GNU_EH_FRAME)
 		file->frames = *header;
@@ -63,34 +63,34 @@ static void take_header(struct elffile *file, const Elf64_Phdr *header)
 		read_notes(file, header);
 }
 
-int elffile_read(struct elffile *file, int fd)
+int elf_file_read(struct elf_file *file, int fd)
 {
 	Elf64_Phdr header;
 
-	*file = (struct elffile){ .fd = fd };
-	if (elffile_bytes(file, 0, &file->header, sizeof(file->header)) < 0 ||
+	*file = (struct elf_file){ .fd = fd };
+	if (elf_file_bytes(file, 0, &file->header, sizeof(file->header)) < 0 ||
 	    memcmp(file->header.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    file->header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    file->header.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    file->header.e_phentsize != sizeof(header) || file->header.e_phnum > HEADERS_MAXIMUM)
 		return -1;
 	for (size_t i = 0; i < file->header.e_phnum; i++) {
-		if (elffile_bytes(file, file->header.e_phoff + i * sizeof(header), &header,
-				  sizeof(header)) < 0)
+		if (elf_file_bytes(file, file->header.e_phoff + i * sizeof(header), &header,
+				   sizeof(header)) < 0)
 			return -1;
 		take_header(file, &header);
 	}
 	return 0;
 }
 
-static int read_section(const struct elffile *file, uint64_t index, Elf64_Shdr *section)
+static int read_section(const struct elf_file *file, uint64_t index, Elf64_Shdr *section)
 {
-	return elffile_bytes(file, file->header.e_shoff + index * sizeof(*section), section,
-			     sizeof(*section));
+	return elf_file_bytes(file, file->header.e_shoff + index * sizeof(*section), section,
+			      sizeof(*section));
 }
 
 /* With very many sections their number stands in the first one. */
-static uint64_t section_count(const struct elffile *file)
+static uint64_t section_count(const struct elf_file *file)
 {
 	Elf64_Shdr first;
 	uint64_t count = file->header.e_shnum;
@@ -102,16 +102,16 @@ static uint64_t section_count(const struct elffile *file)
 	return count < SECTIONS_MAXIMUM ? count : SECTIONS_MAXIMUM;
 }
 
-int elffile_section(const struct elffile *file, uint32_t type, Elf64_Shdr *section,
-		    Elf64_Shdr *strings)
+int elf_file_section(const struct elf_file *file, uint32_t type, Elf64_Shdr *section,
+		     Elf64_Shdr *strings)
 {
 	Elf64_Shdr sections[SECTIONS_AT_ONCE];
 	uint64_t count = section_count(file);
 
 	for (uint64_t i = 0; i < count; i += SECTIONS_AT_ONCE) {
 		size_t some = count - i < SECTIONS_AT_ONCE ? (size_t)(count - i) : SECTIONS_AT_ONCE;
-		if (elffile_bytes(file, file->header.e_shoff + i * sizeof(*sections), sections,
-				  some * sizeof(*sections)) < 0)
+		if (elf_file_bytes(file, file->header.e_shoff + i * sizeof(*sections), sections,
+				   some * sizeof(*sections)) < 0)
 			return -1;
 		for (size_t j = 0; j < some; j++) {
 			if (sections[j].sh_type != type)
@@ -125,7 +125,7 @@ int elffile_section(const struct elffile *file, uint32_t type, Elf64_Shdr *secti
 	return -1;
 }
 
-int elffile_address(const struct elffile *file, uint64_t offset, uint64_t *address)
+int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
@@ -139,7 +139,7 @@ int elffile_address(const struct elffile *file, uint64_t offset, uint64_t *addre
 	return -1;
 }
 
-int elffile_read_at(const struct elffile *file, uint64_t address, void *out, size_t length)
+int elf_file_read_at(const struct elf_file *file, uint64_t address, void *out, size_t length)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
@@ -147,7 +147,7 @@ int elffile_read_at(const struct elffile *file, uint64_t address, void *out, siz
 
 		if (address >= segment->p_vaddr && at <= segment->p_filesz &&
 		    length <= segment->p_filesz - at && at <= UINT64_MAX - segment->p_offset)
-			return elffile_bytes(file, segment->p_offset + at, out, length);
+			return elf_file_bytes(file, segment->p_offset + at, out, length);
 	}
 	return -1;
 }

@@ -10,32 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELFFILE_SEGMENTS 32
-#define ELFFILE_ID_BYTES 64
+#define ELF_FILE_SEGMENTS 32
+#define ELF_FILE_ID_BYTES 64
 
-struct elffile {
+struct elf_file {
 	int fd; /* not owned */
 	Elf64_Ehdr header;
-	Elf64_Phdr segments[ELFFILE_SEGMENTS]; /* those that are loaded */
+	Elf64_Phdr segments[ELF_FILE_SEGMENTS]; /* those that are loaded */
 	size_t segment_count;
-	Elf64_Phdr frames;	      /* of PT_GNU_EH_FRAME; 0 bytes: there is none */
-	uint8_t id[ELFFILE_ID_BYTES]; /* the build id */
-	size_t id_length;	      /* 0: it has none */
+	Elf64_Phdr frames;	       /* of PT_GNU_EH_FRAME; 0 bytes: there is none */
+	uint8_t id[ELF_FILE_ID_BYTES]; /* the build id */
+	size_t id_length;	       /* 0: it has none */
 };
 
 /* -1: no such file. */
-int elffile_read(struct elffile *file, int fd);
+int elf_file_read(struct elf_file *file, int fd);
 /* The first section of a type (SHT_…), and where its names are. 0 found. */
-int elffile_section(const struct elffile *file, uint32_t type, Elf64_Shdr *section,
-		    Elf64_Shdr *strings);
+int elf_file_section(const struct elf_file *file, uint32_t type, Elf64_Shdr *section,
+		     Elf64_Shdr *strings);
 /*
  * The file's address of what is mapped from an offset on; -1: that part of
  * the file is not loaded.
  */
-int elffile_address(const struct elffile *file, uint64_t offset, uint64_t *address);
+int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *address);
 /* Reads all or nothing. */
-int elffile_bytes(const struct elffile *file, uint64_t offset, void *out, size_t length);
+int elf_file_bytes(const struct elf_file *file, uint64_t offset, void *out, size_t length);
 /* The same at one of the file's addresses, within one segment. */
-int elffile_read_at(const struct elffile *file, uint64_t address, void *out, size_t length);
+int elf_file_read_at(const struct elf_file *file, uint64_t address, void *out, size_t length);
 
 #endif

@@ -24,15 +24,15 @@ struct table_row {
 	int32_t entry;
 };
 
-int frametable_open(struct frametable *table, int fd)
+int frame_table_open(struct frame_table *table, int fd)
 {
 	struct table_header header;
 	const Elf64_Phdr *segment = &table->file.frames;
 	uint64_t count;
 
-	*table = (struct frametable){ .address = 0 };
-	if (elffile_read(&table->file, fd) < 0 || segment->p_filesz < sizeof(header) ||
-	    elffile_read_at(&table->file, segment->p_vaddr, &header, sizeof(header)) < 0 ||
+	*table = (struct frame_table){ .address = 0 };
+	if (elf_file_read(&table->file, fd) < 0 || segment->p_filesz < sizeof(header) ||
+	    elf_file_read_at(&table->file, segment->p_vaddr, &header, sizeof(header)) < 0 ||
 	    header.version != 1 || (header.pointer_encoding & 0x0f) != DW_EH_PE_sdata4 ||
 	    header.count_encoding != DW_EH_PE_udata4 ||
 	    header.table_encoding != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
@@ -43,14 +43,14 @@ int frametable_open(struct frametable *table, int fd)
 	return table->count > 0 ? 0 : -1;
 }
 
-static int read_row(const struct frametable *table, uint64_t index, struct table_row *row)
+static int read_row(const struct frame_table *table, uint64_t index, struct table_row *row)
 {
-	return elffile_read_at(&table->file,
-			       table->address + sizeof(struct table_header) + index * sizeof(*row),
-			       row, sizeof(*row));
+	return elf_file_read_at(&table->file,
+				table->address + sizeof(struct table_header) + index * sizeof(*row),
+				row, sizeof(*row));
 }
 
-uint64_t frametable_find(const struct frametable *table, uint64_t address)
+uint64_t frame_table_find(const struct frame_table *table, uint64_t address)
 {
 	uint64_t low = 0;
 	uint64_t high = table->count;
@@ -73,11 +73,11 @@ uint64_t frametable_find(const struct frametable *table, uint64_t address)
 }
 
 /* How long what begins at address is, with its length; 0: too long, or none. */
-static size_t measure(const struct frametable *table, uint64_t address, uint32_t *id)
+static size_t measure(const struct frame_table *table, uint64_t address, uint32_t *id)
 {
 	uint32_t words[2]; /* its length, and what kind it is */
 
-	if (elffile_read_at(&table->file, address, words, sizeof(words)) < 0 ||
+	if (elf_file_read_at(&table->file, address, words, sizeof(words)) < 0 ||
 	    words[0] < sizeof(*id) || words[0] > RULES_MAXIMUM)
 		return 0;
 	*id = words[1];
@@ -124,7 +124,7 @@ static void describe(struct extract *extract, const Elf64_Ehdr *header, uint64_t
 }
 
 /* Its addresses are relative to where it lies, so it keeps its address. */
-void *frametable_extract(const struct frametable *table, uint64_t entry, size_t *length)
+void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_t *length)
 {
 	struct extract *extract;
 	uint32_t back;
@@ -140,8 +140,8 @@ void *frametable_extract(const struct frametable *table, uint64_t entry, size_t 
 	if (!extract)
 		return NULL;
 	describe(extract, &table->file.header, entry - common_size, all);
-	if (elffile_read_at(&table->file, common, extract->rules, common_size) < 0 ||
-	    elffile_read_at(&table->file, entry, extract->rules + common_size, size) < 0) {
+	if (elf_file_read_at(&table->file, common, extract->rules, common_size) < 0 ||
+	    elf_file_read_at(&table->file, entry, extract->rules + common_size, size) < 0) {
 		free(extract);
 		return NULL;
 	}

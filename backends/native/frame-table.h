@@ -17,17 +17,17 @@
 
 #include "backends/native/elf-file.h"
 
-struct frametable {
-	struct elffile file;
+struct frame_table {
+	struct elf_file file;
 	uint64_t address; /* of the table's start in the file's addresses */
 	uint64_t count;	  /* of entries */
 };
 
 /* fd is borrowed. -1: the file has no such table. */
-int frametable_open(struct frametable *table, int fd);
+int frame_table_open(struct frame_table *table, int fd);
 /* The address of the entry that may hold the file's address; 0: none. */
-uint64_t frametable_find(const struct frametable *table, uint64_t address);
+uint64_t frame_table_find(const struct frame_table *table, uint64_t address);
 /* A file with that entry alone, to be freed; NULL: it is not as it should. */
-void *frametable_extract(const struct frametable *table, uint64_t entry, size_t *length);
+void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_t *length);
 
 #endif

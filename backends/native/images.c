@@ -31,12 +31,12 @@ struct image {
 	off_t size;
 	uid_t owner;
 	char *path;
-	struct elffile elf;
+	struct elf_file elf;
 	void *bytes; /* of one that has no file */
 	size_t byte_count;
-	struct symbols *symbols;	   /* NULL: not read yet */
-	const struct elffile *symbol_file; /* elf or debug */
-	struct elffile debug;		   /* fd -1: there is none */
+	struct symbols *symbols;	    /* NULL: not read yet */
+	const struct elf_file *symbol_file; /* elf or debug */
+	struct elf_file debug;		    /* fd -1: there is none */
 	bool is_debug_opened;
 	struct unwind_file *rules;
 	bool is_rules_opened;
@@ -268,7 +268,7 @@ static struct image *open_vdso(struct images *images, const struct mapping *mapp
  */
 static int find_debug(const struct image *image, pid_t pid)
 {
-	char path[sizeof(DEBUG_FOLDER) + 2 * ELFFILE_ID_BYTES + 16];
+	char path[sizeof(DEBUG_FOLDER) + 2 * ELF_FILE_ID_BYTES + 16];
 	size_t at;
 	int found;
 	int fd = -1;
@@ -279,13 +279,13 @@ static int find_debug(const struct image *image, pid_t pid)
 	for (size_t i = 1; i < image->elf.id_length; i++)
 		at += (size_t)snprintf(path + at, sizeof(path) - at, "%02x", image->elf.id[i]);
 	snprintf(path + at, sizeof(path) - at, ".debug");
-	found = rootfile_find(pid, "root", path);
+	found = root_file_find(pid, "root", path);
 	if (found < 0)
 		return -1;
 	struct stat about;
 	if (fstat(found, &about) == 0 && S_ISREG(about.st_mode) &&
 	    (about.st_uid == 0 || about.st_uid == image->owner))
-		fd = rootfile_open(found);
+		fd = root_file_open(found);
 	close(found);
 	return fd;
 }
@@ -298,7 +298,7 @@ static void open_debug(struct image *image, pid_t pid)
 		return;
 	image->is_debug_opened = true;
 	fd = find_debug(image, pid);
-	if (fd >= 0 && elffile_read(&image->debug, fd) == 0 &&
+	if (fd >= 0 && elf_file_read(&image->debug, fd) == 0 &&
 	    image->debug.id_length == image->elf.id_length &&
 	    memcmp(image->debug.id, image->elf.id, image->elf.id_length) == 0)
 		return;
@@ -353,7 +353,7 @@ static struct image *open_file(struct images *images, const struct mapping *mapp
 	if (fd < 0)
 		return NULL;
 	image = make_image(mapping);
-	if (fstat(fd, &about) < 0 || elffile_read(&image->elf, fd) < 0) {
+	if (fstat(fd, &about) < 0 || elf_file_read(&image->elf, fd) < 0) {
 		close(fd);
 		image->elf.fd = -1;
 		image_free(images, image);
@@ -384,7 +384,7 @@ uint64_t image_bias(const struct image *image, const struct mapping *mapping)
 	uint64_t address = mapping->offset;
 
 	if (!image->bytes)
-		elffile_address(&image->elf, mapping->offset, &address);
+		elf_file_address(&image->elf, mapping->offset, &address);
 	return mapping->start - address;
 }
 
@@ -408,7 +408,7 @@ bool image_is_unread(const struct image *image, uint64_t address)
 }
 
 static void read_symbols(const struct images *images, struct image *image,
-			 const struct elffile *file)
+			 const struct elf_file *file)
 {
 	symbols_free(image->symbols);
 	image->symbols = symbols_new(file, images->is_cancelled);
@@ -464,8 +464,8 @@ static void take_symbol(const struct images *images, struct place_name *name, ch
 
 	name->has_symbol = true;
 	drop_version(owned_symbol);
-	plain = cppname_is_modest(owned_symbol) ? images->module->demangle(owned_symbol) : NULL;
-	name->func = plain ? cppname_shorten(plain) : xstrdup(owned_symbol);
+	plain = cpp_name_is_modest(owned_symbol) ? images->module->demangle(owned_symbol) : NULL;
+	name->func = plain ? cpp_name_shorten(plain) : xstrdup(owned_symbol);
 	if (plain)
 		name->qualname = xstrndup(plain, QUALNAME_MAXIMUM);
 	if (strlen(name->func) > QUALNAME_MAXIMUM)

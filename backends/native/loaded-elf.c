@@ -28,20 +28,20 @@
  * Symbols by file and name: their virtual address. Values of a map are never
  * NULL, so 1 is added, and ABSENT stands for a name that the file lacks.
  */
-struct elf_cache {
+struct loaded_elf_cache {
 	struct map *addresses;
 };
 #define ABSENT UINT64_MAX
 
-struct elf_cache *elf_cache_new(void)
+struct loaded_elf_cache *loaded_elf_cache_new(void)
 {
-	struct elf_cache *cache = xcalloc(1, sizeof(*cache));
+	struct loaded_elf_cache *cache = xcalloc(1, sizeof(*cache));
 
 	cache->addresses = map_new(NULL);
 	return cache;
 }
 
-void elf_cache_free(struct elf_cache *cache)
+void loaded_elf_cache_free(struct loaded_elf_cache *cache)
 {
 	if (!cache)
 		return;
@@ -58,7 +58,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 	return hash;
 }
 
-static void identify(struct elf_image *image, struct memory *memory)
+static void identify(struct loaded_elf_image *image, struct memory *memory)
 {
 	unsigned char bytes[IDENTITY_BYTES];
 
@@ -70,19 +70,19 @@ static void identify(struct elf_image *image, struct memory *memory)
 }
 
 /* The key of a name in the cache; 0: there is none. */
-static uint64_t cache_key(const struct elf_image *image, const char *name)
+static uint64_t cache_key(const struct loaded_elf_image *image, const char *name)
 {
 	return image->identity ? hash_bytes(image->identity, name, strlen(name)) | 1 : 0;
 }
 
 /* glibc has added the bias to these already, musl has not. */
-static uint64_t biased(const struct elf_image *image, uint64_t address)
+static uint64_t biased(const struct loaded_elf_image *image, uint64_t address)
 {
 	return address < image->bias ? address + image->bias : address;
 }
 
 /* Once: nothing is left to be read afterwards. */
-static int read_dynamic(struct elf_image *image, struct memory *memory)
+static int read_dynamic(struct loaded_elf_image *image, struct memory *memory)
 {
 	uint64_t address = image->dynamic;
 
@@ -114,7 +114,7 @@ static int read_dynamic(struct elf_image *image, struct memory *memory)
 }
 
 /* The bias follows from where the program headers lie and should lie. */
-static int read_headers(struct elf_image *image, struct memory *memory, uint64_t address,
+static int read_headers(struct loaded_elf_image *image, struct memory *memory, uint64_t address,
 			uint64_t count)
 {
 	Elf64_Phdr headers[HEADERS_MAXIMUM];
@@ -140,7 +140,8 @@ static int read_headers(struct elf_image *image, struct memory *memory, uint64_t
 	return 0;
 }
 
-int elf_program(struct elf_image *image, struct memory *memory, struct elf_cache *cache)
+int loaded_elf_program(struct loaded_elf_image *image, struct memory *memory,
+		       struct loaded_elf_cache *cache)
 {
 	char path[32];
 	Elf64_auxv_t vector[64];
@@ -163,11 +164,11 @@ int elf_program(struct elf_image *image, struct memory *memory, struct elf_cache
 		else if (vector[i].a_type == AT_PHNUM)
 			count = vector[i].a_un.a_val;
 	}
-	*image = (struct elf_image){ .cache = cache };
+	*image = (struct loaded_elf_image){ .cache = cache };
 	return read_headers(image, memory, address, count);
 }
 
-int elf_mapped(struct elf_image *image, struct memory *memory, uint64_t start)
+int loaded_elf_mapped(struct loaded_elf_image *image, struct memory *memory, uint64_t start)
 {
 	Elf64_Ehdr header;
 
@@ -175,7 +176,7 @@ int elf_mapped(struct elf_image *image, struct memory *memory, uint64_t start)
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phoff != sizeof(header))
 		return -1;
-	*image = (struct elf_image){ .cache = NULL };
+	*image = (struct loaded_elf_image){ .cache = NULL };
 	return read_headers(image, memory, start + header.e_phoff, header.e_phnum);
 }
 
@@ -188,7 +189,7 @@ static uint32_t hash_name(const char *name)
 	return hash;
 }
 
-static bool is_symbol(const struct elf_image *image, struct memory *memory, uint32_t index,
+static bool is_symbol(const struct loaded_elf_image *image, struct memory *memory, uint32_t index,
 		      const char *name, uint64_t *address)
 {
 	Elf64_Sym symbol;
@@ -207,8 +208,8 @@ static bool is_symbol(const struct elf_image *image, struct memory *memory, uint
 }
 
 /* The first symbol of the bucket that the hash falls in; 0: there is none. */
-static uint32_t find_bucket(const struct elf_image *image, struct memory *memory, uint32_t hash,
-			    uint64_t *chain)
+static uint32_t find_bucket(const struct loaded_elf_image *image, struct memory *memory,
+			    uint32_t hash, uint64_t *chain)
 {
 	struct {
 		uint32_t buckets;
@@ -234,7 +235,7 @@ static uint32_t find_bucket(const struct elf_image *image, struct memory *memory
 	return index;
 }
 
-static int look_up(const struct elf_image *image, struct memory *memory, const char *name,
+static int look_up(const struct loaded_elf_image *image, struct memory *memory, const char *name,
 		   uint64_t *address)
 {
 	uint64_t chain = 0;
@@ -255,7 +256,8 @@ static int look_up(const struct elf_image *image, struct memory *memory, const c
 	return -1;
 }
 
-int elf_symbol(struct elf_image *image, struct memory *memory, const char *name, uint64_t *address)
+int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, const char *name,
+		      uint64_t *address)
 {
 	uint64_t known = 0;
 	uint8_t byte;
@@ -290,9 +292,10 @@ static void read_text(struct memory *memory, uint64_t address, char *out, size_t
 	out[i] = '\0';
 }
 
-void elf_each_library(struct elf_image *program, struct memory *memory,
-		      bool (*each)(struct elf_image *image, const char *name, void *data),
-		      void *data)
+void loaded_elf_each_library(struct loaded_elf_image *program, struct memory *memory,
+			     bool (*each)(struct loaded_elf_image *image, const char *name,
+					  void *data),
+			     void *data)
 {
 	struct link_map map;
 	uint64_t next = 0;
@@ -307,7 +310,7 @@ void elf_each_library(struct elf_image *program, struct memory *memory,
 		next = (uintptr_t)map.l_next;
 		if (i == 0 || !map.l_ld)
 			continue;
-		struct elf_image image = {
+		struct loaded_elf_image image = {
 			.cache = program->cache,
 			.start = map.l_addr,
 			.bias = map.l_addr,
@@ -319,7 +322,7 @@ void elf_each_library(struct elf_image *program, struct memory *memory,
 	}
 }
 
-int elf_file_section(int fd, const char *name, uint64_t *address)
+int loaded_elf_file_section(int fd, const char *name, uint64_t *address)
 {
 	Elf64_Ehdr header;
 	Elf64_Shdr sections[SECTIONS_MAXIMUM];

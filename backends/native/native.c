@@ -95,7 +95,7 @@ int native_open(struct native *native, struct error *error)
 {
 	if (native->module)
 		return 0;
-	if (!arch_can_unwind())
+	if (!registers_can_unwind())
 		return error_set(error,
 				 "Native frames are read on x86-64 only, not on this processor.");
 	native->module = unwinder_open(error);

@@ -27,22 +27,22 @@ static const size_t places[] = {
 	offsetof(struct user_regs_struct, r14), offsetof(struct user_regs_struct, r15),
 };
 
-bool arch_can_unwind(void)
+bool registers_can_unwind(void)
 {
 	return true;
 }
 
-int arch_stack_pointer(void)
+int registers_stack_pointer(void)
 {
 	return STACK_POINTER;
 }
 
-int arch_first_argument(void)
+int registers_first_argument(void)
 {
 	return FIRST_ARGUMENT;
 }
 
-int arch_from_dump(struct registers *registers, const void *dump, size_t length)
+int registers_from_dump(struct registers *registers, const void *dump, size_t length)
 {
 	const struct user_regs_struct *user = dump;
 
@@ -62,22 +62,22 @@ int arch_from_dump(struct registers *registers, const void *dump, size_t length)
 #define FIRST_ARGUMENT (-1)
 #define STACK_POINTER 31
 
-bool arch_can_unwind(void)
+bool registers_can_unwind(void)
 {
 	return false;
 }
 
-int arch_stack_pointer(void)
+int registers_stack_pointer(void)
 {
 	return STACK_POINTER;
 }
 
-int arch_first_argument(void)
+int registers_first_argument(void)
 {
 	return FIRST_ARGUMENT;
 }
 
-int arch_from_dump(struct registers *registers, const void *dump, size_t length)
+int registers_from_dump(struct registers *registers, const void *dump, size_t length)
 {
 	(void)dump;
 	(void)length;
@@ -87,7 +87,7 @@ int arch_from_dump(struct registers *registers, const void *dump, size_t length)
 
 #endif
 
-void arch_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp)
+void registers_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp)
 {
 	*registers = (struct registers){ .pc = pc, .is_next = true };
 	registers_set(registers, STACK_POINTER, sp);

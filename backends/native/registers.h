@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARCH_REGISTERS 33    /* numbers above are of no use here */
-#define ARCH_DUMP_BYTES 1024 /* what the kernel gives is no longer */
+#define REGISTERS_COUNT 33	  /* numbers above are of no use here */
+#define REGISTERS_DUMP_BYTES 1024 /* what the kernel gives is no longer */
 
 struct registers {
-	uint64_t values[ARCH_REGISTERS];
+	uint64_t values[REGISTERS_COUNT];
 	uint64_t known; /* bit N: values[N] is known */
 	uint64_t pc;
 	/*
@@ -25,19 +25,19 @@ struct registers {
 };
 
 /* Whether stacks can be unwound on this processor. */
-bool arch_can_unwind(void);
+bool registers_can_unwind(void);
 /* The number of the stack pointer. */
-int arch_stack_pointer(void);
+int registers_stack_pointer(void);
 /* The number of the register that holds a function's first argument. */
-int arch_first_argument(void);
+int registers_first_argument(void);
 /* What a thread that sleeps in the kernel shows of itself. */
-void arch_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp);
+void registers_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp);
 /* From what PTRACE_GETREGSET gives for NT_PRSTATUS. 0, or -1. */
-int arch_from_dump(struct registers *registers, const void *dump, size_t length);
+int registers_from_dump(struct registers *registers, const void *dump, size_t length);
 
 static inline bool registers_has(const struct registers *registers, int number)
 {
-	return number >= 0 && number < ARCH_REGISTERS && registers->known >> number & 1;
+	return number >= 0 && number < REGISTERS_COUNT && registers->known >> number & 1;
 }
 
 static inline void registers_set(struct registers *registers, int number, uint64_t value)

@@ -57,7 +57,7 @@ struct entry {
 };
 
 static_assert(sizeof(struct symbol_key) ==
-		      ELFFILE_ID_BYTES + sizeof(uint64_t) + 2 * sizeof(struct symbol_identity),
+		      ELF_FILE_ID_BYTES + sizeof(uint64_t) + 2 * sizeof(struct symbol_identity),
 	      "a key has no padding");
 static_assert(sizeof(struct header) == 40 + sizeof(struct symbol_key), "a header has no padding");
 static_assert(sizeof(struct entry) == 24, "an entry has no padding");
@@ -85,7 +85,8 @@ static int identify(struct symbol_identity *identity, int fd)
 	return identity->changed + SETTLED_NANOSECONDS < nanoseconds(&now) ? 0 : -1;
 }
 
-int symbol_key_set(struct symbol_key *key, const struct elffile *image, const struct elffile *debug)
+int symbol_key_set(struct symbol_key *key, const struct elf_file *image,
+		   const struct elf_file *debug)
 {
 	*key = (struct symbol_key){ .id_length = image->id_length };
 	memcpy(key->id, image->id, image->id_length);

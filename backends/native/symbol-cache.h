@@ -33,7 +33,7 @@ struct symbol_identity {
 
 /* No bytes but those of its members: compared, and written, as it is. */
 struct symbol_key {
-	uint8_t id[ELFFILE_ID_BYTES];
+	uint8_t id[ELF_FILE_ID_BYTES];
 	uint64_t id_length;
 	struct symbol_identity image;
 	struct symbol_identity debug; /* all 0: there is none */
@@ -43,8 +43,8 @@ struct symbol_key {
  * debug may be NULL. -1: the file has no build id, or was changed so short a
  * time ago that the same time could be another content's.
  */
-int symbol_key_set(struct symbol_key *key, const struct elffile *image,
-		   const struct elffile *debug);
+int symbol_key_set(struct symbol_key *key, const struct elf_file *image,
+		   const struct elf_file *debug);
 
 struct symbol_cache *symbol_cache_new(void);
 /* Opens the folder, the first time. A home on a file server may keep waiting. */

@@ -56,8 +56,8 @@ static void take(struct symbols *symbols, const Elf64_Sym *symbol)
 	};
 }
 
-static void read_all(struct symbols *symbols, const struct elffile *file, const Elf64_Shdr *section,
-		     const atomic_bool *is_cancelled)
+static void read_all(struct symbols *symbols, const struct elf_file *file,
+		     const Elf64_Shdr *section, const atomic_bool *is_cancelled)
 {
 	Elf64_Sym *some = xmalloc(SYMBOLS_AT_ONCE * sizeof(*some));
 	uint64_t left = section->sh_size / sizeof(*some);
@@ -68,7 +68,7 @@ static void read_all(struct symbols *symbols, const struct elffile *file, const 
 		left = SYMBOLS_MAXIMUM;
 	while (left > 0 && !atomic_load(is_cancelled)) {
 		size_t count = left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
-		if (elffile_bytes(file, at, some, count * sizeof(*some)) < 0)
+		if (elf_file_bytes(file, at, some, count * sizeof(*some)) < 0)
 			break;
 		if (symbols->count + count > room) {
 			room = room * 2 + count;
@@ -83,13 +83,13 @@ static void read_all(struct symbols *symbols, const struct elffile *file, const 
 	free(some);
 }
 
-struct symbols *symbols_new(const struct elffile *file, const atomic_bool *is_cancelled)
+struct symbols *symbols_new(const struct elf_file *file, const atomic_bool *is_cancelled)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 	Elf64_Shdr section;
 
-	if (elffile_section(file, SHT_SYMTAB, &section, &symbols->names) < 0 &&
-	    elffile_section(file, SHT_DYNSYM, &section, &symbols->names) < 0)
+	if (elf_file_section(file, SHT_SYMTAB, &section, &symbols->names) < 0 &&
+	    elf_file_section(file, SHT_DYNSYM, &section, &symbols->names) < 0)
 		return symbols;
 	read_all(symbols, file, &section, is_cancelled);
 	if (symbols->count == 0)
@@ -146,7 +146,7 @@ static bool holds(const struct symbol *symbol, const struct symbol *last, uint64
 	return address - symbol->address < symbol->size;
 }
 
-static char *read_name(const struct symbols *symbols, const struct elffile *file,
+static char *read_name(const struct symbols *symbols, const struct elf_file *file,
 		       const struct symbol *symbol)
 {
 	uint64_t length = symbols->names.sh_size;
@@ -159,7 +159,7 @@ static char *read_name(const struct symbols *symbols, const struct elffile *file
 	for (;;) {
 		size_t some = length < size ? (size_t)length : size;
 		name = xrealloc(name, some + 1);
-		if (elffile_bytes(file, symbols->names.sh_offset + symbol->name, name, some) < 0)
+		if (elf_file_bytes(file, symbols->names.sh_offset + symbol->name, name, some) < 0)
 			break;
 		name[some] = '\0';
 		if (strlen(name) < some || some == length || size >= NAME_BYTES)
@@ -182,7 +182,7 @@ static size_t plainness(const struct symbol *symbol, const char *name)
 	return rank * 4 + (symbol->binding == STB_GLOBAL ? 0 : symbol->binding == STB_WEAK ? 1 : 2);
 }
 
-char *symbols_find(const struct symbols *symbols, const struct elffile *file, uint64_t address)
+char *symbols_find(const struct symbols *symbols, const struct elf_file *file, uint64_t address)
 {
 	size_t end = count_until(symbols, address);
 	const struct symbol *last;

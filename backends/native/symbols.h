@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elffile;
+struct elf_file;
 struct symbols;
 
 /*
  * Reads the file's symbols, all there are or else the exported ones. Never
  * NULL: a file without any has an empty list. Ends early once *is_cancelled.
  */
-struct symbols *symbols_new(const struct elffile *file, const atomic_bool *is_cancelled);
+struct symbols *symbols_new(const struct elf_file *file, const atomic_bool *is_cancelled);
 void symbols_free(struct symbols *symbols);
 /* False: reading ended early, so that a name may be missing. */
 bool symbols_are_whole(const struct symbols *symbols);
@@ -27,6 +27,6 @@ size_t symbols_bytes(const struct symbols *symbols);
  * The name of the function that the file's address is in, to be freed; where
  * one has several names, the plainest. NULL: there is none.
  */
-char *symbols_find(const struct symbols *symbols, const struct elffile *file, uint64_t address);
+char *symbols_find(const struct symbols *symbols, const struct elf_file *file, uint64_t address);
 
 #endif

@@ -40,7 +40,7 @@ struct function_rules {
 
 struct unwind_file {
 	Elf *elf;
-	struct frametable table;
+	struct frame_table table;
 	bool has_table;
 	struct function_rules *functions; /* by their entry's hash */
 	Dwarf_CFI *rules;		  /* of all, where there is no table */
@@ -84,7 +84,7 @@ static struct unwind_file *module_open(int fd)
 		return NULL;
 	file = make_file(elf_begin(fd, ELF_C_READ, NULL));
 	if (file)
-		file->has_table = frametable_open(&file->table, fd) == 0;
+		file->has_table = frame_table_open(&file->table, fd) == 0;
 	return file;
 }
 
@@ -182,7 +182,7 @@ static void read_function(struct unwind_file *file, struct function_rules *funct
 {
 	clear_function(file, function);
 	function->entry = entry;
-	function->bytes = frametable_extract(&file->table, entry, &function->length);
+	function->bytes = frame_table_extract(&file->table, entry, &function->length);
 	file->size += function->length;
 	if (function->bytes)
 		function->elf = elf_memory(function->bytes, function->length);
@@ -192,7 +192,7 @@ static void read_function(struct unwind_file *file, struct function_rules *funct
 
 static Dwarf_CFI *find_function(struct unwind_file *file, uint64_t address)
 {
-	uint64_t entry = frametable_find(&file->table, address);
+	uint64_t entry = frame_table_find(&file->table, address);
 	struct function_rules *function;
 
 	if (!file->functions)
@@ -233,7 +233,7 @@ static uint64_t module_size(const struct unwind_file *file)
 
 /* What a register of the caller is; UNWIND_REGISTERS: unknown. */
 static enum unwind_result recover(Dwarf_Frame *frame, int number,
-				  const struct expression *expression, uint64_t *value)
+				  const struct dwarf_expression *expression, uint64_t *value)
 {
 	Dwarf_Op memory[3];
 	Dwarf_Op *ops;
@@ -250,7 +250,7 @@ static enum unwind_result recover(Dwarf_Frame *frame, int number,
 	}
 	if (count == 0)
 		return UNWIND_OUTERMOST;
-	result = expression_run(expression, ops, count, value, &is_value);
+	result = dwarf_expression_run(expression, ops, count, value, &is_value);
 	if (result != UNWIND_CALLER || is_value)
 		return result;
 	return expression->memory->read(expression->memory->data, *value, value) < 0
@@ -258,7 +258,7 @@ static enum unwind_result recover(Dwarf_Frame *frame, int number,
 		       : UNWIND_CALLER;
 }
 
-static enum unwind_result find_cfa(Dwarf_Frame *frame, struct expression *expression)
+static enum unwind_result find_cfa(Dwarf_Frame *frame, struct dwarf_expression *expression)
 {
 	Dwarf_Op *ops;
 	size_t count;
@@ -266,25 +266,25 @@ static enum unwind_result find_cfa(Dwarf_Frame *frame, struct expression *expres
 
 	if (dwarf_frame_cfa(frame, &ops, &count) != 0)
 		return UNWIND_NO_RULES;
-	return expression_run(expression, ops, count, &expression->cfa, &is_value);
+	return dwarf_expression_run(expression, ops, count, &expression->cfa, &is_value);
 }
 
 /* The caller's stack begins where this frame ends, if no rule differs. */
 static enum unwind_result apply(Dwarf_Frame *frame, int return_register,
-				struct expression *expression, struct registers *caller)
+				struct dwarf_expression *expression, struct registers *caller)
 {
 	enum unwind_result result = find_cfa(frame, expression);
 	uint64_t value;
 
 	if (result != UNWIND_CALLER)
 		return result;
-	if (return_register < 0 || return_register >= ARCH_REGISTERS)
+	if (return_register < 0 || return_register >= REGISTERS_COUNT)
 		return UNWIND_NO_RULES;
 	result = recover(frame, return_register, expression, &caller->pc);
 	if (result != UNWIND_CALLER)
 		return result;
-	registers_set(caller, arch_stack_pointer(), expression->cfa);
-	for (int i = 0; i < ARCH_REGISTERS; i++)
+	registers_set(caller, registers_stack_pointer(), expression->cfa);
+	for (int i = 0; i < REGISTERS_COUNT; i++)
 		if (i != return_register && recover(frame, i, expression, &value) == UNWIND_CALLER)
 			registers_set(caller, i, value);
 	return UNWIND_CALLER;
@@ -294,7 +294,7 @@ static enum unwind_result module_step(struct unwind_file *file, uint64_t bias,
 				      const struct registers *callee, struct registers *caller,
 				      const struct unwind_memory *memory)
 {
-	struct expression expression = { callee, memory, bias, 0 };
+	struct dwarf_expression expression = { callee, memory, bias, 0 };
 	uint64_t pc = callee->pc - (callee->is_next ? 0 : 1);
 	Dwarf_CFI *rules = find_rules(file, pc - bias);
 	Dwarf_Frame *frame = NULL;

@@ -91,14 +91,14 @@ static struct native_frame *add_frame(struct capture *capture, const struct regi
 	frame = &capture->frames[capture->frame_count++];
 	*frame = (struct native_frame){
 		.pc = code_address(registers),
-		.low = registers->values[arch_stack_pointer()],
+		.low = registers->values[registers_stack_pointer()],
 	};
 	return frame;
 }
 
 static bool is_same_place(const struct registers *a, const struct registers *b)
 {
-	int sp = arch_stack_pointer();
+	int sp = registers_stack_pointer();
 
 	return a->pc == b->pc && a->values[sp] == b->values[sp];
 }
@@ -126,7 +126,7 @@ static void unwind_one(struct thread *thread)
 								    : NATIVE_BROKEN;
 			return;
 		}
-		frame->high = caller.values[arch_stack_pointer()];
+		frame->high = caller.values[registers_stack_pointer()];
 		capture->end = NATIVE_BROKEN;
 		if ((frame->high <= frame->low && !caller.is_next) || is_same_place(&caller, &mark))
 			return;

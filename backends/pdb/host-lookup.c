@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/loop.h"
 
-struct lookup {
+struct host_lookup {
 	char *host;
 	char port[16];
 	struct addrinfo *found;
@@ -24,7 +24,7 @@ struct lookup {
 static void look_up(void *data)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
-	struct lookup *lookup = data;
+	struct host_lookup *lookup = data;
 
 	lookup->number = getaddrinfo(lookup->host, lookup->port, &hints, &lookup->found);
 	if (lookup->number != 0)
@@ -33,7 +33,7 @@ static void look_up(void *data)
 
 static void on_found(void *data)
 {
-	struct lookup *lookup = data;
+	struct host_lookup *lookup = data;
 
 	if (!lookup->is_cancelled)
 		lookup->done(lookup->found, lookup->number, lookup->data);
@@ -43,11 +43,11 @@ static void on_found(void *data)
 	free(lookup);
 }
 
-struct lookup *lookup_new(struct loop *loop, const char *host, int port,
-			  void (*done)(struct addrinfo *owned_found, int number, void *data),
-			  void *data)
+struct host_lookup *
+host_lookup_new(struct loop *loop, const char *host, int port,
+		void (*done)(struct addrinfo *owned_found, int number, void *data), void *data)
 {
-	struct lookup *lookup = xcalloc(1, sizeof(*lookup));
+	struct host_lookup *lookup = xcalloc(1, sizeof(*lookup));
 
 	lookup->host = xstrdup(host);
 	snprintf(lookup->port, sizeof(lookup->port), "%d", port);
@@ -57,7 +57,7 @@ struct lookup *lookup_new(struct loop *loop, const char *host, int port,
 	return lookup;
 }
 
-void lookup_cancel(struct lookup *lookup)
+void host_lookup_cancel(struct host_lookup *lookup)
 {
 	if (lookup)
 		lookup->is_cancelled = true;

@@ -7,16 +7,16 @@
 
 struct addrinfo;
 struct loop;
-struct lookup;
+struct host_lookup;
 
 /*
  * Calls done from the loop: with the addresses (freeaddrinfo() them) and 0, or
  * NULL and getaddrinfo(3)'s number. The lookup is gone then.
  */
-struct lookup *lookup_new(struct loop *loop, const char *host, int port,
-			  void (*done)(struct addrinfo *owned_found, int number, void *data),
-			  void *data);
+struct host_lookup *
+host_lookup_new(struct loop *loop, const char *host, int port,
+		void (*done)(struct addrinfo *owned_found, int number, void *data), void *data);
 /* done is not called. NULL is fine. */
-void lookup_cancel(struct lookup *lookup);
+void host_lookup_cancel(struct host_lookup *lookup);
 
 #endif

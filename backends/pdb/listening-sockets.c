@@ -75,7 +75,7 @@ static struct unix_line *split(char *bytes, size_t *count)
 	return lines;
 }
 
-static struct listener *add(struct listeners *listeners)
+static struct listener *add(struct listening_sockets *listeners)
 {
 	struct listener *listener;
 
@@ -91,8 +91,8 @@ static bool is_wanted(const struct unix_line *line, bool (*wants)(const char *pa
 }
 
 /* What was accepted has the path of the socket that accepted it. */
-static void count_unix(struct listeners *listeners, size_t first, const struct unix_line *lines,
-		       size_t count)
+static void count_unix(struct listening_sockets *listeners, size_t first,
+		       const struct unix_line *lines, size_t count)
 {
 	struct strmap *by_path = strmap_new(NULL);
 
@@ -110,7 +110,8 @@ static void count_unix(struct listeners *listeners, size_t first, const struct u
 	strmap_free(by_path);
 }
 
-void listeners_parse_unix(struct listeners *listeners, char *bytes, bool (*wants)(const char *path))
+void listening_sockets_parse_unix(struct listening_sockets *listeners, char *bytes,
+				  bool (*wants)(const char *path))
 {
 	size_t first = listeners->count;
 	struct unix_line *lines;
@@ -120,7 +121,7 @@ void listeners_parse_unix(struct listeners *listeners, char *bytes, bool (*wants
 	for (size_t i = 0; i < count; i++) {
 		struct listener *listener;
 
-		if (listeners->count >= LISTENERS_MAXIMUM)
+		if (listeners->count >= LISTENING_SOCKETS_MAXIMUM)
 			break;
 		if (!is_wanted(&lines[i], wants))
 			continue;
@@ -164,14 +165,14 @@ static void name_host(char *host, size_t size, const char *hexadecimal)
 		inet_ntop(is_six ? AF_INET6 : AF_INET, words, host, (socklen_t)size);
 }
 
-static void count_tcp(struct listeners *listeners, size_t first, unsigned port)
+static void count_tcp(struct listening_sockets *listeners, size_t first, unsigned port)
 {
 	for (size_t i = first; i < listeners->count; i++)
 		if (listeners->items[i].port == (int)port)
 			listeners->items[i].client_count++;
 }
 
-static void add_tcp(struct listeners *listeners, const struct tcp_line *line)
+static void add_tcp(struct listening_sockets *listeners, const struct tcp_line *line)
 {
 	struct listener *listener = add(listeners);
 
@@ -182,7 +183,7 @@ static void add_tcp(struct listeners *listeners, const struct tcp_line *line)
 }
 
 /* Those that listen come first in the file. */
-void listeners_parse_tcp(struct listeners *listeners, char *bytes)
+void listening_sockets_parse_tcp(struct listening_sockets *listeners, char *bytes)
 {
 	size_t first = listeners->count;
 	char *line;
@@ -194,41 +195,42 @@ void listeners_parse_tcp(struct listeners *listeners, char *bytes)
 			continue;
 		if (parsed.state == TCP_CONNECTED)
 			count_tcp(listeners, first, parsed.port);
-		else if (parsed.state == TCP_LISTENS && listeners->count < LISTENERS_MAXIMUM)
+		else if (parsed.state == TCP_LISTENS &&
+			 listeners->count < LISTENING_SOCKETS_MAXIMUM)
 			add_tcp(listeners, &parsed);
 	}
 }
 
-int listeners_add_unix(struct listeners *listeners, struct procfs *procfs, pid_t pid,
-		       bool (*wants)(const char *path))
+int listening_sockets_add_unix(struct listening_sockets *listeners, struct procfs *procfs,
+			       pid_t pid, bool (*wants)(const char *path))
 {
 	char *bytes;
 
 	if (procfs_read(procfs, pid, "net/unix", &bytes, NULL) < 0)
 		return -1;
-	listeners_parse_unix(listeners, bytes, wants);
+	listening_sockets_parse_unix(listeners, bytes, wants);
 	return 0;
 }
 
-int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs, pid_t pid)
+int listening_sockets_add_tcp(struct listening_sockets *listeners, struct procfs *procfs, pid_t pid)
 {
 	char *bytes;
 
 	if (procfs_read(procfs, pid, "net/tcp", &bytes, NULL) < 0)
 		return -1;
-	listeners_parse_tcp(listeners, bytes);
+	listening_sockets_parse_tcp(listeners, bytes);
 	/* A kernel without IPv6 has no such file. */
 	if (procfs_read(procfs, pid, "net/tcp6", &bytes, NULL) >= 0)
-		listeners_parse_tcp(listeners, bytes);
+		listening_sockets_parse_tcp(listeners, bytes);
 	return 0;
 }
 
-void listeners_clear(struct listeners *listeners)
+void listening_sockets_clear(struct listening_sockets *listeners)
 {
 	for (size_t i = 0; i < listeners->count; i++)
 		free(listeners->items[i].path);
 	free(listeners->items);
-	*listeners = (struct listeners)LISTENERS_INIT;
+	*listeners = (struct listening_sockets)LISTENING_SOCKETS_INIT;
 }
 
 /* name: "fd", "task" */
@@ -263,7 +265,7 @@ static uint64_t read_socket(int folder, const char *name)
 	return sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
 }
 
-struct map *listeners_held(struct procfs *procfs, pid_t pid)
+struct map *listening_sockets_held(struct procfs *procfs, pid_t pid)
 {
 	DIR *folder = open_folder(procfs, pid, "fd");
 	struct map *sockets;
@@ -354,7 +356,8 @@ static bool is_any_accepting(struct procfs *procfs, pid_t pid, uint64_t inode)
 	return is_accepting;
 }
 
-bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode, bool is_thorough)
+bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
+				    bool is_thorough)
 {
 	char tid[16];
 

@@ -20,7 +20,7 @@ struct map;
 struct procfs;
 
 /* What is more in one namespace is not looked at. */
-#define LISTENERS_MAXIMUM 65536
+#define LISTENING_SOCKETS_MAXIMUM 65536
 
 struct listener {
 	uint64_t inode; /* as in "socket:[INODE]" */
@@ -33,36 +33,38 @@ struct listener {
 	pid_t holder;	     /* whose it is, once pdb-networks.h has found it; 0 unknown */
 };
 
-struct listeners {
+struct listening_sockets {
 	struct listener *items;
 	size_t count;
 	size_t capacity;
 };
 
-#define LISTENERS_INIT { .items = NULL }
+#define LISTENING_SOCKETS_INIT { .items = NULL }
 
 /*
  * Adds those of the namespace that pid is in; of Unix sockets, those whose
  * path wants() is true for (NULL: all). -1 and errno: they cannot be seen.
  */
-int listeners_add_unix(struct listeners *listeners, struct procfs *procfs, pid_t pid,
-		       bool (*wants)(const char *path));
-int listeners_add_tcp(struct listeners *listeners, struct procfs *procfs, pid_t pid);
-void listeners_clear(struct listeners *listeners);
+int listening_sockets_add_unix(struct listening_sockets *listeners, struct procfs *procfs,
+			       pid_t pid, bool (*wants)(const char *path));
+int listening_sockets_add_tcp(struct listening_sockets *listeners, struct procfs *procfs,
+			      pid_t pid);
+void listening_sockets_clear(struct listening_sockets *listeners);
 /* The same from the bytes of the file; exported for tests. */
-void listeners_parse_unix(struct listeners *listeners, char *lines,
-			  bool (*wants)(const char *path));
-void listeners_parse_tcp(struct listeners *listeners, char *lines);
+void listening_sockets_parse_unix(struct listening_sockets *listeners, char *lines,
+				  bool (*wants)(const char *path));
+void listening_sockets_parse_tcp(struct listening_sockets *listeners, char *lines);
 
 /*
  * The sockets among the descriptors of a process, by inode; map_free() it.
  * The values say nothing. NULL and errno: they cannot be seen.
  */
-struct map *listeners_held(struct procfs *procfs, pid_t pid);
+struct map *listening_sockets_held(struct procfs *procfs, pid_t pid);
 /*
  * Whether a thread of the process waits in accept(), or polls, for a client of
  * that socket; is_thorough: not only its first thread is looked at.
  */
-bool listeners_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode, bool is_thorough);
+bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
+				    bool is_thorough);
 
 #endif

@@ -17,26 +17,26 @@
 #include "protocol/process.h"
 #include "protocol/sample.h"
 
-static struct session *to_session(struct connection *connection)
+static struct pdb_session *to_session(struct connection *connection)
 {
-	return (struct session *)connection;
+	return (struct pdb_session *)connection;
 }
 
-static const struct session *lend_session(const struct connection *connection)
+static const struct pdb_session *lend_session(const struct connection *connection)
 {
-	return (const struct session *)connection;
+	return (const struct pdb_session *)connection;
 }
 
 static struct connection *pdb_open(struct node *node, const struct process *process,
 				   const struct target *target, struct error *error)
 {
-	struct session *session;
+	struct pdb_session *session;
 
 	if (!target) {
 		error_set(error, "A pdb is connected to by its socket; name that.");
 		return NULL;
 	}
-	session = session_new(node, process, target, error);
+	session = pdb_session_new(node, process, target, error);
 	if (!session)
 		return NULL;
 	session->base.backend = &pdb_backend;
@@ -45,7 +45,7 @@ static struct connection *pdb_open(struct node *node, const struct process *proc
 
 static void pdb_close(struct connection *connection)
 {
-	session_free(to_session(connection));
+	pdb_session_free(to_session(connection));
 }
 
 struct words {
@@ -73,7 +73,7 @@ static bool explain_state(struct reason *reason, const struct debugger *debugger
 }
 
 /* What it cannot know, another connection may. */
-static bool can_look(const struct session *session, const struct message *request,
+static bool can_look(const struct pdb_session *session, const struct message *request,
 		     struct reason *reason)
 {
 	uint64_t address = json_get_hex(request->body, "address");
@@ -91,7 +91,7 @@ static bool can_look(const struct session *session, const struct message *reques
 static bool pdb_can(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason)
 {
-	const struct session *session = lend_session(connection);
+	const struct pdb_session *session = lend_session(connection);
 	const struct debugger *debugger = &session->debugger;
 	enum capability capability = backend_capability(BACKEND_PDB, kind);
 
@@ -112,29 +112,30 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 	return true;
 }
 
-static int keep_breakpoints(struct session *session, const struct message *request)
+static int keep_breakpoints(struct pdb_session *session, const struct message *request)
 {
 	json_t *list = json_object_get(request->body, "breakpoints");
 
 	json_decref(session->breakpoints);
 	session->breakpoints = json_incref(list);
 	node_respond(session->base.node, request,
-		     bindings_wanted(list, "It runs: this is set where it stops next."), NULL);
+		     pdb_bindings_wanted(list, "It runs: this is set where it stops next."), NULL);
 	return 0;
 }
 
-static int open_terminal(struct session *session, const struct message *request)
+static int open_terminal(struct pdb_session *session, const struct message *request)
 {
 	pdbtranscript_open(session->transcript, json_get_boolean(request->body, "on", true));
 	node_respond(session->base.node, request, NULL, NULL);
 	return 0;
 }
 
-static int take_input(struct session *session, const struct message *request, struct error *error)
+static int take_input(struct pdb_session *session, const struct message *request,
+		      struct error *error)
 {
 	const char *data = json_get_string(request->body, "data", "");
 
-	if (session_type(session, data, error) < 0)
+	if (pdb_session_type(session, data, error) < 0)
 		return -1;
 	node_respond(session->base.node, request, NULL, NULL);
 	return 0;
@@ -143,7 +144,7 @@ static int take_input(struct session *session, const struct message *request, st
 static int pdb_send(struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct error *error)
 {
-	struct session *session = to_session(connection);
+	struct pdb_session *session = to_session(connection);
 	struct order *order;
 
 	if (kind == REQUEST_TERMINAL)
@@ -157,17 +158,17 @@ static int pdb_send(struct connection *connection, enum request_kind kind,
 			return keep_breakpoints(session, request);
 	}
 	order = order_new(session, kind, request, error);
-	return order ? session_add(session, order, error) : -1;
+	return order ? pdb_session_add(session, order, error) : -1;
 }
 
 static void pdb_amend(struct connection *connection, struct process_sample *sample)
 {
-	struct session *session = to_session(connection);
+	struct pdb_session *session = to_session(connection);
 
 	if (session->debugger.state != DEBUGGER_STOPPED)
 		return;
 	session->epoch = sample->epoch;
-	stop_amend(session->stop, node_stacks(session->base.node), sample);
+	pdb_stop_amend(session->stop, node_stacks(session->base.node), sample);
 }
 
 static const struct debugger *pdb_debugger(const struct connection *connection)

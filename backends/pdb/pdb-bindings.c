@@ -64,7 +64,7 @@ static void keep_hits(struct debugger *now, struct debugger *before)
 	}
 }
 
-void bindings_set(struct debugger *debugger, const json_t *answer)
+void pdb_bindings_set(struct debugger *debugger, const json_t *answer)
 {
 	struct debugger ours;
 
@@ -115,7 +115,7 @@ static json_t *translate(const json_t *breakpoints)
 	return result;
 }
 
-void bindings_refresh(struct debugger *debugger, const json_t *answer)
+void pdb_bindings_refresh(struct debugger *debugger, const json_t *answer)
 {
 	json_t *translated = translate(json_object_get(answer, "breakpoints"));
 	struct debugger now;
@@ -137,7 +137,7 @@ void bindings_refresh(struct debugger *debugger, const json_t *answer)
 	debugger_clear(&now);
 }
 
-void bindings_count_stop(struct debugger *debugger)
+void pdb_bindings_count_stop(struct debugger *debugger)
 {
 	for (size_t i = 0; i < debugger->binding_count; i++) {
 		struct breakpoint_binding *binding = &debugger->bindings[i];
@@ -148,7 +148,7 @@ void bindings_count_stop(struct debugger *debugger)
 	}
 }
 
-size_t bindings_count(const struct debugger *debugger)
+size_t pdb_bindings_count(const struct debugger *debugger)
 {
 	size_t count = 0;
 
@@ -157,7 +157,7 @@ size_t bindings_count(const struct debugger *debugger)
 	return count;
 }
 
-json_t *bindings_to_json(const struct debugger *debugger)
+json_t *pdb_bindings_to_json(const struct debugger *debugger)
 {
 	json_t *all = debugger_to_json(debugger);
 	json_t *breakpoints = json_object_get(all, "breakpoints");
@@ -175,7 +175,7 @@ json_t *bindings_to_json(const struct debugger *debugger)
 	return body;
 }
 
-json_t *bindings_wanted(const json_t *breakpoints, const char *message)
+json_t *pdb_bindings_wanted(const json_t *breakpoints, const char *message)
 {
 	json_t *body = json_object();
 	json_t *bindings = json_array();

@@ -11,16 +11,16 @@
 struct debugger;
 
 /* The answer to the question "breakpoints": all that are ours now. */
-void bindings_set(struct debugger *debugger, const json_t *answer);
+void pdb_bindings_set(struct debugger *debugger, const json_t *answer);
 /* The answer to the question "state": what the debugger has, and what hit. */
-void bindings_refresh(struct debugger *debugger, const json_t *answer);
+void pdb_bindings_refresh(struct debugger *debugger, const json_t *answer);
 /* It has stopped anew: one more for each of ours that hit. */
-void bindings_count_stop(struct debugger *debugger);
+void pdb_bindings_count_stop(struct debugger *debugger);
 /* So many of ours are set. */
-size_t bindings_count(const struct debugger *debugger);
+size_t pdb_bindings_count(const struct debugger *debugger);
 /* {"breakpoints": […]}: ours, for the answer to `setBreakpoints`. */
-json_t *bindings_to_json(const struct debugger *debugger);
+json_t *pdb_bindings_to_json(const struct debugger *debugger);
 /* The same, of breakpoints that were only asked for: message says why. */
-json_t *bindings_wanted(const json_t *breakpoints, const char *message);
+json_t *pdb_bindings_wanted(const json_t *breakpoints, const char *message);
 
 #endif

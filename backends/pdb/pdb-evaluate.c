@@ -15,14 +15,14 @@
 #define LOST_SECONDS 0.3   /* an answer, when there is a prompt already */
 #define LOST_MAXIMUM 10	   /* it is asked ever less often */
 
-static double answer_seconds(const struct session *session)
+static double answer_seconds(const struct pdb_session *session)
 {
 	return session->question == QUESTION_ORDER ? ANSWER_SECONDS
 						   : PROBE_SECONDS * (1u << session->lost_count);
 }
 
 /* The next line of a question that was begun. */
-void session_send_question(struct session *session)
+void session_send_question(struct pdb_session *session)
 {
 	const char *line = inspector_line(session->inspector);
 
@@ -30,11 +30,11 @@ void session_send_question(struct session *session)
 		return;
 	session_expect_echo(session, line);
 	pdbprompt_forget_passed(&session->prompt);
-	session_enter(session, SESSION_ASKED, answer_seconds(session));
-	session_send(session, line);
+	session_enter(session, PDB_SESSION_ASKED, answer_seconds(session));
+	pdb_session_send(session, line);
 }
 
-void session_probe(struct session *session)
+void session_probe(struct pdb_session *session)
 {
 	json_t *question = json_object();
 
@@ -44,7 +44,7 @@ void session_probe(struct session *session)
 	session_send_question(session);
 }
 
-void session_probe_again(struct session *session)
+void session_probe_again(struct pdb_session *session)
 {
 	if (session->lost_count < LOST_MAXIMUM)
 		session->lost_count++;
@@ -52,21 +52,21 @@ void session_probe_again(struct session *session)
 	session_probe(session);
 }
 
-static void refuse_debugger(struct session *session, const char *why)
+static void refuse_debugger(struct pdb_session *session, const char *why)
 {
-	session_enter(session, SESSION_RUNNING, 0);
+	session_enter(session, PDB_SESSION_RUNNING, 0);
 	session_show_raw(session, session->raw.length);
 	session_take_prompt(session);
 	session->resumed_by = RESUMED_BY_NOBODY;
-	session_fail_orders(session, why);
-	session_tell_state(session, DEBUGGER_FOREIGN, why);
+	pdb_session_fail_orders(session, why);
+	pdb_session_tell_state(session, DEBUGGER_FOREIGN, why);
 	session_type_all(session);
 }
 
-static void finish_probe(struct session *session, const json_t *answer)
+static void finish_probe(struct pdb_session *session, const json_t *answer)
 {
 	struct error error = ERROR_INIT;
-	struct stop *stop = stop_new(answer, session->base.pid, &error);
+	struct pdb_stop *stop = pdb_stop_new(answer, session->base.pid, &error);
 
 	if (stop)
 		session_take_stop(session, answer, stop);
@@ -74,7 +74,7 @@ static void finish_probe(struct session *session, const json_t *answer)
 		refuse_debugger(session, error.message);
 }
 
-static void finish_asking(struct session *session, const json_t *answer)
+static void finish_asking(struct pdb_session *session, const json_t *answer)
 {
 	struct order *order = session->asking;
 
@@ -87,13 +87,13 @@ static void finish_asking(struct session *session, const json_t *answer)
 	}
 	order_answered(session, order, answer);
 	if (order->kind == REQUEST_SET_BREAKPOINTS && order->request.name)
-		session_tell_again(session);
+		pdb_session_tell_again(session);
 	else if (order->kind == REQUEST_SET_BREAKPOINTS)
-		session_tell(session);
+		pdb_session_tell(session);
 	order_free(order);
 }
 
-static void fail_asking(struct session *session, const char *why)
+static void fail_asking(struct pdb_session *session, const char *why)
 {
 	struct order *order = session->asking;
 
@@ -102,11 +102,11 @@ static void fail_asking(struct session *session, const char *why)
 	order_free(order);
 }
 
-static void finish_question(struct session *session, json_t *owned_answer, const char *failure)
+static void finish_question(struct pdb_session *session, json_t *owned_answer, const char *failure)
 {
 	enum question question = session->question;
 
-	session_enter(session, SESSION_ANSWERED, RETURN_SECONDS);
+	session_enter(session, PDB_SESSION_ANSWERED, RETURN_SECONDS);
 	session->question = QUESTION_NONE;
 	session->lost_count = 0;
 	session_take_prompt(session);
@@ -131,7 +131,7 @@ static void finish_question(struct session *session, json_t *owned_answer, const
 }
 
 /* Whole lines of raw answer no question. */
-static void show_lines(struct session *session)
+static void show_lines(struct pdb_session *session)
 {
 	const char *end = memrchr(session->raw.data, '\n', session->raw.length);
 
@@ -139,7 +139,7 @@ static void show_lines(struct session *session)
 		session_show_raw(session, (size_t)(end + 1 - session->raw.data));
 }
 
-static enum pdbprompt_kind raw_kind(const struct session *session, struct pdbprompt *rest)
+static enum pdbprompt_kind raw_kind(const struct pdb_session *session, struct pdbprompt *rest)
 {
 	struct buffer lines = BUFFER_INIT;
 
@@ -150,7 +150,7 @@ static enum pdbprompt_kind raw_kind(const struct session *session, struct pdbpro
 	return pdbprompt_kind(rest);
 }
 
-bool session_has_shown_prompt(const struct session *session)
+bool session_has_shown_prompt(const struct pdb_session *session)
 {
 	struct pdbprompt rest;
 	enum pdbprompt_kind kind = raw_kind(session, &rest);
@@ -162,12 +162,12 @@ bool session_has_shown_prompt(const struct session *session)
 	       (session->stop && pdbprompt_has_passed(&session->prompt));
 }
 
-static void begin_prompt(struct session *session)
+static void begin_prompt(struct pdb_session *session)
 {
 	bool is_told = session->debugger.state == DEBUGGER_STOPPED ||
 		       session->debugger.state == DEBUGGER_NESTED;
 
-	session_enter(session, SESSION_PROMPT, 0);
+	session_enter(session, PDB_SESSION_PROMPT, 0);
 	if (inspector_is_asking(session->inspector))
 		session_send_question(session);
 	else if (is_told)
@@ -177,7 +177,7 @@ static void begin_prompt(struct session *session)
 }
 
 /* ANSWERED: other threads' output comes, then the prompt. */
-void session_look_for_prompt(struct session *session, bool is_quiet)
+void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 {
 	struct pdbprompt rest;
 	enum pdbprompt_kind kind;
@@ -218,7 +218,7 @@ void session_look_for_prompt(struct session *session, bool is_quiet)
  * means that raw is about the question; or, from a debugger that has answered
  * before, it is the prompt that the question waited for.
  */
-void session_look_for_refusal(struct session *session)
+void session_look_for_refusal(struct pdb_session *session)
 {
 	struct error error = ERROR_INIT;
 	struct pdbprompt rest;
@@ -240,7 +240,7 @@ void session_look_for_refusal(struct session *session)
 }
 
 /* ASKED: the answer may be whole. */
-void session_look_for_answer(struct session *session)
+void session_look_for_answer(struct pdb_session *session)
 {
 	struct error error = ERROR_INIT;
 	json_t *answer = NULL;
@@ -266,7 +266,7 @@ void session_look_for_answer(struct session *session)
 	if (result == INSPECTOR_SEND) {
 		/* The prompt has read this line of the question; another one reads the next. */
 		session_take_prompt(session);
-		session_enter(session, SESSION_ANSWERED, RETURN_SECONDS);
+		session_enter(session, PDB_SESSION_ANSWERED, RETURN_SECONDS);
 	} else {
 		finish_question(session, answer, result == INSPECTOR_FAILED ? error.message : NULL);
 	}

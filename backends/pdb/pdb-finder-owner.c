@@ -31,7 +31,7 @@ struct search {
 	struct node *node;
 	const struct target *target;
 	struct stat file; /* of the socket; st_ino 0: it has none */
-	struct listeners listeners;
+	struct listening_sockets listeners;
 	pid_t owner;
 	uid_t owner_uid;
 	uint64_t start_time; /* of the owner */
@@ -97,7 +97,7 @@ static bool is_reached(const struct search *search, const struct listener *liste
 
 		count += path && strcmp(path, listener->path) == 0;
 	}
-	return count < 2 || unixdiag_is_bound(listener->inode, search->file.st_ino) != 0;
+	return count < 2 || unix_diag_is_bound(listener->inode, search->file.st_ino) != 0;
 }
 
 static bool is_sought(const struct search *search, const struct listener *listener)
@@ -135,7 +135,7 @@ static void consider(struct search *search, pid_t pid)
 
 static void look_at(struct search *search, pid_t pid)
 {
-	struct map *held = listeners_held(node_procfs(search->node), pid);
+	struct map *held = listening_sockets_held(node_procfs(search->node), pid);
 
 	if (!held)
 		return;
@@ -157,7 +157,7 @@ static void find_holder(struct search *search)
 	pid_t *pids;
 	size_t count;
 
-	roster_list(node_roster(search->node), &list);
+	process_table_list(node_roster(search->node), &list);
 	for (size_t i = 0; i < list.count; i++)
 		look_at(search, list.pids[i]);
 	pid_list_clear(&list);
@@ -215,9 +215,9 @@ static int read_listeners(struct search *search, struct error *error)
 	    inner > 0)
 		pid = inner;
 	if (search->target->path)
-		result = listeners_add_unix(&search->listeners, procfs, pid, NULL);
+		result = listening_sockets_add_unix(&search->listeners, procfs, pid, NULL);
 	else
-		result = listeners_add_tcp(&search->listeners, procfs, pid);
+		result = listening_sockets_add_tcp(&search->listeners, procfs, pid);
 	if (result < 0)
 		return error_set_errno(error, errno, "Who listens at %s cannot be seen",
 				       search->target->text);
@@ -254,7 +254,7 @@ static int explain_hidden(const struct search *search, struct error *error)
 static int check_file(const struct search *search, struct error *error)
 {
 	const char *path = search->target->path;
-	char *why = socketfile_distrust(path, path, search->owner_uid);
+	char *why = socket_file_distrust(path, path, search->owner_uid);
 
 	if (!why)
 		return 0;
@@ -270,7 +270,7 @@ static int check_owner(const struct search *search, struct error *error)
 
 	if (search->file.st_ino != 0 && check_file(search, error) < 0)
 		return -1;
-	if (uid == geteuid() || roster_find(node_roster(search->node), search->owner))
+	if (uid == geteuid() || process_table_find(node_roster(search->node), search->owner))
 		return 0;
 	return error_set(error,
 			 "%s was put there by user %u (process %d), who is not you (%u): it is "
@@ -281,14 +281,14 @@ static int check_owner(const struct search *search, struct error *error)
 /* Not what only passes bytes on to another machine (ssh -L). */
 static bool is_python(struct search *search)
 {
-	struct scan_entry *entry;
-	struct scan scan;
+	struct process_scan_entry *entry;
+	struct process_scan scan;
 	bool is_it;
 
-	scan_init(&scan, node_procfs(search->node));
-	entry = scan_find(&scan, search->owner);
+	process_scan_init(&scan, node_procfs(search->node));
+	entry = process_scan_find(&scan, search->owner);
 	is_it = entry && entry->is_python;
-	scan_clear(&scan);
+	process_scan_clear(&scan);
 	return is_it;
 }
 
@@ -319,7 +319,8 @@ static bool is_here(const char *host)
 		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
-int finder_owner(struct node *node, const struct target *target, pid_t *owner, struct error *error)
+int pdb_finder_owner(struct node *node, const struct target *target, pid_t *owner,
+		     struct error *error)
 {
 	struct search search = { .node = node, .target = target };
 	int result;
@@ -328,7 +329,7 @@ int finder_owner(struct node *node, const struct target *target, pid_t *owner, s
 	if (target->host && !is_here(target->host))
 		return 0;
 	result = find_owner(&search, error);
-	listeners_clear(&search.listeners);
+	listening_sockets_clear(&search.listeners);
 	*owner = search.owner;
 	return result;
 }
@@ -345,7 +346,7 @@ static bool is_user_of(uid_t uid, pid_t pid)
 	return is_its;
 }
 
-int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error)
+int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error)
 {
 	struct ucred peer = { .pid = 0 };
 	socklen_t length = sizeof(peer);

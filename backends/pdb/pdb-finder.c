@@ -31,7 +31,7 @@
 #include "protocol/debugger.h"
 #include "protocol/process.h"
 
-struct finder {
+struct pdb_finder {
 	struct node *node;
 	struct map *states; /* pid -> struct pdb_scan_state */
 	struct networks *networks;
@@ -46,9 +46,9 @@ static void free_state(void *value)
 	free(value);
 }
 
-struct finder *finder_new(struct node *node)
+struct pdb_finder *pdb_finder_new(struct node *node)
 {
-	struct finder *finder = xcalloc(1, sizeof(*finder));
+	struct pdb_finder *finder = xcalloc(1, sizeof(*finder));
 
 	finder->node = node;
 	finder->states = map_new(free_state);
@@ -57,7 +57,7 @@ struct finder *finder_new(struct node *node)
 	return finder;
 }
 
-void finder_free(struct finder *finder)
+void pdb_finder_free(struct pdb_finder *finder)
 {
 	if (!finder)
 		return;
@@ -67,7 +67,7 @@ void finder_free(struct finder *finder)
 	free(finder);
 }
 
-static struct pdb_scan_state *take_state(struct finder *finder, const struct process *process)
+static struct pdb_scan_state *take_state(struct pdb_finder *finder, const struct process *process)
 {
 	uint64_t key = (uint64_t)process->pid;
 	struct pdb_scan_state *state = map_find(finder->states, key);
@@ -79,23 +79,23 @@ static struct pdb_scan_state *take_state(struct finder *finder, const struct pro
 		finder->has_new_process = true;
 	}
 	pdb_scan_state_update(state, process,
-			      roster_files(node_roster(finder->node), process->pid));
+			      process_table_files(node_roster(finder->node), process->pid));
 	return state;
 }
 
 /* What stands for a process on another machine is none. */
-static void take_states(struct finder *finder)
+static void take_states(struct pdb_finder *finder)
 {
-	struct roster *roster = node_roster(finder->node);
+	struct process_table *roster = node_roster(finder->node);
 	struct pid_list list = { .pids = NULL };
 
-	roster_list(roster, &list);
+	process_table_list(roster, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		struct pdb_scan_state *state;
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN)
 			continue;
-		state = take_state(finder, roster_find(roster, list.pids[i]));
+		state = take_state(finder, process_table_find(roster, list.pids[i]));
 		if (++state->looks > 1)
 			pdb_scan_state_learn(state, node_procfs(finder->node));
 	}
@@ -108,19 +108,20 @@ static void add_pid(uint64_t key, void *value, void *data)
 	pid_list_add(data, (pid_t)key);
 }
 
-static void drop_states(struct finder *finder)
+static void drop_states(struct pdb_finder *finder)
 {
 	struct pid_list list = { .pids = NULL };
 
 	map_each(finder->states, add_pid, &list);
 	for (size_t i = 0; i < list.count; i++)
-		if (!roster_find(node_roster(finder->node), list.pids[i]))
+		if (!process_table_find(node_roster(finder->node), list.pids[i]))
 			map_remove(finder->states, (uint64_t)list.pids[i]);
 	pid_list_clear(&list);
 }
 
 /* Two sockets of one path: it leads to the later one. */
-static void find_twin(struct pdb_listener *found, const struct listeners *listeners, pid_t pid)
+static void find_twin(struct pdb_listener *found, const struct listening_sockets *listeners,
+		      pid_t pid)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *other = &listeners->items[i];
@@ -134,7 +135,7 @@ static void find_twin(struct pdb_listener *found, const struct listeners *listen
 }
 
 /* The best of the process's sockets with a name; false: it has none. */
-static bool find_path(const struct pdb_scan_state *state, const struct listeners *listeners,
+static bool find_path(const struct pdb_scan_state *state, const struct listening_sockets *listeners,
 		      struct pdb_listener *found)
 {
 	*found = (struct pdb_listener){ .listener = NULL };
@@ -157,22 +158,23 @@ static bool find_path(const struct pdb_scan_state *state, const struct listeners
  * PyTorch's store has one that polls for the ranks.
  */
 static void find_newest(struct procfs *procfs, const struct pdb_scan_state *state,
-			const struct listeners *listeners, struct map *held, bool is_thorough,
-			struct pdb_listener *found)
+			const struct listening_sockets *listeners, struct map *held,
+			bool is_thorough, struct pdb_listener *found)
 {
 	for (size_t i = 0; i < listeners->count; i++) {
 		const struct listener *listener = &listeners->items[i];
 
 		if (!listener->path && map_find(held, listener->inode) &&
 		    (!found->listener || listener->inode > found->listener->inode) &&
-		    listeners_is_accepting(procfs, state->pid, listener->inode, is_thorough))
+		    listening_sockets_is_accepting(procfs, state->pid, listener->inode,
+						   is_thorough))
 			found->listener = listener;
 	}
 }
 
 /* The port that a thread of the process waits at; false: none. */
-static bool find_port(const struct finder *finder, const struct pdb_scan_state *state,
-		      const struct listeners *listeners, struct pdb_listener *found)
+static bool find_port(const struct pdb_finder *finder, const struct pdb_scan_state *state,
+		      const struct listening_sockets *listeners, struct pdb_listener *found)
 {
 	struct procfs *procfs = node_procfs(finder->node);
 	struct map *held;
@@ -180,7 +182,7 @@ static bool find_port(const struct finder *finder, const struct pdb_scan_state *
 	*found = (struct pdb_listener){ .listener = NULL };
 	if (!state->server || !state->server->has_port)
 		return false;
-	held = listeners_held(procfs, state->pid);
+	held = listening_sockets_held(procfs, state->pid);
 	if (held)
 		find_newest(procfs, state, listeners, held, false, found);
 	if (held && !found->listener)
@@ -190,9 +192,9 @@ static bool find_port(const struct finder *finder, const struct pdb_scan_state *
 }
 
 struct file_search {
-	const struct finder *finder;
+	const struct pdb_finder *finder;
 	struct pdb_scan_state *state;
-	const struct listeners *listeners;
+	const struct listening_sockets *listeners;
 	struct debugger *debugger;
 };
 
@@ -225,9 +227,10 @@ static void look_at_file(const char *path, const char *seen, void *data)
 }
 
 /* Into an initialised debugger. */
-static void describe(struct finder *finder, struct pdb_scan_state *state, struct debugger *debugger)
+static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
+		     struct debugger *debugger)
 {
-	const struct listeners *listeners = networks_find(finder->networks, state);
+	const struct listening_sockets *listeners = networks_find(finder->networks, state);
 	struct file_search search = {
 		.finder = finder,
 		.state = state,
@@ -247,7 +250,7 @@ static void describe(struct finder *finder, struct pdb_scan_state *state, struct
 }
 
 /* Tells when it is not what was told last. */
-static void tell(struct finder *finder, struct pdb_scan_state *state,
+static void tell(struct pdb_finder *finder, struct pdb_scan_state *state,
 		 const struct debugger *debugger)
 {
 	bool is_none = debugger->state == DEBUGGER_NONE;
@@ -266,7 +269,7 @@ static void tell(struct finder *finder, struct pdb_scan_state *state,
 
 static void look_at(uint64_t pid, void *value, void *data)
 {
-	struct finder *finder = data;
+	struct pdb_finder *finder = data;
 	struct pdb_scan_state *state = value;
 	const struct debugger *ours =
 		connections_debugger(node_connections(finder->node), (pid_t)pid);
@@ -288,7 +291,7 @@ static void look_at(uint64_t pid, void *value, void *data)
 	debugger_clear(&debugger);
 }
 
-void finder_look(struct finder *finder, bool is_asked)
+void pdb_finder_look(struct pdb_finder *finder, bool is_asked)
 {
 	finder->is_asked = is_asked;
 	finder->has_new_process = false;
@@ -299,17 +302,17 @@ void finder_look(struct finder *finder, bool is_asked)
 	map_each(finder->states, look_at, finder);
 }
 
-void finder_note(struct finder *finder, pid_t pid)
+void pdb_finder_note(struct pdb_finder *finder, pid_t pid)
 {
-	struct roster *roster = node_roster(finder->node);
-	const struct process *process = roster_find(roster, pid);
+	struct process_table *roster = node_roster(finder->node);
+	const struct process *process = process_table_find(roster, pid);
 	struct pdb_scan_state *state = map_find(finder->states, (uint64_t)pid);
-	const struct server *before;
+	const struct pdb_programs *before;
 
 	if (!state || !process || state->is_waiting)
 		return;
 	before = state->server;
-	pdb_scan_state_update(state, process, roster_files(roster, pid));
+	pdb_scan_state_update(state, process, process_table_files(roster, pid));
 	if (!state->server || state->server == before || !state->server->has_port)
 		return;
 	finder->is_asked = false;
@@ -318,21 +321,22 @@ void finder_note(struct finder *finder, pid_t pid)
 	look_at((uint64_t)pid, state, finder);
 }
 
-void finder_describe(struct node *node, const struct process *process, struct debugger *debugger)
+void pdb_finder_describe(struct node *node, const struct process *process,
+			 struct debugger *debugger)
 {
-	struct finder *finder = finder_new(node);
+	struct pdb_finder *finder = pdb_finder_new(node);
 	struct pdb_scan_state *state = take_state(finder, process);
 
 	pdb_scan_state_learn(state, node_procfs(node));
 	networks_read(finder->networks, finder->states, true);
 	socket_dir_cache_begin(finder->cache);
 	describe(finder, state, debugger);
-	finder_free(finder);
+	pdb_finder_free(finder);
 }
 
-bool finder_can_see(struct node *node, pid_t pid)
+bool pdb_finder_can_see(struct node *node, pid_t pid)
 {
-	struct map *held = listeners_held(node_procfs(node), pid);
+	struct map *held = listening_sockets_held(node_procfs(node), pid);
 
 	map_free(held);
 	return held != NULL;

@@ -16,43 +16,45 @@
 
 struct debugger;
 struct error;
-struct finder;
+struct pdb_finder;
 struct node;
 struct process;
 struct target;
 
-struct finder *finder_new(struct node *node);
-void finder_free(struct finder *finder);
+struct pdb_finder *pdb_finder_new(struct node *node);
+void pdb_finder_free(struct pdb_finder *finder);
 /*
  * Looks for the debuggers of all that is in the roster, and tells of those
  * that changed (is_asked: of all there are) by `debugger` events.
  */
-void finder_look(struct finder *finder, bool is_asked);
+void pdb_finder_look(struct pdb_finder *finder, bool is_asked);
 /*
  * A stack of the process was seen: where a server that listens on a port shows
  * in it for the first time, its debugger is looked for and told of.
  */
-void finder_note(struct finder *finder, pid_t pid);
+void pdb_finder_note(struct pdb_finder *finder, pid_t pid);
 /*
  * What is known of the debugger of one process, into an initialised one.
  * Tells nobody.
  */
-void finder_describe(struct node *node, const struct process *process, struct debugger *debugger);
+void pdb_finder_describe(struct node *node, const struct process *process,
+			 struct debugger *debugger);
 
 /* Whether the sockets of a process can be seen; false and errno: they cannot.
  */
-bool finder_can_see(struct node *node, pid_t pid);
+bool pdb_finder_can_see(struct node *node, pid_t pid);
 
 /*
  * Whose debugger it is: the process that listens there, also one that is no
  * rank; 0: it is not on this machine. -1 and a sentence: there is no such
  * socket, nobody listens there, or somebody else put it there.
  */
-int finder_owner(struct node *node, const struct target *target, pid_t *owner, struct error *error);
+int pdb_finder_owner(struct node *node, const struct target *target, pid_t *owner,
+		     struct error *error);
 /*
  * To be asked right after connecting, before the first byte is sent: whether
  * the other end is that process (0: any), run by that user. -1 and a sentence.
  */
-int finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error);
+int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error);
 
 #endif

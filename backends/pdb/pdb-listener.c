@@ -33,8 +33,8 @@ int pdb_listener_compare(const struct pdb_scan_state *state, const struct listen
 	bool is_first;
 	bool is_second;
 
-	socketfile_read_name(&first, a->path);
-	socketfile_read_name(&second, b->path);
+	socket_file_read_name(&first, a->path);
+	socket_file_read_name(&second, b->path);
 	is_first = first.rank >= 0 && first.rank == state->rank;
 	is_second = second.rank >= 0 && second.rank == state->rank;
 	if (is_first != is_second)
@@ -92,7 +92,7 @@ static void find_path(const struct pdb_scan_state *state, struct procfs *procfs,
 static char *distrust(const char *path, const char *shown, struct pdb_scan_state *state,
 		      struct procfs *procfs)
 {
-	char *why = socketfile_distrust(path, shown, state->uid);
+	char *why = socket_file_distrust(path, shown, state->uid);
 	int64_t uid;
 
 	if (!why || state->uid != 0)
@@ -102,7 +102,7 @@ static char *distrust(const char *path, const char *shown, struct pdb_scan_state
 		return why;
 	state->uid = (uid_t)uid;
 	free(why);
-	return socketfile_distrust(path, shown, state->uid);
+	return socket_file_distrust(path, shown, state->uid);
 }
 
 /* NULL: the path leads to this one, not to the other. */
@@ -114,7 +114,7 @@ static char *explain_twin(const struct pdb_listener *found, const char *path, co
 
 	if (lstat(path, &about) < 0)
 		return NULL;
-	is_bound = unixdiag_is_bound(found->listener->inode, about.st_ino);
+	is_bound = unix_diag_is_bound(found->listener->inode, about.st_ino);
 	if (is_bound == 1)
 		return NULL;
 	if (found->twin_pid > 0)
@@ -149,10 +149,10 @@ static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state 
 	return why;
 }
 
-static const struct server *choose_server(const struct pdb_scan_state *state,
-					  const struct listener *listener)
+static const struct pdb_programs *choose_server(const struct pdb_scan_state *state,
+						const struct listener *listener)
 {
-	return state->server ? state->server : server_find(NULL, listener->path);
+	return state->server ? state->server : pdb_programs_find(NULL, listener->path);
 }
 
 /*
@@ -162,18 +162,18 @@ static const struct server *choose_server(const struct pdb_scan_state *state,
 static char *explain_taken(const struct listener *listener, struct pdb_scan_state *state,
 			   struct procfs *procfs, const char *shown, struct debugger *debugger)
 {
-	const struct server *server = choose_server(state, listener);
+	const struct pdb_programs *server = choose_server(state, listener);
 	bool has_taken = state->taken == listener->inode;
 	bool has_client = listener->client_count > 0;
 
 	if ((server && !server->takes_one) || (!server && !has_taken && !has_client))
 		return NULL;
-	if (listeners_is_accepting(procfs, state->pid, listener->inode,
-				   state->idle_looks <= IDLE_LOOKS)) {
+	if (listening_sockets_is_accepting(procfs, state->pid, listener->inode,
+					   state->idle_looks <= IDLE_LOOKS)) {
 		state->idle_looks = 0;
 		return NULL;
 	}
-	debugger->is_taken = has_client && unixdiag_is_left(listener->client) != 1;
+	debugger->is_taken = has_client && unix_diag_is_left(listener->client) != 1;
 	if (debugger->is_taken)
 		return xasprintf(
 			"Somebody else is connected to %s, and its server takes one client%s.",
@@ -189,11 +189,11 @@ static char *explain_taken(const struct listener *listener, struct pdb_scan_stat
 static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_state *state,
 			struct debugger *debugger)
 {
-	const struct server *server = choose_server(state, found->listener);
+	const struct pdb_programs *server = choose_server(state, found->listener);
 
 	debugger->state = DEBUGGER_WAITING;
 	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
-	debugger->leaving = xstrdup_or_null(server_leaving(server));
+	debugger->leaving = xstrdup_or_null(pdb_programs_leaving(server));
 	/* One of ours has two names. */
 	if (found->more > 0 && (!server || server->takes_one))
 		debugger->why = xasprintf("It listens at %zu more of such sockets.", found->more);
@@ -225,7 +225,7 @@ static bool is_kept(const struct pdb_scan_state *state, const char *kind, int ra
 
 	snprintf(folder, sizeof(folder), "/tmp/pdb-%ld", (long)state->uid);
 	return rank >= 0 && pdb_scan_state_reach(state, folder, path, sizeof(path)) &&
-	       notice_is_kept(path, kind, rank, state->pid, state->uid);
+	       socket_notice_is_kept(path, kind, rank, state->pid, state->uid);
 }
 
 /* The rank that our package names its socket by; -1: it is no such name. */
@@ -236,7 +236,7 @@ static int rank_of_package(const struct pdb_scan_state *state, const char *name)
 	int end = 0;
 	int rank;
 
-	socketfile_read_name(&numbers, name);
+	socket_file_read_name(&numbers, name);
 	if (numbers.has_folder)
 		return numbers.rank;
 	if (length == 0 || strncmp(name, state->prefix, length) != 0 ||
@@ -254,10 +254,10 @@ static bool learn_package(struct pdb_scan_state *state, const char *name)
 {
 	int rank = rank_of_package(state, name);
 
-	if (!is_kept(state, NOTICE_LIFE, rank))
+	if (!is_kept(state, SOCKET_NOTICE_LIFE, rank))
 		return true;
-	state->server = server_named("probetui");
-	return is_kept(state, NOTICE_WAITS, rank);
+	state->server = pdb_programs_named("probetui");
+	return is_kept(state, SOCKET_NOTICE_WAITS, rank);
 }
 
 static void describe_path(const struct pdb_listener *found, struct pdb_scan_state *state,
@@ -278,10 +278,10 @@ static void describe_path(const struct pdb_listener *found, struct pdb_scan_stat
 	debugger->target = xasprintf("pdb:unix:%s", path);
 	why = find_fault(found, state, procfs, path, shown);
 	if (!why)
-		debugger->exception = notice_read(path, name, state->uid);
+		debugger->exception = socket_notice_read(path, name, state->uid);
 	/* Only our own package leaves a notice. */
 	if (debugger->exception && !state->server)
-		state->server = server_named("probetui");
+		state->server = pdb_programs_named("probetui");
 	if (!why)
 		why = explain_taken(found->listener, state, procfs, shown, debugger);
 	if (why) {

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-struct network {
-	struct listeners listeners;
+struct pdb_networks {
+	struct listening_sockets listeners;
 	bool has_ports;	  /* those of TCP are there, too */
 	bool has_unknown; /* whose one of them is has to be looked for */
 };
@@ -25,7 +25,7 @@ struct holder {
 
 struct networks {
 	struct procfs *procfs;
-	struct map *networks; /* struct pdb_scan_state's -> struct network */
+	struct map *networks; /* struct pdb_scan_state's -> struct pdb_networks */
 	struct map *holders;  /* inode -> struct holder */
 	/* While it reads: */
 	const struct map *states;
@@ -37,9 +37,9 @@ struct networks {
 
 static void free_network(void *value)
 {
-	struct network *network = value;
+	struct pdb_networks *network = value;
 
-	listeners_clear(&network->listeners);
+	listening_sockets_clear(&network->listeners);
 	free(network);
 }
 
@@ -73,18 +73,18 @@ static void read_network(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
 	const struct pdb_scan_state *state = value;
-	struct network *network = map_find(networks->networks, state->network);
+	struct pdb_networks *network = map_find(networks->networks, state->network);
 
 	(void)pid;
 	if (!network) {
 		network = xcalloc(1, sizeof(*network));
 		map_put(networks->networks, state->network, network);
-		listeners_add_unix(&network->listeners, networks->procfs, choose_pid(state),
-				   socketfile_is_debugger);
+		listening_sockets_add_unix(&network->listeners, networks->procfs, choose_pid(state),
+					   socket_file_is_debugger);
 	}
 	if (state->server && state->server->has_port && !network->has_ports) {
 		network->has_ports = true;
-		listeners_add_tcp(&network->listeners, networks->procfs, choose_pid(state));
+		listening_sockets_add_tcp(&network->listeners, networks->procfs, choose_pid(state));
 	}
 }
 
@@ -105,7 +105,7 @@ static bool keep_holder(const struct networks *networks, const struct holder *kn
 static void recall_holders(uint64_t id, void *value, void *data)
 {
 	struct networks *networks = data;
-	struct network *network = value;
+	struct pdb_networks *network = value;
 
 	(void)id;
 	for (size_t i = 0; i < network->listeners.count; i++) {
@@ -129,12 +129,12 @@ static void find_held(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
 	const struct pdb_scan_state *state = value;
-	const struct network *network = map_find(networks->networks, state->network);
+	const struct pdb_networks *network = map_find(networks->networks, state->network);
 	struct map *held;
 
 	if (!network->has_unknown)
 		return;
-	held = listeners_held(networks->procfs, (pid_t)pid);
+	held = listening_sockets_held(networks->procfs, (pid_t)pid);
 	if (!held && networks->procfs->unread)
 		networks->has_unread = true;
 	for (size_t i = 0; held && i < network->listeners.count; i++) {
@@ -153,7 +153,7 @@ static void find_held(uint64_t pid, void *value, void *data)
 static void note_holders(uint64_t id, void *value, void *data)
 {
 	const struct networks *networks = data;
-	struct network *network = value;
+	struct pdb_networks *network = value;
 
 	(void)id;
 	for (size_t i = 0; i < network->listeners.count; i++) {
@@ -183,10 +183,10 @@ void networks_read(struct networks *networks, const struct map *states, bool has
 	networks->states = NULL;
 }
 
-const struct listeners *networks_find(const struct networks *networks,
-				      const struct pdb_scan_state *state)
+const struct listening_sockets *networks_find(const struct networks *networks,
+					      const struct pdb_scan_state *state)
 {
-	const struct network *network = map_find(networks->networks, state->network);
+	const struct pdb_networks *network = map_find(networks->networks, state->network);
 
 	return network ? &network->listeners : NULL;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct listeners;
+struct listening_sockets;
 struct map;
 struct networks;
 struct procfs;
@@ -30,7 +30,7 @@ void networks_read(struct networks *networks, const struct map *states, bool has
  * Lends what listens in the network of a state, until the next reading; those
  * with a path have their holder, where it is one of the states.
  */
-const struct listeners *networks_find(const struct networks *networks,
-				      const struct pdb_scan_state *state);
+const struct listening_sockets *networks_find(const struct networks *networks,
+					      const struct pdb_scan_state *state);
 
 #endif

@@ -19,7 +19,7 @@
  * is pdb's EOF, which quits. py_debug: a relay between the socket and a pty,
  * which ends with its client; pdb goes on waiting at the pty.
  */
-static const struct server servers[] = {
+static const struct pdb_programs servers[] = {
 	{
 		.file = "/probetui/channel.py",
 		.dialect = "probetui",
@@ -56,7 +56,7 @@ static const char unknown_leaving[] = "Its server may take one client only: when
 				      "program may end (BdbQuit), or wait for ever.";
 
 struct search {
-	const struct server *found;
+	const struct pdb_programs *found;
 };
 
 static void look_at(const char *path, void *data)
@@ -69,33 +69,33 @@ static void look_at(const char *path, void *data)
 			search->found = &servers[i];
 }
 
-const struct server *server_of_files(const struct files *files)
+const struct pdb_programs *pdb_programs_of_files(const struct stack_files *files)
 {
 	struct search search = { .found = NULL };
 
-	files_each(files, look_at, &search);
+	stack_files_each(files, look_at, &search);
 	return search.found;
 }
 
-static const struct server *server_of_path(const char *path)
+static const struct pdb_programs *server_of_path(const char *path)
 {
 	struct socket_name name;
 
-	socketfile_read_name(&name, path);
+	socket_file_read_name(&name, path);
 	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
 		if (servers[i].is_relay && name.is_relay)
 			return &servers[i];
 	return NULL;
 }
 
-const struct server *server_find(const struct files *files, const char *path)
+const struct pdb_programs *pdb_programs_find(const struct stack_files *files, const char *path)
 {
-	const struct server *server = files ? server_of_files(files) : NULL;
+	const struct pdb_programs *server = files ? pdb_programs_of_files(files) : NULL;
 
 	return server || !path ? server : server_of_path(path);
 }
 
-const struct server *server_named(const char *dialect)
+const struct pdb_programs *pdb_programs_named(const char *dialect)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
 		if (strcmp(servers[i].dialect, dialect) == 0)
@@ -103,7 +103,7 @@ const struct server *server_named(const char *dialect)
 	return NULL;
 }
 
-const char *server_leaving(const struct server *server)
+const char *pdb_programs_leaving(const struct pdb_programs *server)
 {
 	return server ? server->leaving : unknown_leaving;
 }

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-struct files;
+struct stack_files;
 
-struct server {
+struct pdb_programs {
 	const char *file;    /* a part of the path of its file */
 	const char *dialect; /* as in protocol/debugger.h */
 	bool takes_one;	     /* its first client is its last one */
@@ -21,15 +21,15 @@ struct server {
 };
 
 /* The one that the stacks of a process have named; NULL: none that is known. */
-const struct server *server_of_files(const struct files *files);
+const struct pdb_programs *pdb_programs_of_files(const struct stack_files *files);
 /*
  * The same, else by how it names its socket; files NULL: nothing was seen of
  * the process; path (or a target that ends in it) NULL: it has none.
  */
-const struct server *server_find(const struct files *files, const char *path);
+const struct pdb_programs *pdb_programs_find(const struct stack_files *files, const char *path);
 /* The one of that dialect; NULL: there is none. */
-const struct server *server_named(const char *dialect);
+const struct pdb_programs *pdb_programs_named(const char *dialect);
 /* What is to be said of one that is not known (NULL), or of this one. */
-const char *server_leaving(const struct server *server);
+const char *pdb_programs_leaving(const struct pdb_programs *server);
 
 #endif

@@ -22,10 +22,10 @@
 
 struct row {
 	/* Fills in question, line or both. */
-	int (*begin)(struct session *session, struct order *order, struct error *error);
+	int (*begin)(struct pdb_session *session, struct order *order, struct error *error);
 	/* NULL: the body is empty. It gives NULL and a sentence itself. */
-	json_t *(*body)(struct session *session, const struct order *order, const json_t *answer,
-			struct error *error);
+	json_t *(*body)(struct pdb_session *session, const struct order *order,
+			const json_t *answer, struct error *error);
 	const char *command; /* of a step; NULL: it is none */
 	enum resumed_by resumes;
 };
@@ -43,18 +43,19 @@ static json_t *make_question(const char *what)
 	return question;
 }
 
-static int get_depth(const struct session *session, const struct order *order, int *depth,
+static int get_depth(const struct pdb_session *session, const struct order *order, int *depth,
 		     struct error *error)
 {
-	int64_t asked = json_get_integer(order->request.body, "depth", stop_index(session->stop));
+	int64_t asked =
+		json_get_integer(order->request.body, "depth", pdb_stop_index(session->stop));
 
-	if (asked < 0 || asked >= stop_frame_count(session->stop))
+	if (asked < 0 || asked >= pdb_stop_frame_count(session->stop))
 		return error_set(error, "There is no such frame any more; the stack has changed.");
 	*depth = (int)asked;
 	return 0;
 }
 
-static int add_depth(const struct session *session, struct order *order, struct error *error)
+static int add_depth(const struct pdb_session *session, struct order *order, struct error *error)
 {
 	int depth;
 
@@ -65,20 +66,20 @@ static int add_depth(const struct session *session, struct order *order, struct 
 }
 
 /* The frame that is looked at is the debugger's own first. */
-static int select_frame(const struct session *session, struct order *order, struct error *error)
+static int select_frame(const struct pdb_session *session, struct order *order, struct error *error)
 {
 	int depth;
 
 	if (get_depth(session, order, &depth, error) < 0)
 		return -1;
-	if (depth == stop_index(session->stop))
+	if (depth == pdb_stop_index(session->stop))
 		return 0;
 	order->question = make_question("select");
 	json_object_set_new(order->question, "depth", json_integer(depth));
 	return 0;
 }
 
-static int begin_variables(struct session *session, struct order *order, struct error *error)
+static int begin_variables(struct pdb_session *session, struct order *order, struct error *error)
 {
 	const json_t *body = order->request.body;
 	uint64_t address = json_get_hex(body, "address");
@@ -92,7 +93,7 @@ static int begin_variables(struct session *session, struct order *order, struct 
 	return 0;
 }
 
-static int begin_source(struct session *session, struct order *order, struct error *error)
+static int begin_source(struct pdb_session *session, struct order *order, struct error *error)
 {
 	(void)session;
 	(void)error;
@@ -108,7 +109,7 @@ static bool is_for_prompt(const struct order *order)
 	return strcmp(context, "repl") == 0;
 }
 
-static int begin_evaluate(struct session *session, struct order *order, struct error *error)
+static int begin_evaluate(struct pdb_session *session, struct order *order, struct error *error)
 {
 	const char *text = json_get_string(order->request.body, "expression", "");
 
@@ -127,7 +128,7 @@ static int begin_evaluate(struct session *session, struct order *order, struct e
 	return add_depth(session, order, error);
 }
 
-static int begin_breakpoints(struct session *session, struct order *order, struct error *error)
+static int begin_breakpoints(struct pdb_session *session, struct order *order, struct error *error)
 {
 	const json_t *breakpoints = json_object_get(order->request.body, "breakpoints");
 
@@ -138,19 +139,19 @@ static int begin_breakpoints(struct session *session, struct order *order, struc
 	return 0;
 }
 
-static int begin_step(struct session *session, struct order *order, struct error *error);
+static int begin_step(struct pdb_session *session, struct order *order, struct error *error);
 
-static json_t *make_bindings(struct session *session, const struct order *order,
+static json_t *make_bindings(struct pdb_session *session, const struct order *order,
 			     const json_t *answer, struct error *error)
 {
 	(void)order;
 	(void)error;
-	bindings_set(&session->debugger, answer);
-	return bindings_to_json(&session->debugger);
+	pdb_bindings_set(&session->debugger, answer);
+	return pdb_bindings_to_json(&session->debugger);
 }
 
 /* What was told of by an address can be opened by it. */
-static void note_address(struct session *session, uint64_t address)
+static void note_address(struct pdb_session *session, uint64_t address)
 {
 	if (address != 0 && map_count(session->addresses) < ADDRESSES_MAXIMUM)
 		map_put(session->addresses, address, session);
@@ -163,7 +164,7 @@ static void drop_no_children(json_t *variable)
 		json_object_del(variable, "children");
 }
 
-static json_t *make_variables(struct session *session, const struct order *order,
+static json_t *make_variables(struct pdb_session *session, const struct order *order,
 			      const json_t *answer, struct error *error)
 {
 	struct variable_list list = { .total = -1 };
@@ -191,8 +192,8 @@ static json_t *make_variables(struct session *session, const struct order *order
 	return body;
 }
 
-static json_t *make_source(struct session *session, const struct order *order, const json_t *answer,
-			   struct error *error)
+static json_t *make_source(struct pdb_session *session, const struct order *order,
+			   const json_t *answer, struct error *error)
 {
 	json_t *body = json_object();
 
@@ -204,8 +205,8 @@ static json_t *make_source(struct session *session, const struct order *order, c
 	return body;
 }
 
-static json_t *make_result(struct session *session, const struct order *order, const json_t *answer,
-			   struct error *error)
+static json_t *make_result(struct pdb_session *session, const struct order *order,
+			   const json_t *answer, struct error *error)
 {
 	uint64_t address = json_get_hex(answer, "address");
 	json_t *body = json_object();
@@ -250,7 +251,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 };
 /* clang-format on */
 
-static int begin_step(struct session *session, struct order *order, struct error *error)
+static int begin_step(struct pdb_session *session, struct order *order, struct error *error)
 {
 	int64_t line = get_number(order, "line");
 
@@ -279,7 +280,7 @@ void order_free(struct order *order)
 	free(order);
 }
 
-struct order *order_new(struct session *session, enum request_kind kind,
+struct order *order_new(struct pdb_session *session, enum request_kind kind,
 			const struct message *request, struct error *error)
 {
 	struct order *order = order_make(kind);
@@ -315,7 +316,7 @@ enum resumed_by order_resumes(const struct order *order)
 }
 
 /* "until LINE" resumes only where LINE is after the current line. */
-static bool is_refused_until(const struct session *session, const struct order *order)
+static bool is_refused_until(const struct pdb_session *session, const struct order *order)
 {
 	int64_t line = get_number(order, "line");
 	int depth;
@@ -323,11 +324,11 @@ static bool is_refused_until(const struct session *session, const struct order *
 	if (order->kind != REQUEST_UNTIL || line <= 0)
 		return false;
 	return session->debugger.is_post_mortem || get_depth(session, order, &depth, NULL) < 0 ||
-	       line <= stop_line(session->stop, depth);
+	       line <= pdb_stop_line(session->stop, depth);
 }
 
 /* The others are told by the next stop. */
-bool order_waits(const struct session *session, const struct order *order)
+bool order_waits(const struct pdb_session *session, const struct order *order)
 {
 	return order->kind == REQUEST_EVALUATE || order->kind == REQUEST_JUMP ||
 	       is_refused_until(session, order);
@@ -349,7 +350,7 @@ bool order_is_command(const struct order *order)
 	return false;
 }
 
-static void respond(struct session *session, const struct order *order, json_t *owned_body,
+static void respond(struct pdb_session *session, const struct order *order, json_t *owned_body,
 		    const char *error)
 {
 	if (order->request.name)
@@ -358,7 +359,7 @@ static void respond(struct session *session, const struct order *order, json_t *
 		json_decref(owned_body);
 }
 
-void order_answered(struct session *session, const struct order *order, const json_t *answer)
+void order_answered(struct pdb_session *session, const struct order *order, const json_t *answer)
 {
 	const struct row *row = &rows[order->kind];
 	struct error error = ERROR_INIT;
@@ -369,7 +370,7 @@ void order_answered(struct session *session, const struct order *order, const js
 	respond(session, order, body, error_is_set(&error) ? error.message : NULL);
 }
 
-void order_failed(struct session *session, const struct order *order, const char *why)
+void order_failed(struct pdb_session *session, const struct order *order, const char *why)
 {
 	respond(session, order, NULL, why);
 }
@@ -386,7 +387,7 @@ static char *trim(const char *text)
 	return xstrndup(text, length);
 }
 
-void order_typed(struct session *session, const struct order *order, const char *text)
+void order_typed(struct pdb_session *session, const struct order *order, const char *text)
 {
 	char *said = trim(text);
 	json_t *body = NULL;

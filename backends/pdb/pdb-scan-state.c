@@ -36,15 +36,15 @@ void pdb_scan_state_clear(struct pdb_scan_state *state)
 }
 
 void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *process,
-			   const struct files *files)
+			   const struct stack_files *files)
 {
-	const struct server *server;
+	const struct pdb_programs *server;
 
 	state->rank = process->role ? -1 : process->rank;
-	if (!files || state->file_count == files_count(files))
+	if (!files || state->file_count == stack_files_count(files))
 		return;
-	state->file_count = files_count(files);
-	server = server_of_files(files);
+	state->file_count = stack_files_count(files);
+	server = pdb_programs_of_files(files);
 	/* What was seen may be forgotten; it served all the same. */
 	if (server)
 		state->server = server;

@@ -12,10 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct files;
+struct stack_files;
 struct process;
 struct procfs;
-struct server;
+struct pdb_programs;
 
 struct pdb_scan_state {
 	pid_t pid;
@@ -28,15 +28,15 @@ struct pdb_scan_state {
 	bool is_rooted;	  /* another mount namespace or root: reach files by /proc/PID/root */
 	dev_t device;	  /* of /tmp in the process; 0 not learnt */
 	ino_t inode;
-	char *folder;		     /* TMPDIR of the process; NULL: none */
-	char *prefix;		     /* IPDB_SOCK_PATH; NULL: none */
-	const struct server *server; /* NULL: none that is known */
-	size_t file_count;	     /* of the process's files, when server was searched */
-	unsigned idle_looks;	     /* scans in a row in which the server took no client */
-	uint64_t reported;	     /* inode of the last reported socket */
-	uint64_t taken;		     /* inode of the socket that was connected to; 0 none */
-	char *told;		     /* last event, as text; NULL: none */
-	bool is_waiting;	     /* the last event was: waits for a client */
+	char *folder;			   /* TMPDIR of the process; NULL: none */
+	char *prefix;			   /* IPDB_SOCK_PATH; NULL: none */
+	const struct pdb_programs *server; /* NULL: none that is known */
+	size_t file_count;		   /* of the process's files, when server was searched */
+	unsigned idle_looks;		   /* scans in a row in which the server took no client */
+	uint64_t reported;		   /* inode of the last reported socket */
+	uint64_t taken;			   /* inode of the socket that was connected to; 0 none */
+	char *told;			   /* last event, as text; NULL: none */
+	bool is_waiting;		   /* the last event was: waits for a client */
 };
 
 /* *state is uninitialised before. */
@@ -44,7 +44,7 @@ void pdb_scan_state_init(struct pdb_scan_state *state, const struct process *pro
 void pdb_scan_state_clear(struct pdb_scan_state *state);
 /* Reads rank and server anew. */
 void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *process,
-			   const struct files *files);
+			   const struct stack_files *files);
 /* Reads network and temporary folders, once. */
 void pdb_scan_state_learn(struct pdb_scan_state *state, struct procfs *procfs);
 /* Path of the node to `path` of the process. False: longer than size. */

@@ -21,24 +21,24 @@ static void stop_timer(struct loop_timer **timer)
 	*timer = NULL;
 }
 
-static void set_timer(struct session *session, struct loop_timer **timer, double seconds,
+static void set_timer(struct pdb_session *session, struct loop_timer **timer, double seconds,
 		      void (*due)(void *data))
 {
 	stop_timer(timer);
 	*timer = loop_timer(node_loop(session->base.node), seconds, 0, due, session);
 }
 
-void session_limit_state(struct session *session, double seconds)
+void session_limit_state(struct pdb_session *session, double seconds)
 {
 	set_timer(session, &session->deadline, seconds, on_deadline);
 }
 
-void session_await_quiet(struct session *session, double seconds)
+void session_await_quiet(struct pdb_session *session, double seconds)
 {
 	set_timer(session, &session->quiet, seconds, on_quiet);
 }
 
-void session_enter(struct session *session, enum session_state state, double seconds)
+void session_enter(struct pdb_session *session, enum pdb_session_state state, double seconds)
 {
 	session->state = state;
 	stop_timer(&session->quiet);
@@ -48,7 +48,7 @@ void session_enter(struct session *session, enum session_state state, double sec
 }
 
 /* interact, or a statement of several lines: the person at the console knows. */
-static void enter_nested(struct session *session)
+static void enter_nested(struct pdb_session *session)
 {
 	struct order *order = session->typing;
 
@@ -57,25 +57,25 @@ static void enter_nested(struct session *session)
 		order_typed(session, order, session->held.data);
 	order_free(order);
 	session_drop_held(session);
-	session_enter(session, SESSION_RUNNING, 0);
-	session_tell_state(
+	session_enter(session, PDB_SESSION_RUNNING, 0);
+	pdb_session_tell_state(
 		session, DEBUGGER_NESTED,
 		"It is at another prompt than that of the debugger; end that in the console.");
 	session_type_all(session);
 }
 
 /* From 3.14 on quit asks back; the screen has asked before it sent `terminate`. */
-static void confirm(struct session *session)
+static void confirm(struct pdb_session *session)
 {
 	if (session->resumed_by != RESUMED_BY_QUIT)
 		return;
 	session->resumed_by = RESUMED_BY_CONTINUE;
 	session_take_prompt(session);
-	session_send(session, "y\n");
+	pdb_session_send(session, "y\n");
 }
 
 /* Is the unfinished line a prompt? */
-static void look_at_line(struct session *session, bool is_quiet)
+static void look_at_line(struct pdb_session *session, bool is_quiet)
 {
 	bool is_first = !session->stop;
 	enum pdbprompt_kind kind = pdbprompt_kind(&session->prompt);
@@ -105,7 +105,7 @@ static void look_at_line(struct session *session, bool is_quiet)
 		break;
 	}
 	/* Another thread printed behind the prompt, or what looks like one. */
-	if (session->state == SESSION_RUNNING && pdbprompt_has_passed(&session->prompt))
+	if (session->state == PDB_SESSION_RUNNING && pdbprompt_has_passed(&session->prompt))
 		session_probe(session);
 	else if (!is_quiet && kind != PDBPROMPT_NONE)
 		session_await_quiet(session, QUIET_SECONDS);
@@ -115,15 +115,15 @@ static const char late[] =
 	"The debugger has not come back to its prompt: the program runs, or the line takes long.";
 
 /* The line that was typed has not come to an end: the program runs. */
-static void stop_waiting(struct session *session)
+static void stop_waiting(struct pdb_session *session)
 {
 	struct order *order = session->typing;
 
 	if (session->debugger.state != DEBUGGER_RUNNING)
-		session_tell_state(session, DEBUGGER_RUNNING, NULL);
+		pdb_session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	if (!order) {
 		session_release(session);
-		session_fail_waiting(session, late);
+		pdb_session_fail_waiting(session, late);
 		session_type_all(session);
 		return;
 	}
@@ -140,25 +140,26 @@ static void stop_waiting(struct session *session)
 		order_typed(session, order, "");
 	order_free(order);
 	session_release(session);
-	session_fail_waiting(session, late);
+	pdb_session_fail_waiting(session, late);
 }
 
-static void fail_connecting(struct session *session)
+static void fail_connecting(struct pdb_session *session)
 {
-	session_lose(session, "The debugger does not take the connection.");
+	pdb_session_lose(session, "The debugger does not take the connection.");
 }
 
-static void stop_running(struct session *session)
+static void stop_running(struct pdb_session *session)
 {
 	if (session->debugger.state == DEBUGGER_CONNECTING) {
-		session_set_why(session, "It is connected and says nothing: its program runs, or "
-					 "it has another client.");
-		session_tell(session);
+		pdb_session_set_why(session,
+				    "It is connected and says nothing: its program runs, or "
+				    "it has another client.");
+		pdb_session_tell(session);
 	} else if (session_was_typed(session)) {
 		stop_waiting(session);
 	} else {
 		session_release(session);
-		session_fail_waiting(session, late);
+		pdb_session_fail_waiting(session, late);
 	}
 }
 
@@ -168,7 +169,7 @@ static void stop_running(struct session *session)
  * it has read when it writes. A debugger that has answered before is asked
  * again, a new one once.
  */
-static bool is_question_lost(const struct session *session)
+static bool is_question_lost(const struct pdb_session *session)
 {
 	bool may_ask = session->stop ? session->debugger.state == DEBUGGER_RUNNING
 				     : session->lost_count == 0;
@@ -176,7 +177,7 @@ static bool is_question_lost(const struct session *session)
 	return may_ask && session->question != QUESTION_ORDER && session_has_shown_prompt(session);
 }
 
-static void stop_asking(struct session *session)
+static void stop_asking(struct pdb_session *session)
 {
 	if (is_question_lost(session)) {
 		session_probe_again(session);
@@ -185,73 +186,75 @@ static void stop_asking(struct session *session)
 	if (!session->typing)
 		session_release(session);
 	if (session->question == QUESTION_ORDER || session->debugger.state == DEBUGGER_STOPPED) {
-		session_fail_orders(session, "The debugger did not answer in time; it still works "
-					     "on what it was asked.");
-		session_tell_state(session, DEBUGGER_RUNNING,
-				   "It still works on what it was asked.");
+		pdb_session_fail_orders(session,
+					"The debugger did not answer in time; it still works "
+					"on what it was asked.");
+		pdb_session_tell_state(session, DEBUGGER_RUNNING,
+				       "It still works on what it was asked.");
 	} else if (!session->stop) {
-		session_tell_state(session, DEBUGGER_FOREIGN,
-				   "It shows a prompt and does not answer as a pdb does: only the "
-				   "console is of use.");
+		pdb_session_tell_state(
+			session, DEBUGGER_FOREIGN,
+			"It shows a prompt and does not answer as a pdb does: only the "
+			"console is of use.");
 	}
 	session_type_all(session);
 }
 
 /* The prompt comes later, or is there and not known. */
-static void stop_returning(struct session *session)
+static void stop_returning(struct pdb_session *session)
 {
-	session_enter(session, SESSION_RUNNING, 0);
+	session_enter(session, PDB_SESSION_RUNNING, 0);
 	session_show_raw(session, session->raw.length);
-	session_fail_orders(session, "The debugger has not come back to its prompt.");
-	session_tell_state(session, DEBUGGER_RUNNING, "It has not come back to its prompt.");
+	pdb_session_fail_orders(session, "The debugger has not come back to its prompt.");
+	pdb_session_tell_state(session, DEBUGGER_RUNNING, "It has not come back to its prompt.");
 	look_at_line(session, true);
 }
 
-static bool show_bytes(struct session *session, const char *bytes, size_t length)
+static bool show_bytes(struct pdb_session *session, const char *bytes, size_t length)
 {
 	session_show_raw(session, session->raw.length);
 	session_show(session, bytes, length);
 	return true;
 }
 
-static bool keep_bytes(struct session *session, const char *bytes, size_t length)
+static bool keep_bytes(struct pdb_session *session, const char *bytes, size_t length)
 {
 	if (buffer_append(&session->raw, bytes, length) == 0)
 		return true;
-	session_lose(session, "The debugger writes without end instead of answering.");
+	pdb_session_lose(session, "The debugger writes without end instead of answering.");
 	return false;
 }
 
-static void look_for_answer(struct session *session, bool is_quiet)
+static void look_for_answer(struct pdb_session *session, bool is_quiet)
 {
 	if (is_quiet) {
 		session_look_for_refusal(session);
 		return;
 	}
 	session_look_for_answer(session);
-	if (session->state == SESSION_ANSWERED)
+	if (session->state == PDB_SESSION_ANSWERED)
 		session_look_for_prompt(session, false);
 }
 
 /* NULL: nothing is to be done. */
 struct actions {
 	/* Where the bytes go. False: the connection is over. */
-	bool (*bytes)(struct session *session, const char *bytes, size_t length);
+	bool (*bytes)(struct pdb_session *session, const char *bytes, size_t length);
 	/* What has come is looked at; is_quiet: nothing came for a while. */
-	void (*look)(struct session *session, bool is_quiet);
-	void (*deadline)(struct session *session);
+	void (*look)(struct pdb_session *session, bool is_quiet);
+	void (*deadline)(struct pdb_session *session);
 };
 
 static const struct actions actions[] = {
-	[SESSION_CONNECTING] = { keep_bytes, NULL, fail_connecting },
-	[SESSION_RUNNING] = { show_bytes, look_at_line, stop_running },
-	[SESSION_ASKED] = { keep_bytes, look_for_answer, stop_asking },
-	[SESSION_ANSWERED] = { keep_bytes, session_look_for_prompt, stop_returning },
-	[SESSION_PROMPT] = { show_bytes, look_at_line, NULL },
-	[SESSION_LOST] = { NULL, NULL, NULL },
+	[PDB_SESSION_CONNECTING] = { keep_bytes, NULL, fail_connecting },
+	[PDB_SESSION_RUNNING] = { show_bytes, look_at_line, stop_running },
+	[PDB_SESSION_ASKED] = { keep_bytes, look_for_answer, stop_asking },
+	[PDB_SESSION_ANSWERED] = { keep_bytes, session_look_for_prompt, stop_returning },
+	[PDB_SESSION_PROMPT] = { show_bytes, look_at_line, NULL },
+	[PDB_SESSION_LOST] = { NULL, NULL, NULL },
 };
 
-void session_take_bytes(struct session *session, const char *bytes, size_t length)
+void session_take_bytes(struct pdb_session *session, const char *bytes, size_t length)
 {
 	const struct actions *now = &actions[session->state];
 
@@ -261,7 +264,7 @@ void session_take_bytes(struct session *session, const char *bytes, size_t lengt
 
 static void on_quiet(void *data)
 {
-	struct session *session = data;
+	struct pdb_session *session = data;
 
 	stop_timer(&session->quiet);
 	if (actions[session->state].look)
@@ -271,7 +274,7 @@ static void on_quiet(void *data)
 
 static void on_deadline(void *data)
 {
-	struct session *session = data;
+	struct pdb_session *session = data;
 
 	stop_timer(&session->deadline);
 	if (actions[session->state].deadline)

@@ -36,34 +36,34 @@ static bool is_agent(const struct debugger *debugger)
 }
 
 /* NULL: none that is known. */
-static const struct server *find_server(const struct session *session)
+static const struct pdb_programs *find_server(const struct pdb_session *session)
 {
-	const struct files *files =
-		roster_files(node_roster(session->base.node), session->base.pid);
+	const struct stack_files *files =
+		process_table_files(node_roster(session->base.node), session->base.pid);
 
-	return server_find(files, session->debugger.target);
+	return pdb_programs_find(files, session->debugger.target);
 }
 
 /* What follows though it continues when probetui leaves; NULL: nothing. */
-static const char *find_after(const struct session *session)
+static const char *find_after(const struct pdb_session *session)
 {
-	const struct server *server = find_server(session);
+	const struct pdb_programs *server = find_server(session);
 
 	return server ? server->after : NULL;
 }
 
 /* Before it has said what it is: the folder is our own agent's. */
-static bool serves_many(const struct session *session)
+static bool serves_many(const struct pdb_session *session)
 {
-	const struct server *server = find_server(session);
+	const struct pdb_programs *server = find_server(session);
 	struct socket_name name;
 
-	socketfile_read_name(&name, session->debugger.target);
+	socket_file_read_name(&name, session->debugger.target);
 	return name.has_folder || (server && !server->takes_one);
 }
 
 /* What leaving costs; NULL: nothing. */
-static const char *find_leaving(const struct session *session)
+static const char *find_leaving(const struct pdb_session *session)
 {
 	const struct debugger *debugger = &session->debugger;
 
@@ -80,7 +80,7 @@ static const char *find_leaving(const struct session *session)
 		if (session->resumed_by == RESUMED_BY_STEP)
 			return "It is in the middle of a step: where that ends, the debugger would "
 			       "raise in it, as it has no client.";
-		return bindings_count(debugger) > 0
+		return pdb_bindings_count(debugger) > 0
 			       ? "It runs, and our breakpoints can only be taken out where it "
 				 "stops: the next one would raise in it, as it has no client."
 			       : find_after(session);
@@ -101,7 +101,7 @@ static const char *find_leaving(const struct session *session)
 	return NULL;
 }
 
-void session_weigh_leaving(struct session *session)
+void pdb_session_weigh_leaving(struct pdb_session *session)
 {
 	const char *leaving = find_leaving(session);
 
@@ -109,43 +109,43 @@ void session_weigh_leaving(struct session *session)
 	session->debugger.leaving = xstrdup_or_null(leaving);
 }
 
-void session_set_why(struct session *session, const char *why)
+void pdb_session_set_why(struct pdb_session *session, const char *why)
 {
 	free(session->debugger.why);
 	session->debugger.why = xstrdup_or_null(why);
 }
 
-static void refresh(struct session *session)
+static void refresh(struct pdb_session *session)
 {
 	struct debugger *debugger = &session->debugger;
 
 	output_stream_flush(session->output);
 	pdbtranscript_flush(session->transcript);
-	session_weigh_leaving(session);
+	pdb_session_weigh_leaving(session);
 	debugger->held =
 		debugger->state == DEBUGGER_STOPPED ? loop_now() - session->stopped_at : -1;
 }
 
-void session_tell(struct session *session)
+void pdb_session_tell(struct pdb_session *session)
 {
 	refresh(session);
 	node_emit_debugger(session->base.node, session->base.pid, &session->debugger);
 }
 
-void session_tell_again(struct session *session)
+void pdb_session_tell_again(struct pdb_session *session)
 {
 	refresh(session);
 	node_tell_debugger(session->base.node, session->base.pid, &session->debugger);
 }
 
-void session_tell_state(struct session *session, enum debugger_state state, const char *why)
+void pdb_session_tell_state(struct pdb_session *session, enum debugger_state state, const char *why)
 {
 	session->debugger.state = state;
-	session_set_why(session, why);
-	session_tell(session);
+	pdb_session_set_why(session, why);
+	pdb_session_tell(session);
 }
 
-void session_fail_waiting(struct session *session, const char *why)
+void pdb_session_fail_waiting(struct pdb_session *session, const char *why)
 {
 	struct order **link = &session->orders;
 
@@ -163,14 +163,14 @@ void session_fail_waiting(struct session *session, const char *why)
 	}
 }
 
-void session_fail_orders(struct session *session, const char *why)
+void pdb_session_fail_orders(struct pdb_session *session, const char *why)
 {
 	struct order *asking = session->asking;
 	struct order *typing = session->typing;
 
 	if (session->question == QUESTION_ORDER)
 		session->question =
-			session->state == SESSION_ASKED ? QUESTION_DROPPED : QUESTION_NONE;
+			session->state == PDB_SESSION_ASKED ? QUESTION_DROPPED : QUESTION_NONE;
 	session->asking = NULL;
 	session->typing = NULL;
 	if (asking)
@@ -179,65 +179,66 @@ void session_fail_orders(struct session *session, const char *why)
 		order_failed(session, typing, why);
 	order_free(asking);
 	order_free(typing);
-	session_fail_waiting(session, why);
+	pdb_session_fail_waiting(session, why);
 }
 
-void session_lose(struct session *session, const char *why)
+void pdb_session_lose(struct pdb_session *session, const char *why)
 {
-	if (session->state == SESSION_LOST)
+	if (session->state == PDB_SESSION_LOST)
 		return;
 	session_show_raw(session, session->raw.length);
 	session_release(session);
-	wire_free(session->wire);
+	pdb_socket_free(session->wire);
 	session->wire = NULL;
-	session_enter(session, SESSION_LOST, 0);
-	session_fail_orders(session, why);
+	session_enter(session, PDB_SESSION_LOST, 0);
+	pdb_session_fail_orders(session, why);
 	session->debugger.binding_count = 0;
-	session_tell_state(session, DEBUGGER_LOST, why);
+	pdb_session_tell_state(session, DEBUGGER_LOST, why);
 }
 
-int session_send(struct session *session, const char *text)
+int pdb_session_send(struct pdb_session *session, const char *text)
 {
 	struct error error = ERROR_INIT;
 
-	if (wire_send(session->wire, text, strlen(text), &error) == 0)
+	if (pdb_socket_send(session->wire, text, strlen(text), &error) == 0)
 		return 0;
-	session_lose(session, error.message);
+	pdb_session_lose(session, error.message);
 	return -1;
 }
 
-static void give_token(struct session *session)
+static void give_token(struct pdb_session *session)
 {
 	struct error error = ERROR_INIT;
-	char *line = token_line(&error);
+	char *line = socket_token_line(&error);
 
-	token_expect_refusal(&session->token_talk);
+	socket_token_expect_refusal(&session->token_talk);
 	if (line)
-		session_send(session, line);
+		pdb_session_send(session, line);
 	else
-		session_lose(session, error.message);
+		pdb_session_lose(session, error.message);
 	free(line);
 }
 
 /* Bytes of the beginning that are of no further interest. */
-static size_t hear_token(struct session *session, const char *bytes, size_t length)
+static size_t hear_token(struct pdb_session *session, const char *bytes, size_t length)
 {
-	const struct token_talk before = session->token_talk;
+	const struct socket_token_talk before = session->token_talk;
 	size_t used;
 
-	switch (token_hear(&session->token_talk, bytes, length, &used)) {
-	case TOKEN_WAIT:
+	switch (socket_token_hear(&session->token_talk, bytes, length, &used)) {
+	case SOCKET_TOKEN_WAIT:
 		return length;
-	case TOKEN_NOTHING:
+	case SOCKET_TOKEN_NOTHING:
 		if (before.matched > 0)
 			session_take_bytes(session, before.expected, before.matched);
 		return 0;
-	case TOKEN_ASKED:
+	case SOCKET_TOKEN_ASKED:
 		give_token(session);
 		return used;
-	case TOKEN_REFUSED:
-		session_lose(session, "The token was refused: IPDB_TOKEN_FILE, or IPDB_TOKEN, is "
-				      "to be that of the program.");
+	case SOCKET_TOKEN_REFUSED:
+		pdb_session_lose(session,
+				 "The token was refused: IPDB_TOKEN_FILE, or IPDB_TOKEN, is "
+				 "to be that of the program.");
 		return used;
 	}
 	return 0;
@@ -245,10 +246,10 @@ static size_t hear_token(struct session *session, const char *bytes, size_t leng
 
 static void on_bytes(const char *bytes, size_t length, void *data)
 {
-	struct session *session = data;
+	struct pdb_session *session = data;
 	size_t skipped = hear_token(session, bytes, length);
 
-	if (session->state == SESSION_LOST || skipped == length) {
+	if (session->state == PDB_SESSION_LOST || skipped == length) {
 		node_flush(session->base.node);
 		return;
 	}
@@ -262,31 +263,31 @@ static void on_bytes(const char *bytes, size_t length, void *data)
 
 static void on_connected(void *data)
 {
-	struct session *session = data;
+	struct pdb_session *session = data;
 
-	session_enter(session, SESSION_RUNNING, CONNECT_SECONDS);
+	session_enter(session, PDB_SESSION_RUNNING, CONNECT_SECONDS);
 }
 
 static void on_ended(const char *why, void *data)
 {
-	struct session *session = data;
+	struct pdb_session *session = data;
 
-	session_lose(session, why);
+	pdb_session_lose(session, why);
 	node_flush(session->base.node);
 }
 
-struct session *session_new(struct node *node, const struct process *process,
-			    const struct target *target, struct error *error)
+struct pdb_session *pdb_session_new(struct node *node, const struct process *process,
+				    const struct target *target, struct error *error)
 {
-	struct session *session = xcalloc(1, sizeof(*session));
-	struct wire_calls calls = {
+	struct pdb_session *session = xcalloc(1, sizeof(*session));
+	struct pdb_socket_calls calls = {
 		.connected = on_connected,
 		.bytes = on_bytes,
 		.ended = on_ended,
 		.data = session,
 	};
 
-	session->wire = wire_new(node_loop(node), target, process, &calls, error);
+	session->wire = pdb_socket_new(node_loop(node), target, process, &calls, error);
 	if (!session->wire) {
 		free(session);
 		return NULL;
@@ -301,19 +302,19 @@ struct session *session_new(struct node *node, const struct process *process,
 	session->transcript = pdbtranscript_new(node, process->pid);
 	session->output = output_stream_new(node, process->pid, "stdout", OUTPUT_MAXIMUM);
 	if (!target->path)
-		token_expect_question(&session->token_talk);
+		socket_token_expect_question(&session->token_talk);
 	pdbprompt_init(&session->prompt);
 	buffer_init(&session->raw, RAW_MAXIMUM);
 	buffer_init(&session->echo, 0);
 	buffer_init(&session->held, 0);
 	session->addresses = map_new(NULL);
-	session_enter(session, SESSION_CONNECTING, CONNECT_SECONDS);
-	session_weigh_leaving(session);
+	session_enter(session, PDB_SESSION_CONNECTING, CONNECT_SECONDS);
+	pdb_session_weigh_leaving(session);
 	return session;
 }
 
 /* The line that resumes the program without our breakpoints; owned. */
-static char *last_words(struct session *session)
+static char *last_words(struct pdb_session *session)
 {
 	const struct debugger *debugger = &session->debugger;
 	json_t *question;
@@ -337,23 +338,23 @@ static char *last_words(struct session *session)
 	return xstrdup(line ? line : is_agent(debugger) ? "" : "c\n");
 }
 
-void session_free(struct session *session)
+void pdb_session_free(struct pdb_session *session)
 {
 	bool is_asked;
 
 	if (!session)
 		return;
 	/* A step that has just been sent is answered by its stop. */
-	is_asked = session->state == SESSION_ASKED || session->state == SESSION_ANSWERED ||
+	is_asked = session->state == PDB_SESSION_ASKED || session->state == PDB_SESSION_ANSWERED ||
 		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;
-	session_fail_orders(session, "The connection to the debugger is closed.");
-	session_enter(session, SESSION_LOST, 0);
+	pdb_session_fail_orders(session, "The connection to the debugger is closed.");
+	session_enter(session, PDB_SESSION_LOST, 0);
 	if (session->wire) {
 		char *words = last_words(session);
 
-		wire_leave(session->wire, node_farewells(session->base.node), words,
-			   is_asked ? FAREWELL_BEHIND_AN_ANSWER : FAREWELL_NOW);
+		pdb_socket_leave(session->wire, node_farewells(session->base.node), words,
+				 is_asked ? LINGER_BEHIND_AN_ANSWER : LINGER_NOW);
 		free(words);
 	}
 	while (session->orders) {
@@ -366,7 +367,7 @@ void session_free(struct session *session)
 	pdbtranscript_free(session->transcript);
 	output_stream_free(session->output);
 	pdbprompt_clear(&session->prompt);
-	stop_free(session->stop);
+	pdb_stop_free(session->stop);
 	map_free(session->addresses);
 	json_decref(session->breakpoints);
 	debugger_clear(&session->debugger);

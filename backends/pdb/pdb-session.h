@@ -58,18 +58,18 @@ struct inspector;
 struct loop_timer;
 struct map;
 struct output_stream;
-struct stop;
+struct pdb_stop;
 struct target;
 struct pdbtranscript;
-struct wire;
+struct pdb_socket;
 
-enum session_state {
-	SESSION_CONNECTING,
-	SESSION_RUNNING,  /* the program, or a command; no prompt is known */
-	SESSION_ASKED,	  /* the hidden question was sent */
-	SESSION_ANSWERED, /* the prompt behind the answer is still to come */
-	SESSION_PROMPT,	  /* free for the next order */
-	SESSION_LOST,
+enum pdb_session_state {
+	PDB_SESSION_CONNECTING,
+	PDB_SESSION_RUNNING,  /* the program, or a command; no prompt is known */
+	PDB_SESSION_ASKED,    /* the hidden question was sent */
+	PDB_SESSION_ANSWERED, /* the prompt behind the answer is still to come */
+	PDB_SESSION_PROMPT,   /* free for the next order */
+	PDB_SESSION_LOST,
 };
 
 enum question {
@@ -98,26 +98,26 @@ enum resumed_by {
 	RESUMED_BY_LATE_EVALUATION, /* the same; takes long, and an answer is due */
 };
 
-struct session {
+struct pdb_session {
 	struct connection base;
 	struct debugger debugger; /* as it was told, or will be next */
-	struct wire *wire;	  /* NULL: lost */
+	struct pdb_socket *wire;  /* NULL: lost */
 	struct inspector *inspector;
 	struct pdbtranscript *transcript;
 	struct output_stream *output;
 	struct pdbprompt prompt; /* of what is shown */
-	struct stop *stop;	 /* the newest; NULL: there was none */
+	struct pdb_stop *stop;	 /* the newest; NULL: there was none */
 	struct map *addresses;	 /* of objects that were told of in this stop */
 	json_t *breakpoints;	 /* wanted, not told to the debugger yet; NULL */
 	double stopped_at;
 	uint64_t epoch; /* of the newest sample that it was put into */
 
-	enum session_state state;
+	enum pdb_session_state state;
 	enum question question;
 	enum resumed_by resumed_by;
 	struct loop_timer *deadline; /* of the state; NULL: none */
 	struct loop_timer *quiet;    /* runs while bytes come; NULL: not */
-	struct token_talk token_talk;
+	struct socket_token_talk token_talk;
 	struct buffer raw;    /* what came since a question, not shown yet */
 	struct buffer echo;   /* what was sent and may come back */
 	size_t echoed;	      /* bytes of it that did */
@@ -134,19 +134,19 @@ struct session {
 };
 
 /* NULL and why not. */
-struct session *session_new(struct node *node, const struct process *process,
-			    const struct target *target, struct error *error);
+struct pdb_session *pdb_session_new(struct node *node, const struct process *process,
+				    const struct target *target, struct error *error);
 /* Leaves the debugger politely. */
-void session_free(struct session *session);
+void pdb_session_free(struct pdb_session *session);
 /* Takes an order on; -1: there are too many. */
-int session_add(struct session *session, struct order *owned_order, struct error *error);
+int pdb_session_add(struct pdb_session *session, struct order *owned_order, struct error *error);
 /* Sends what a person typed, line by line; -1: it cannot be. */
-int session_type(struct session *session, const char *text, struct error *error);
+int pdb_session_type(struct pdb_session *session, const char *text, struct error *error);
 /* Tells `debugger`, `stopped` or `continued`, after the output before it. */
-void session_tell(struct session *session);
+void pdb_session_tell(struct pdb_session *session);
 /* The same as `debugger`: it stands where it stood. */
-void session_tell_again(struct session *session);
+void pdb_session_tell_again(struct pdb_session *session);
 /* Sets debugger.leaving by all that is known. */
-void session_weigh_leaving(struct session *session);
+void pdb_session_weigh_leaving(struct pdb_session *session);
 
 #endif

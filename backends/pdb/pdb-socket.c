@@ -29,14 +29,14 @@
 #define READ_BYTES (64u << 10)
 #define QUEUE_MAXIMUM (256u << 10)
 
-struct wire {
+struct pdb_socket {
 	struct loop *loop;
 	struct loop_watch *watch;
 	struct loop_timer *soon;    /* connected already: told from the loop */
-	struct lookup *lookup;	    /* NULL: its host's addresses are known */
+	struct host_lookup *lookup; /* NULL: its host's addresses are known */
 	struct addrinfo *addresses; /* of the host */
 	struct addrinfo *next;	    /* to be tried; NULL: none is left */
-	struct wire_calls calls;
+	struct pdb_socket_calls calls;
 	struct buffer queue;
 	char *name; /* of the target, for sentences */
 	int fd;
@@ -48,27 +48,27 @@ struct wire {
 
 static void on_ready(int fd, int events, void *data);
 
-static void stop_watch(struct wire *wire)
+static void stop_watch(struct pdb_socket *wire)
 {
 	if (wire->watch)
 		loop_watch_stop(wire->watch);
 	wire->watch = NULL;
 }
 
-static void watch(struct wire *wire, int events)
+static void watch(struct pdb_socket *wire, int events)
 {
 	stop_watch(wire);
 	wire->watch = loop_watch(wire->loop, wire->fd, events, on_ready, wire);
 }
 
-void wire_free(struct wire *wire)
+void pdb_socket_free(struct pdb_socket *wire)
 {
 	if (!wire)
 		return;
 	stop_watch(wire);
 	if (wire->soon)
 		loop_timer_stop(wire->soon);
-	lookup_cancel(wire->lookup);
+	host_lookup_cancel(wire->lookup);
 	if (wire->addresses)
 		freeaddrinfo(wire->addresses);
 	if (wire->fd >= 0)
@@ -79,14 +79,14 @@ void wire_free(struct wire *wire)
 }
 
 /* The last that is done in a callback. */
-static void end(struct wire *wire, const struct error *error)
+static void end(struct pdb_socket *wire, const struct error *error)
 {
 	stop_watch(wire);
 	wire->calls.ended(error->message, wire->calls.data);
 }
 
 /* -1: there is no address left; errno is of the last that was tried. */
-static int try_next(struct wire *wire)
+static int try_next(struct pdb_socket *wire)
 {
 	int one = 1;
 
@@ -112,7 +112,7 @@ static int try_next(struct wire *wire)
 
 static void on_found(struct addrinfo *owned_found, int number, void *data)
 {
-	struct wire *wire = data;
+	struct pdb_socket *wire = data;
 	struct error error = ERROR_INIT;
 
 	wire->lookup = NULL;
@@ -127,7 +127,7 @@ static void on_found(struct addrinfo *owned_found, int number, void *data)
 		end(wire, &error);
 }
 
-static void finish_connecting(struct wire *wire)
+static void finish_connecting(struct pdb_socket *wire)
 {
 	struct error error = ERROR_INIT;
 	socklen_t length = sizeof(int);
@@ -140,7 +140,7 @@ static void finish_connecting(struct wire *wire)
 			return;
 		error_set_errno(&error, number, "%s cannot be connected to", wire->name);
 	}
-	if (number != 0 || finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
+	if (number != 0 || pdb_finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
 		end(wire, &error);
 		return;
 	}
@@ -151,7 +151,7 @@ static void finish_connecting(struct wire *wire)
 
 static void on_soon(void *data)
 {
-	struct wire *wire = data;
+	struct pdb_socket *wire = data;
 
 	loop_timer_stop(wire->soon);
 	wire->soon = NULL;
@@ -159,7 +159,7 @@ static void on_soon(void *data)
 }
 
 /* 0, or the errno of a failure. */
-static int write_queue(struct wire *wire)
+static int write_queue(struct pdb_socket *wire)
 {
 	while (wire->queue.length > 0) {
 		ssize_t length = send(wire->fd, wire->queue.data, wire->queue.length, MSG_NOSIGNAL);
@@ -173,7 +173,7 @@ static int write_queue(struct wire *wire)
 	return 0;
 }
 
-static void read_some(struct wire *wire)
+static void read_some(struct pdb_socket *wire)
 {
 	ssize_t length = recv(wire->fd, wire->bytes, sizeof(wire->bytes), 0);
 	struct error error = ERROR_INIT;
@@ -193,7 +193,7 @@ static void read_some(struct wire *wire)
 
 static void on_ready(int fd, int events, void *data)
 {
-	struct wire *wire = data;
+	struct pdb_socket *wire = data;
 	int number;
 
 	(void)fd;
@@ -213,7 +213,7 @@ static void on_ready(int fd, int events, void *data)
 		read_some(wire);
 }
 
-static int open_unix(struct wire *wire, const struct target *target, struct error *error)
+static int open_unix(struct pdb_socket *wire, const struct target *target, struct error *error)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t length = strlen(target->path);
@@ -235,7 +235,7 @@ static int open_unix(struct wire *wire, const struct target *target, struct erro
 }
 
 /* What to do about it, where that is known. */
-static int explain(const struct wire *wire, int number, struct error *error)
+static int explain(const struct pdb_socket *wire, int number, struct error *error)
 {
 	if (number == ENOENT)
 		return error_set(error, "%s is not there.", wire->name);
@@ -248,12 +248,13 @@ static int explain(const struct wire *wire, int number, struct error *error)
 	return error_set_errno(error, number, "%s cannot be connected to", wire->name);
 }
 
-static int open_socket(struct wire *wire, const struct target *target, struct error *error)
+static int open_socket(struct pdb_socket *wire, const struct target *target, struct error *error)
 {
 	int result;
 
 	if (!target->path) {
-		wire->lookup = lookup_new(wire->loop, target->host, target->port, on_found, wire);
+		wire->lookup =
+			host_lookup_new(wire->loop, target->host, target->port, on_found, wire);
 		return 0;
 	}
 	errno = 0;
@@ -269,10 +270,11 @@ static int open_socket(struct wire *wire, const struct target *target, struct er
 	return 0;
 }
 
-struct wire *wire_new(struct loop *loop, const struct target *target, const struct process *process,
-		      const struct wire_calls *calls, struct error *error)
+struct pdb_socket *pdb_socket_new(struct loop *loop, const struct target *target,
+				  const struct process *process,
+				  const struct pdb_socket_calls *calls, struct error *error)
 {
-	struct wire *wire = xcalloc(1, sizeof(*wire));
+	struct pdb_socket *wire = xcalloc(1, sizeof(*wire));
 	struct error why = ERROR_INIT;
 
 	wire->loop = loop;
@@ -284,13 +286,13 @@ struct wire *wire_new(struct loop *loop, const struct target *target, const stru
 	buffer_init(&wire->queue, QUEUE_MAXIMUM);
 	if (open_socket(wire, target, &why) < 0) {
 		error_set(error, "%s", why.message);
-		wire_free(wire);
+		pdb_socket_free(wire);
 		return NULL;
 	}
 	return wire;
 }
 
-int wire_send(struct wire *wire, const char *bytes, size_t length, struct error *error)
+int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, struct error *error)
 {
 	if (buffer_append(&wire->queue, bytes, length) < 0)
 		return error_set(error, "The debugger does not read what it is sent; it may be "
@@ -305,7 +307,7 @@ int wire_send(struct wire *wire, const char *bytes, size_t length, struct error 
 }
 
 /* The other side may have taken us already, and would miss us. */
-static bool is_there(const struct wire *wire)
+static bool is_there(const struct pdb_socket *wire)
 {
 	struct sockaddr_storage address;
 	socklen_t length = sizeof(address);
@@ -314,13 +316,13 @@ static bool is_there(const struct wire *wire)
 	if (wire->is_connected || wire->fd < 0)
 		return wire->is_connected;
 	return getpeername(wire->fd, (struct sockaddr *)&address, &length) == 0 &&
-	       finder_check_peer(wire->fd, wire->uid, wire->pid, &ignored) == 0;
+	       pdb_finder_check_peer(wire->fd, wire->uid, wire->pid, &ignored) == 0;
 }
 
-void wire_leave(struct wire *owned_wire, struct farewells *farewells, const char *bytes,
-		enum farewell_when when)
+void pdb_socket_leave(struct pdb_socket *owned_wire, struct farewells *farewells, const char *bytes,
+		      enum linger_when when)
 {
-	struct wire *wire = owned_wire;
+	struct pdb_socket *wire = owned_wire;
 
 	if (is_there(wire)) {
 		buffer_append_string(&wire->queue, bytes);
@@ -328,5 +330,5 @@ void wire_leave(struct wire *owned_wire, struct farewells *farewells, const char
 		farewells_add(farewells, wire->fd, wire->queue.data, wire->queue.length, when);
 		wire->fd = -1;
 	}
-	wire_free(wire);
+	pdb_socket_free(wire);
 }

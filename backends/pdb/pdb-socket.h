@@ -15,10 +15,10 @@ struct error;
 struct loop;
 struct process;
 struct target;
-struct wire;
+struct pdb_socket;
 
 /* Called from the loop; a wire may be freed in any of them. */
-struct wire_calls {
+struct pdb_socket_calls {
 	void (*connected)(void *data);
 	void (*bytes)(const char *bytes, size_t length, void *data);
 	/* A sentence; nothing is called after it. */
@@ -27,13 +27,14 @@ struct wire_calls {
 };
 
 /* NULL and a sentence where it is plain at once that there is no way. */
-struct wire *wire_new(struct loop *loop, const struct target *target, const struct process *process,
-		      const struct wire_calls *calls, struct error *error);
+struct pdb_socket *pdb_socket_new(struct loop *loop, const struct target *target,
+				  const struct process *process,
+				  const struct pdb_socket_calls *calls, struct error *error);
 /* Closes it; what is not sent yet is not sent. */
-void wire_free(struct wire *wire);
+void pdb_socket_free(struct pdb_socket *wire);
 /* Closes it behind these bytes, without waiting until they are sent. */
-void wire_leave(struct wire *owned_wire, struct farewells *farewells, const char *bytes,
-		enum farewell_when when);
+void pdb_socket_leave(struct pdb_socket *owned_wire, struct farewells *farewells, const char *bytes,
+		      enum linger_when when);
 /* Queues; -1 and a sentence when the other side does not read. */
-int wire_send(struct wire *wire, const char *bytes, size_t length, struct error *error);
+int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, struct error *error);
 #endif

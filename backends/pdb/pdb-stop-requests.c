@@ -14,14 +14,14 @@
 #include "base/loop.h"
 
 /* Questions and lines at the prompt leave the stop as it was. */
-static bool is_same_stop(const struct session *session, const struct stop *before)
+static bool is_same_stop(const struct pdb_session *session, const struct pdb_stop *before)
 {
 	return (session->resumed_by == RESUMED_BY_NOBODY || session_was_typed(session)) &&
-	       stop_is_same(before, session->stop);
+	       pdb_stop_is_same(before, session->stop);
 }
 
 /* What was printed meanwhile: by whom? */
-static void settle_held(struct session *session, bool is_same)
+static void settle_held(struct pdb_session *session, bool is_same)
 {
 	if (is_same || session->typing)
 		session_drop_held(session);
@@ -35,7 +35,7 @@ static const char *const at_descriptions[] = {
 	[STOP_AT_EXCEPTION] = "exception",
 };
 
-static void find_reason(struct session *session, const json_t *answer)
+static void find_reason(struct pdb_session *session, const json_t *answer)
 {
 	struct debugger *debugger = &session->debugger;
 	const char *description = at_descriptions[debugger->at];
@@ -64,7 +64,7 @@ static void find_reason(struct session *session, const json_t *answer)
 }
 
 /* Its prompt may be coloured. */
-static void learn_prompt(struct session *session, const char *text)
+static void learn_prompt(struct pdb_session *session, const char *text)
 {
 	struct buffer lines = BUFFER_INIT;
 	struct pdbprompt plain;
@@ -77,7 +77,7 @@ static void learn_prompt(struct session *session, const char *text)
 	buffer_clear(&lines);
 }
 
-static void finish_typing(struct session *session, const char *said)
+static void finish_typing(struct pdb_session *session, const char *said)
 {
 	struct order *order = session->typing;
 
@@ -88,59 +88,62 @@ static void finish_typing(struct session *session, const char *said)
 }
 
 /* The debugger within is another one; what is known is that of the outer. */
-static void enter_debug(struct session *session, struct stop *owned_stop)
+static void enter_debug(struct pdb_session *session, struct pdb_stop *owned_stop)
 {
 	if (session->stop)
-		stop_free(owned_stop);
+		pdb_stop_free(owned_stop);
 	else
 		session->stop = owned_stop;
 	session_drop_held(session);
 	session->resumed_by = RESUMED_BY_NOBODY;
-	session_tell_state(session, DEBUGGER_NESTED,
-			   "It is in a debugger within the debugger (\"debug\"); q leaves that.");
+	pdb_session_tell_state(
+		session, DEBUGGER_NESTED,
+		"It is in a debugger within the debugger (\"debug\"); q leaves that.");
 }
 
-static void enter_stop(struct session *session, const json_t *answer, struct stop *owned_stop)
+static void enter_stop(struct pdb_session *session, const json_t *answer,
+		       struct pdb_stop *owned_stop)
 {
 	struct debugger *debugger = &session->debugger;
-	struct stop *before = session->stop;
+	struct pdb_stop *before = session->stop;
 	bool was_stopped = debugger->state == DEBUGGER_STOPPED;
 	bool is_same;
 
 	session->stop = owned_stop;
 	is_same = is_same_stop(session, before);
 	settle_held(session, is_same);
-	stop_free(before);
-	stop_describe(owned_stop, debugger);
-	bindings_refresh(debugger, answer);
+	pdb_stop_free(before);
+	pdb_stop_describe(owned_stop, debugger);
+	pdb_bindings_refresh(debugger, answer);
 	if (!is_same) {
 		debugger->stops++;
-		bindings_count_stop(debugger);
+		pdb_bindings_count_stop(debugger);
 		session->stopped_at = loop_now();
 		find_reason(session, answer);
 	}
 	snprintf(session->base.version, sizeof(session->base.version), "%s",
-		 stop_python(owned_stop));
+		 pdb_stop_python(owned_stop));
 	debugger->state = DEBUGGER_STOPPED;
-	session_set_why(session, NULL);
+	pdb_session_set_why(session, NULL);
 	session->resumed_by = RESUMED_BY_NOBODY;
 	if (session->breakpoints) {
 		session_put_first(session, order_new_breakpoints(session->breakpoints));
 		session->breakpoints = NULL;
 	} else if (is_same && was_stopped) {
-		session_tell_again(session);
+		pdb_session_tell_again(session);
 	} else {
-		session_tell(session);
+		pdb_session_tell(session);
 	}
 }
 
-void session_take_stop(struct session *session, const json_t *answer, struct stop *owned_stop)
+void session_take_stop(struct pdb_session *session, const json_t *answer,
+		       struct pdb_stop *owned_stop)
 {
 	char *said = xstrdup(session->held.data);
 
 	session->is_guarded = json_get_boolean(answer, "guarded", false);
-	learn_prompt(session, stop_prompt(owned_stop));
-	if (stop_nesting(owned_stop) > 0)
+	learn_prompt(session, pdb_stop_prompt(owned_stop));
+	if (pdb_stop_nesting(owned_stop) > 0)
 		enter_debug(session, owned_stop);
 	else
 		enter_stop(session, answer, owned_stop);

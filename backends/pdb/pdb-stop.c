@@ -18,7 +18,7 @@ struct place {
 	int line;
 };
 
-struct stop {
+struct pdb_stop {
 	struct place *places; /* innermost first */
 	size_t count;
 	int index;
@@ -34,7 +34,7 @@ struct stop {
 	char *exception;
 };
 
-void stop_free(struct stop *stop)
+void pdb_stop_free(struct pdb_stop *stop)
 {
 	if (!stop)
 		return;
@@ -64,7 +64,7 @@ static void read_frame(struct place *place, const json_t *frame)
 	place->line = json_get_count(frame, "line");
 }
 
-static void read_frames(struct stop *stop, const json_t *frames)
+static void read_frames(struct pdb_stop *stop, const json_t *frames)
 {
 	size_t count = json_array_size(frames);
 
@@ -111,10 +111,10 @@ static pid_t find_thread(const json_t *answer, pid_t pid)
 	return inner == pid || inner == 0 ? tid : 0;
 }
 
-struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
+struct pdb_stop *pdb_stop_new(const json_t *answer, pid_t pid, struct error *error)
 {
 	const json_t *frames = json_object_get(answer, "frames");
-	struct stop *stop;
+	struct pdb_stop *stop;
 
 	if (!json_is_array(frames) || !json_get_string(answer, "prompt", NULL)) {
 		error_set(error, "What the debugger says of its state makes no sense.");
@@ -136,7 +136,7 @@ struct stop *stop_new(const json_t *answer, pid_t pid, struct error *error)
 	return stop;
 }
 
-bool stop_is_same(const struct stop *stop, const struct stop *other)
+bool pdb_stop_is_same(const struct pdb_stop *stop, const struct pdb_stop *other)
 {
 	if (!stop || !other || stop->count != other->count || stop->tid != other->tid ||
 	    stop->at != other->at || stop->is_post_mortem != other->is_post_mortem)
@@ -153,32 +153,32 @@ bool stop_is_same(const struct stop *stop, const struct stop *other)
 	return true;
 }
 
-int stop_index(const struct stop *stop)
+int pdb_stop_index(const struct pdb_stop *stop)
 {
 	return stop->index;
 }
 
-int stop_frame_count(const struct stop *stop)
+int pdb_stop_frame_count(const struct pdb_stop *stop)
 {
 	return (int)stop->count;
 }
 
-int stop_line(const struct stop *stop, int depth)
+int pdb_stop_line(const struct pdb_stop *stop, int depth)
 {
 	return stop->places[depth].line;
 }
 
-int stop_nesting(const struct stop *stop)
+int pdb_stop_nesting(const struct pdb_stop *stop)
 {
 	return stop->nesting;
 }
 
-const char *stop_python(const struct stop *stop)
+const char *pdb_stop_python(const struct pdb_stop *stop)
 {
 	return stop->python;
 }
 
-const char *stop_prompt(const struct stop *stop)
+const char *pdb_stop_prompt(const struct pdb_stop *stop)
 {
 	return stop->prompt;
 }
@@ -189,7 +189,7 @@ static void replace(char **text, const char *with)
 	*text = xstrdup_or_null(with);
 }
 
-void stop_describe(const struct stop *stop, struct debugger *debugger)
+void pdb_stop_describe(const struct pdb_stop *stop, struct debugger *debugger)
 {
 	debugger->tid = stop->tid;
 	debugger->at = stop->at;
@@ -200,7 +200,7 @@ void stop_describe(const struct stop *stop, struct debugger *debugger)
 	replace(&debugger->exception, stop->exception);
 }
 
-static const struct stack *intern(const struct stop *stop, struct stack_table *stacks)
+static const struct stack *intern(const struct pdb_stop *stop, struct stack_table *stacks)
 {
 	struct frame *frames = xcalloc(stop->count + 1, sizeof(*frames));
 	const struct stack *stack;
@@ -229,7 +229,8 @@ static struct thread_sample *find_sample(struct process_sample *sample, pid_t ti
 	return thread;
 }
 
-void stop_amend(const struct stop *stop, struct stack_table *stacks, struct process_sample *sample)
+void pdb_stop_amend(const struct pdb_stop *stop, struct stack_table *stacks,
+		    struct process_sample *sample)
 {
 	struct thread_sample *thread;
 

@@ -37,7 +37,7 @@ static size_t find_place(const char *line, size_t length)
 }
 
 /* What was printed and kept goes the way of all output. */
-void session_release(struct session *session)
+void session_release(struct pdb_session *session)
 {
 	output_stream_add(session->output, session->held.data, session->held.length);
 	buffer_reset(&session->held);
@@ -45,7 +45,7 @@ void session_release(struct session *session)
 }
 
 /* Without what the debugger says of the place where it stops. */
-void session_release_program(struct session *session)
+void session_release_program(struct pdb_session *session)
 {
 	const char *line = session->held.data;
 	const char *end = line + session->held.length;
@@ -67,13 +67,13 @@ void session_release_program(struct session *session)
 	session_release(session);
 }
 
-void session_drop_held(struct session *session)
+void session_drop_held(struct pdb_session *session)
 {
 	buffer_reset(&session->held);
 	session->is_holding = false;
 }
 
-static void hold(struct session *session, const char *text, size_t length)
+static void hold(struct pdb_session *session, const char *text, size_t length)
 {
 	if (session->held.length + length > HELD_MAXIMUM) {
 		if (session->typing)
@@ -84,14 +84,14 @@ static void hold(struct session *session, const char *text, size_t length)
 }
 
 /* It runs, for all that was told, and may stop now. */
-static bool may_stop(const struct session *session)
+static bool may_stop(const struct pdb_session *session)
 {
-	return session->state == SESSION_RUNNING ||
-	       (session->state == SESSION_ASKED && session->question != QUESTION_ORDER &&
+	return session->state == PDB_SESSION_RUNNING ||
+	       (session->state == PDB_SESSION_ASKED && session->question != QUESTION_ORDER &&
 		session->debugger.state != DEBUGGER_STOPPED);
 }
 
-static void take_line(struct session *session, const char *line, size_t length)
+static void take_line(struct pdb_session *session, const char *line, size_t length)
 {
 	if (!session->is_holding && may_stop(session)) {
 		size_t at = find_place(line, length);
@@ -100,7 +100,7 @@ static void take_line(struct session *session, const char *line, size_t length)
 		line += at;
 		length -= at;
 		session->is_holding = length > 0;
-		if (session->is_holding && session->state == SESSION_RUNNING)
+		if (session->is_holding && session->state == PDB_SESSION_RUNNING)
 			session_limit_state(session, LINE_SECONDS);
 	} else if (!session->is_holding) {
 		output_stream_add(session->output, line, length);
@@ -110,7 +110,7 @@ static void take_line(struct session *session, const char *line, size_t length)
 }
 
 /* What the program, or the debugger, has printed. */
-static void take_text(struct session *session, const struct buffer *text)
+static void take_text(struct pdb_session *session, const struct buffer *text)
 {
 	const char *line = text->data;
 	const char *end = text->data + text->length;
@@ -124,7 +124,7 @@ static void take_text(struct session *session, const struct buffer *text)
 	}
 }
 
-void session_show(struct session *session, const char *bytes, size_t length)
+void session_show(struct pdb_session *session, const char *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -134,7 +134,7 @@ void session_show(struct session *session, const char *bytes, size_t length)
 	buffer_clear(&text);
 }
 
-void session_take_prompt(struct session *session)
+void session_take_prompt(struct pdb_session *session)
 {
 	enum pdbprompt_kind kind = pdbprompt_kind(&session->prompt);
 	struct buffer text = BUFFER_INIT;
@@ -147,13 +147,13 @@ void session_take_prompt(struct session *session)
 }
 
 /* The first bytes of raw, which are nothing of ours. */
-void session_show_raw(struct session *session, size_t length)
+void session_show_raw(struct pdb_session *session, size_t length)
 {
 	session_show(session, session->raw.data, length);
 	buffer_consume(&session->raw, length);
 }
 
-void session_expect_echo(struct session *session, const char *text)
+void session_expect_echo(struct pdb_session *session, const char *text)
 {
 	buffer_reset(&session->echo);
 	buffer_append_string(&session->echo, text);
@@ -161,7 +161,7 @@ void session_expect_echo(struct session *session, const char *text)
 }
 
 /* Bytes of the beginning that are what we sent, come back. */
-size_t session_skip_echo(struct session *session, const char *bytes, size_t length)
+size_t session_skip_echo(struct pdb_session *session, const char *bytes, size_t length)
 {
 	const struct buffer *echo = &session->echo;
 	size_t i = 0;

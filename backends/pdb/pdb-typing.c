@@ -14,24 +14,24 @@
 #define ORDERS_MAXIMUM 1000
 #define TYPED_MAXIMUM (16u << 10)
 
-static void forget_addresses(struct session *session)
+static void forget_addresses(struct pdb_session *session)
 {
 	map_free(session->addresses);
 	session->addresses = map_new(NULL);
 }
 
-bool session_was_typed(const struct session *session)
+bool session_was_typed(const struct pdb_session *session)
 {
 	return session->resumed_by == RESUMED_BY_TYPING ||
 	       session->resumed_by == RESUMED_BY_LATE_EVALUATION;
 }
 
 /* The debugger has a line to execute. */
-static void follow_line(struct session *session, enum resumed_by resumed_by)
+static void follow_line(struct pdb_session *session, enum resumed_by resumed_by)
 {
 	session->resumed_by = resumed_by;
 	session->is_holding = resumed_by == RESUMED_BY_TYPING;
-	session_enter(session, SESSION_RUNNING, session->orders ? BEHIND_SECONDS : 0);
+	session_enter(session, PDB_SESSION_RUNNING, session->orders ? BEHIND_SECONDS : 0);
 	if (resumed_by == RESUMED_BY_TYPING)
 		session_limit_state(session, LINE_SECONDS);
 }
@@ -52,11 +52,11 @@ static bool is_line(const char *piece)
 }
 
 /* Sent as it is, whatever reads it. */
-static int type_piece(struct session *session, const char *piece, struct error *error)
+static int type_piece(struct pdb_session *session, const char *piece, struct error *error)
 {
 	size_t length = strlen(piece);
 
-	if (wire_send(session->wire, piece, length, error) < 0)
+	if (pdb_socket_send(session->wire, piece, length, error) < 0)
 		return -1;
 	pdbtranscript_add(session->transcript, piece, length);
 	if (session->is_echoing)
@@ -65,7 +65,7 @@ static int type_piece(struct session *session, const char *piece, struct error *
 	if (!is_line(piece))
 		return 0;
 	forget_addresses(session);
-	if (session->state == SESSION_PROMPT || session->state == SESSION_RUNNING) {
+	if (session->state == PDB_SESSION_PROMPT || session->state == PDB_SESSION_RUNNING) {
 		/* The prompt that is there is used up. */
 		session_take_prompt(session);
 		follow_line(session, RESUMED_BY_TYPING);
@@ -74,7 +74,7 @@ static int type_piece(struct session *session, const char *piece, struct error *
 }
 
 /* The oldest order, which is a line of the console. */
-static void type_first(struct session *session)
+static void type_first(struct pdb_session *session)
 {
 	struct order *order = session->orders;
 	struct error error = ERROR_INIT;
@@ -82,11 +82,11 @@ static void type_first(struct session *session)
 	session->orders = order->next;
 	session->order_count--;
 	if (type_piece(session, order->line, &error) < 0)
-		session_lose(session, error.message);
+		pdb_session_lose(session, error.message);
 	order_free(order);
 }
 
-static void type_line(struct session *session, struct order *owned_order)
+static void type_line(struct pdb_session *session, struct order *owned_order)
 {
 	struct order *order = owned_order;
 	bool is_waiting = order_waits(session, order);
@@ -98,25 +98,25 @@ static void type_line(struct session *session, struct order *owned_order)
 	follow_line(session, is_waiting ? RESUMED_BY_TYPING : order_resumes(order));
 	if (is_waiting) {
 		session->typing = order;
-		session_send(session, order->line);
+		pdb_session_send(session, order->line);
 		return;
 	}
-	if (session_send(session, order->line) < 0) {
+	if (pdb_session_send(session, order->line) < 0) {
 		order_failed(session, order, session->debugger.why);
 		order_free(order);
 		return;
 	}
-	session_tell_state(session, DEBUGGER_RUNNING, NULL);
+	pdb_session_tell_state(session, DEBUGGER_RUNNING, NULL);
 	order_typed(session, order, "");
 	order_free(order);
 }
 
 /* The prompt is free: the next order. */
-void session_pump(struct session *session)
+void session_pump(struct pdb_session *session)
 {
 	struct order *order = session->orders;
 
-	if (session->state != SESSION_PROMPT || session->is_half_typed || !order)
+	if (session->state != PDB_SESSION_PROMPT || session->is_half_typed || !order)
 		return;
 	if (order->kind == REQUEST_TERMINAL_INPUT) {
 		type_first(session);
@@ -135,14 +135,14 @@ void session_pump(struct session *session)
 	session_send_question(session);
 }
 
-void session_put_first(struct session *session, struct order *owned_order)
+void session_put_first(struct pdb_session *session, struct order *owned_order)
 {
 	owned_order->next = session->orders;
 	session->orders = owned_order;
 	session->order_count++;
 }
 
-int session_add(struct session *session, struct order *owned_order, struct error *error)
+int pdb_session_add(struct pdb_session *session, struct order *owned_order, struct error *error)
 {
 	struct order **last = &session->orders;
 
@@ -163,29 +163,29 @@ int session_add(struct session *session, struct order *owned_order, struct error
  * A second line may be lost: who reads and writes by one stream forgets what
  * came while it wrote. So it waits for the prompt, where there will be one.
  */
-static bool must_wait(const struct session *session)
+static bool must_wait(const struct pdb_session *session)
 {
 	enum debugger_state state = session->debugger.state;
 
 	if (session->is_half_typed)
 		return false;
 	switch (session->state) {
-	case SESSION_ANSWERED:
+	case PDB_SESSION_ANSWERED:
 		return true;
-	case SESSION_ASKED:
+	case PDB_SESSION_ASKED:
 		return state != DEBUGGER_FOREIGN && state != DEBUGGER_NESTED;
-	case SESSION_RUNNING:
+	case PDB_SESSION_RUNNING:
 		return state == DEBUGGER_STOPPED;
-	case SESSION_PROMPT:
+	case PDB_SESSION_PROMPT:
 		return session->orders != NULL;
-	case SESSION_CONNECTING:
-	case SESSION_LOST:
+	case PDB_SESSION_CONNECTING:
+	case PDB_SESSION_LOST:
 		break;
 	}
 	return false;
 }
 
-int session_type(struct session *session, const char *text, struct error *error)
+int pdb_session_type(struct pdb_session *session, const char *text, struct error *error)
 {
 	int result = 0;
 
@@ -196,7 +196,7 @@ int session_type(struct session *session, const char *text, struct error *error)
 		size_t length = piece_length(text);
 		char *piece = xstrndup(text, length);
 
-		result = must_wait(session) ? session_add(session, order_new_line(piece), error)
+		result = must_wait(session) ? pdb_session_add(session, order_new_line(piece), error)
 					    : type_piece(session, piece, error);
 		free(piece);
 		text += length;
@@ -204,7 +204,7 @@ int session_type(struct session *session, const char *text, struct error *error)
 	return result;
 }
 
-void session_type_all(struct session *session)
+void session_type_all(struct pdb_session *session)
 {
 	while (session->orders && session->wire && session->orders->kind == REQUEST_TERMINAL_INPUT)
 		type_first(session);

@@ -68,7 +68,7 @@ static bool has_suffix(const char *name)
 	return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-bool socketfile_is_debugger(const char *path)
+bool socket_file_is_debugger(const char *path)
 {
 	const char *name = last_part(path);
 
@@ -102,7 +102,7 @@ static void read_numbers(struct socket_name *name, const char *text, size_t leng
 	name->rank = parse_number(rest, rest_length, RANKSET_MAXIMUM);
 }
 
-void socketfile_read_name(struct socket_name *name, const char *path)
+void socket_file_read_name(struct socket_name *name, const char *path)
 {
 	const char *last = last_part(path);
 	size_t length = strlen(last);
@@ -123,7 +123,7 @@ static bool may_be_of(uid_t owner, uid_t uid)
 	return owner == uid || owner == 0;
 }
 
-char *socketfile_distrust_folder(const char *path, const char *shown, uid_t uid)
+char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid)
 {
 	char folder[PATH_MAX];
 	struct stat about;
@@ -156,7 +156,7 @@ static char *explain_missing(const char *shown, int number)
 	return xasprintf("%s cannot be looked at: %s.", shown, strerror(number));
 }
 
-char *socketfile_distrust(const char *path, const char *shown, uid_t uid)
+char *socket_file_distrust(const char *path, const char *shown, uid_t uid)
 {
 	struct stat about;
 
@@ -172,7 +172,7 @@ char *socketfile_distrust(const char *path, const char *shown, uid_t uid)
 		return xasprintf("%s was put there by user %u, but the process is user %u's: it is "
 				 "left alone.",
 				 shown, about.st_uid, uid);
-	return has_folder(path) ? socketfile_distrust_folder(path, shown, uid) : NULL;
+	return has_folder(path) ? socket_file_distrust_folder(path, shown, uid) : NULL;
 }
 
 static void drop_files(struct socket_folder *folder)
@@ -189,7 +189,7 @@ static void take_entry(struct socket_folder *folder, const char *name)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", folder->seen, name);
-	socketfile_read_name(&numbers, path);
+	socket_file_read_name(&numbers, path);
 	if (numbers.rank < 0 && numbers.pid == 0)
 		return;
 	ARRAY_GROW(folder->files, folder->count, folder->capacity);

@@ -27,19 +27,19 @@ struct socket_name {
  * Whether a path looks like a debugger's: "pdb" in its last part, or
  * ".../pdb-UID/NAME.sock".
  */
-bool socketfile_is_debugger(const char *path);
+bool socket_file_is_debugger(const char *path);
 /*
  * The numbers of "pdb.sock.RANK", "pdb.sock.PID-HEX.RANK", "pdb-UID/RANK.sock",
  * "pdb-UID/RANK.PID.sock".
  */
-void socketfile_read_name(struct socket_name *name, const char *path);
+void socket_file_read_name(struct socket_name *name, const char *path);
 /*
  * Why a socket at the path, as we reach it, is not one of a process that uid
  * runs: a sentence about shown (free() it); NULL: it is as it should be.
  */
-char *socketfile_distrust(const char *path, const char *shown, uid_t uid);
+char *socket_file_distrust(const char *path, const char *shown, uid_t uid);
 /* The same of the folder that the socket lies in, whatever it is called. */
-char *socketfile_distrust_folder(const char *path, const char *shown, uid_t uid);
+char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid);
 
 struct socket_file {
 	char *name; /* without its folder */

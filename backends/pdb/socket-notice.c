@@ -107,7 +107,7 @@ static pid_t find_keeper(int folder, const char *file, uid_t uid)
 	return pid;
 }
 
-bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid)
+bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid)
 {
 	DIR *jobs = opendir(folder);
 	size_t looked_at = 0;
@@ -128,7 +128,7 @@ bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, u
 	return is_kept;
 }
 
-char *notice_read(const char *path, const char *name, uid_t uid)
+char *socket_notice_read(const char *path, const char *name, uid_t uid)
 {
 	const char *slash = strrchr(path, '/');
 	struct socket_name numbers;
@@ -136,7 +136,7 @@ char *notice_read(const char *path, const char *name, uid_t uid)
 	char *found;
 	DIR *folder;
 
-	socketfile_read_name(&numbers, name);
+	socket_file_read_name(&numbers, name);
 	if (!slash || !numbers.has_folder || numbers.rank < 0)
 		return NULL;
 	parent = xasprintf("%.*s", (int)(slash - path), path);

@@ -12,19 +12,19 @@
 #include <sys/types.h>
 
 /* Files that a rank with our package keeps locked in FOLDER/JOB.KIND: */
-#define NOTICE_LIFE ".ranks"	/* while it lives */
-#define NOTICE_WAITS ".holding" /* while it waits in pdb */
+#define SOCKET_NOTICE_LIFE ".ranks"    /* while it lives */
+#define SOCKET_NOTICE_WAITS ".holding" /* while it waits in pdb */
 
 /*
  * What was raised, free() it; NULL: nothing, or nothing is known. path is the
  * socket's as we reach it, name as the process calls it; only a file of the
  * user uid is believed.
  */
-char *notice_read(const char *path, const char *name, uid_t uid);
+char *socket_notice_read(const char *path, const char *name, uid_t uid);
 /*
  * Whether the process keeps its file of that kind in that folder, as we reach
  * it; the user's processes alone can, and their locks end with them.
  */
-bool notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid);
+bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid);
 
 #endif

@@ -18,25 +18,25 @@
 static const char question[] = "probetui: say the token (IPDB_TOKEN_FILE) first.\n";
 static const char refusal[] = "probetui: the token was refused.\n";
 
-void token_expect_question(struct token_talk *talk)
+void socket_token_expect_question(struct socket_token_talk *talk)
 {
-	*talk = (struct token_talk){ .expected = question };
+	*talk = (struct socket_token_talk){ .expected = question };
 }
 
-void token_expect_refusal(struct token_talk *talk)
+void socket_token_expect_refusal(struct socket_token_talk *talk)
 {
-	*talk = (struct token_talk){ .expected = refusal };
+	*talk = (struct socket_token_talk){ .expected = refusal };
 }
 
-enum token_result token_hear(struct token_talk *talk, const char *bytes, size_t length,
-			     size_t *used)
+enum socket_token_result socket_token_hear(struct socket_token_talk *talk, const char *bytes,
+					   size_t length, size_t *used)
 {
 	const char *expected = talk->expected;
 	size_t i = 0;
 
 	*used = 0;
 	if (!expected)
-		return TOKEN_NOTHING;
+		return SOCKET_TOKEN_NOTHING;
 	while (i < length && expected[talk->matched] == bytes[i] &&
 	       expected[talk->matched] != '\0') {
 		talk->matched++;
@@ -45,12 +45,12 @@ enum token_result token_hear(struct token_talk *talk, const char *bytes, size_t 
 	if (expected[talk->matched] == '\0') {
 		*used = i;
 		talk->expected = NULL;
-		return expected == question ? TOKEN_ASKED : TOKEN_REFUSED;
+		return expected == question ? SOCKET_TOKEN_ASKED : SOCKET_TOKEN_REFUSED;
 	}
 	if (i == length)
-		return TOKEN_WAIT;
+		return SOCKET_TOKEN_WAIT;
 	talk->expected = NULL;
-	return TOKEN_NOTHING;
+	return SOCKET_TOKEN_NOTHING;
 }
 
 /* The bytes of the file; -1: as the error says. */
@@ -96,7 +96,7 @@ static char *cut(const char *text, size_t length)
 	return xasprintf("%.*s\n", (int)length, text);
 }
 
-char *token_line(struct error *error)
+char *socket_token_line(struct error *error)
 {
 	const char *path = getenv("IPDB_TOKEN_FILE");
 	const char *token = getenv("IPDB_TOKEN");

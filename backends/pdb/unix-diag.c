@@ -84,7 +84,7 @@ static bool ask_attribute(uint64_t inode, int kind, void *out, size_t size)
 	return length >= 0 && read_attribute(&answer.header, (size_t)length, kind, out, size);
 }
 
-int unixdiag_is_bound(uint64_t socket_inode, uint64_t file)
+int unix_diag_is_bound(uint64_t socket_inode, uint64_t file)
 {
 	struct unix_diag_vfs vfs;
 
@@ -93,7 +93,7 @@ int unixdiag_is_bound(uint64_t socket_inode, uint64_t file)
 	return vfs.udiag_vfs_ino == (uint32_t)file;
 }
 
-int unixdiag_is_left(uint64_t socket_inode)
+int unix_diag_is_left(uint64_t socket_inode)
 {
 	uint8_t closed;
 

@@ -11,8 +11,8 @@
  * 1: it is bound to the file with that inode, 0: it is not. Two sockets may
  * have been bound to one path, one after the other: it leads to the later one.
  */
-int unixdiag_is_bound(uint64_t socket_inode, uint64_t file);
+int unix_diag_is_bound(uint64_t socket_inode, uint64_t file);
 /* 1: who was at the other end has closed it, 0: it is open. */
-int unixdiag_is_left(uint64_t socket_inode);
+int unix_diag_is_left(uint64_t socket_inode);
 
 #endif

@@ -60,11 +60,11 @@ static const struct code_list *find_list(struct break_search *search,
 		.is_far = is_far,
 	};
 	if (wanted->function)
-		codes_of_function(codes, name, &found->list);
+		code_search_of_function(codes, name, &found->list);
 	else if (is_far)
-		codes_of_file_far(codes, name, &found->list);
+		code_search_of_file_far(codes, name, &found->list);
 	else
-		codes_of_file(codes, name, &found->list);
+		code_search_of_file(codes, name, &found->list);
 	return &found->list;
 }
 
@@ -130,7 +130,7 @@ static int line_in(const struct breaks *breaks, const struct break_entry *entry,
 {
 	if (entry->wanted.function)
 		return bytecode_first_line(breaks->python, code);
-	if (!codefile_matches(entry->wanted.path, code->file) ||
+	if (!code_file_matches(entry->wanted.path, code->file) ||
 	    !bytecode_has_line(breaks->python, code, entry->wanted.line))
 		return 0;
 	return entry->wanted.line;
@@ -358,8 +358,8 @@ static char *wait_for(const struct break_entry *entry)
 static bool is_better(const struct break_entry *entry, const struct code_list *list)
 {
 	return entry->wanted.function && list->count && entry->file &&
-	       (codefile_is_library(entry->file) || !list->file ||
-		!codefile_is_library(list->file));
+	       (code_file_is_library(entry->file) || !list->file ||
+		!code_file_is_library(list->file));
 }
 
 void break_bind(struct break_entry *entry, struct break_search *search)
@@ -390,8 +390,8 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 
 static bool is_own(const struct break_entry *entry, const struct bytecode *code)
 {
-	return code && codefile_matches(entry->wanted.path, code->file) &&
-	       !codefile_is_library(code->file);
+	return code && code_file_matches(entry->wanted.path, code->file) &&
+	       !code_file_is_library(code->file);
 }
 
 /* The body of its file is about to run, and does not have the line. */
@@ -417,7 +417,7 @@ void break_bind_starting(struct break_entry *entry, struct breaks *breaks, uint6
 	size_t before = entry->count;
 
 	if (entry->wanted.function)
-		codes_of_function_in(breaks->codes, code, entry->wanted.function, &own);
+		code_search_of_function_in(breaks->codes, code, entry->wanted.function, &own);
 	add_places(breaks, entry, entry->wanted.function ? &own : nested);
 	code_list_clear(&own);
 	if (entry->count != before)

@@ -92,11 +92,11 @@ static bool is_in_dict(struct judge *judge, uint64_t dict, const char *name)
 /* A global of a module of the code's file, or there is no such module. */
 static bool is_global(struct judge *judge, uint64_t interpreter, const char *name)
 {
-	struct modules modules = { .items = NULL };
+	struct sys_modules modules = { .items = NULL };
 	bool is_found = false;
 	size_t count = 0;
 
-	modules_read(&modules, judge->breaks->memory, judge->breaks->python, interpreter);
+	sys_modules_read(&modules, judge->breaks->memory, judge->breaks->python, interpreter);
 	for (size_t i = 0; i < modules.count && !is_found; i++) {
 		const struct module *module = &modules.items[i];
 
@@ -106,7 +106,7 @@ static bool is_global(struct judge *judge, uint64_t interpreter, const char *nam
 		count++;
 		is_found = is_in_dict(judge, module->dict, name);
 	}
-	modules_clear(&modules);
+	sys_modules_clear(&modules);
 	return is_found || count == 0;
 }
 
@@ -124,7 +124,7 @@ static bool is_to_come(struct judge *judge, const char *name)
 	struct code_list list = { .items = NULL };
 	bool is_found = false;
 
-	codes_of_file(judge->breaks->codes, judge->code->file, &list);
+	code_search_of_file(judge->breaks->codes, judge->code->file, &list);
 	is_found = list.is_cut;
 	for (size_t i = 0; i < list.count && !is_found; i++)
 		is_found = is_mentioned(judge, list.items[i], name);

@@ -92,7 +92,7 @@ static void end_second(struct break_entry *entry, double now, struct break_hit *
 	entry->left_out = 0;
 }
 
-void breaks_left_out(struct breaks *breaks, double now, struct break_hit *hit)
+void breakpoint_table_left_out(struct breaks *breaks, double now, struct break_hit *hit)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].left_out > 0)
@@ -165,8 +165,8 @@ static void take_effect(struct break_entry *entry, struct line_stop *stop, struc
 	say(hit, entry, &text);
 }
 
-bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, uint64_t frame,
-		uint64_t tstate, struct break_hit *hit)
+bool breakpoint_table_hit(struct breaks *breaks, const struct bytecode *code, int line,
+			  uint64_t frame, uint64_t tstate, struct break_hit *hit)
 {
 	struct line_stop stop = {
 		.breaks = breaks,
@@ -188,6 +188,6 @@ bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, ui
 		is_spent |= entry->state == ENTRY_SPENT;
 	}
 	if (is_spent)
-		breaks_rewish(breaks);
+		breakpoint_table_rewish(breaks);
 	return hit->count > 0;
 }

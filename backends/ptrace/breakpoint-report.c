@@ -63,14 +63,14 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 /* ": a thread has 4, which breakpoints 1, 2 and the step use. …" */
 static void append_reason(struct buffer *out, const struct breaks *breaks)
 {
-	bool has_step = breaks->wish_count - breaks->missing < WATCH_SLOTS;
+	bool has_step = breaks->wish_count - breaks->missing < HARDWARE_WATCH_SLOTS;
 	size_t count;
 
 	if (breaks->failure) {
 		buffer_printf(out, "%s.", breaks->failure);
 		return;
 	}
-	buffer_printf(out, "no free watch: a thread has %d, which ", WATCH_SLOTS);
+	buffer_printf(out, "no free watch: a thread has %d, which ", HARDWARE_WATCH_SLOTS);
 	count = append_users(out, breaks);
 	if (!count) {
 		buffer_append_string(out, "the step uses. It is set again when that is over.");
@@ -123,7 +123,7 @@ static void describe(const struct breaks *breaks, const struct break_entry *entr
 	binding->line = entry->line;
 }
 
-void breaks_describe(const struct breaks *breaks, struct debugger *debugger)
+void breakpoint_table_describe(const struct breaks *breaks, struct debugger *debugger)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].state != ENTRY_SPENT)
@@ -137,7 +137,7 @@ static void mark(json_t *binding, enum entry_state state)
 		json_object_set_new(binding, "pending", json_true());
 }
 
-json_t *breaks_to_json(const struct breaks *breaks)
+json_t *breakpoint_table_to_json(const struct breaks *breaks)
 {
 	struct debugger debugger;
 	json_t *body = json_object();
@@ -145,7 +145,7 @@ json_t *breaks_to_json(const struct breaks *breaks)
 	size_t at = 0;
 
 	debugger_init(&debugger);
-	breaks_describe(breaks, &debugger);
+	breakpoint_table_describe(breaks, &debugger);
 	all = debugger_to_json(&debugger);
 	bindings = json_object_get(all, "breakpoints");
 	for (size_t i = 0; i < breaks->count; i++) {

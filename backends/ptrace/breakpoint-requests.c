@@ -14,23 +14,23 @@
 /* The frames of the thread that is shown. */
 static int find_frame(int depth, struct pyobject_frame *frame, void *data)
 {
-	struct control *control = data;
-	const struct control_thread *thread = control_find(control, control->shown);
+	struct debuggee *control = data;
+	const struct debuggee_thread *thread = debuggee_find(control, control->shown);
 
-	return thread ? control_frame(control, thread, depth, frame) : -1;
+	return thread ? debuggee_frame(control, thread, depth, frame) : -1;
 }
 
-int control_want(struct control *control, struct error *error)
+int debuggee_want(struct debuggee *control, struct error *error)
 {
-	struct watched_frames frames = {
+	struct watchpoints_frames frames = {
 		.find = find_frame,
 		.data = control,
 	};
 
-	if (breaks_set(control->breaks, control->wanted, error) < 0)
+	if (breakpoint_table_set(control->breaks, control->wanted, error) < 0)
 		return -1;
-	return watched_set(control->watched, control->wanted,
-			   control->phase == CONTROL_STOPPED ? &frames : NULL, error);
+	return watchpoints_set(control->watched, control->wanted,
+			       control->phase == DEBUGGEE_STOPPED ? &frames : NULL, error);
 }
 
 static const json_t *find_wanted(const json_t *list, int64_t id)
@@ -57,11 +57,11 @@ static bool is_cleared(const json_t *before, const json_t *list, int id)
 }
 
 /* The stops of other threads that are kept until this one is continued. */
-static void clear_kept(struct control *control, const json_t *before)
+static void clear_kept(struct debuggee *control, const json_t *before)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
-		const struct control_thread *thread = control->threads[i];
-		struct place *place = thread->place;
+		const struct debuggee_thread *thread = control->threads[i];
+		struct stop_place *place = thread->place;
 		size_t kept = 0;
 
 		if (!place || thread->tid == control->shown || place->hit_count == 0)
@@ -85,7 +85,7 @@ static bool is_as_before(const json_t *before, const json_t *item)
 	return result;
 }
 
-bool control_only_clears(const struct control *control, const json_t *list)
+bool debuggee_only_clears(const struct debuggee *control, const json_t *list)
 {
 	const json_t *item;
 	size_t i;
@@ -102,7 +102,7 @@ bool control_only_clears(const struct control *control, const json_t *list)
 }
 
 /* Who sets another rank's means nothing by what is the same here. */
-static void rearm(struct control *control, const json_t *list)
+static void rearm(struct debuggee *control, const json_t *list)
 {
 	struct debugger *debugger = &control->debugger;
 
@@ -114,11 +114,11 @@ static void rearm(struct control *control, const json_t *list)
 	debugger->resumed_for = RESUME_REQUEST;
 	free(debugger->description);
 	debugger->description = NULL;
-	control_tell_again(control);
+	debuggee_tell_again(control);
 }
 
 /* Without a Python yet it is only known what is wanted. */
-static json_t *make_answer(const struct control *control)
+static json_t *make_answer(const struct debuggee *control)
 {
 	json_t *body;
 
@@ -127,18 +127,18 @@ static json_t *make_answer(const struct control *control)
 		json_object_set_new(body, "breakpoints", json_array());
 		return body;
 	}
-	body = breaks_to_json(control->breaks);
-	watched_add_json(control->watched, json_object_get(body, "breakpoints"));
+	body = breakpoint_table_to_json(control->breaks);
+	watchpoints_add_json(control->watched, json_object_get(body, "breakpoints"));
 	return body;
 }
 
-static int keep(struct control *control, json_t *list, struct error *error)
+static int keep(struct debuggee *control, json_t *list, struct error *error)
 {
 	json_t *before = control->wanted;
 
-	control_say_left_out(control, INFINITY);
+	debuggee_say_left_out(control, INFINITY);
 	control->wanted = json_incref(list);
-	if (control->is_python && control_want(control, error) < 0) {
+	if (control->is_python && debuggee_want(control, error) < 0) {
 		json_decref(control->wanted);
 		control->wanted = before;
 		return -1;
@@ -148,23 +148,23 @@ static int keep(struct control *control, json_t *list, struct error *error)
 	return 0;
 }
 
-int control_set_breakpoints(struct control *control, const struct message *request,
-			    struct error *error)
+int debuggee_set_breakpoints(struct debuggee *control, const struct message *request,
+			     struct error *error)
 {
 	json_t *list = json_object_get(request->body, "breakpoints");
 
 	rearm(control, list);
 	if (keep(control, list, error) < 0) {
-		control_settle(control);
+		debuggee_settle(control);
 		return -1;
 	}
-	control_wish(control);
-	if (control->phase == CONTROL_RUNNING)
-		control_look_at_threads(control);
-	control_arm_all(control);
-	control_keep_looking(control);
-	control_refresh(control);
+	debuggee_wish(control);
+	if (control->phase == DEBUGGEE_RUNNING)
+		debuggee_look_at_threads(control);
+	debuggee_arm_all(control);
+	debuggee_keep_looking(control);
+	debuggee_refresh(control);
 	node_respond(control->base.node, request, make_answer(control), NULL);
-	control_settle(control);
+	debuggee_settle(control);
 	return 0;
 }

@@ -69,7 +69,7 @@ struct breaks {
 	struct break_entry *entries;
 	size_t count;
 	size_t capacity;
-	uint64_t looked; /* codes_revision() when code was last looked for */
+	uint64_t looked; /* code_search_revision() when code was last looked for */
 	uint64_t revision;
 	uint64_t told; /* of what became of each */
 	/* Each address once, in the order of entries. */
@@ -83,7 +83,7 @@ struct breaks {
 /* It could stop, if its code is there. */
 bool break_entry_is_on(const struct break_entry *entry);
 /* Makes the wishes anew. */
-void breaks_rewish(struct breaks *breaks);
+void breakpoint_table_rewish(struct breaks *breaks);
 
 /* Lists of code that were found already while several are bound. */
 struct break_search {

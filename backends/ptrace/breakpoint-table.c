@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 
-struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
-			  struct bytecode_cache *bytecodes, struct codes *codes)
+struct breaks *breakpoint_table_new(struct memory *memory, const struct cpython *python,
+				    struct bytecode_cache *bytecodes, struct codes *codes)
 {
 	struct breaks *breaks = xcalloc(1, sizeof(*breaks));
 
@@ -47,7 +47,7 @@ static void free_entries(struct break_entry *entries, size_t count)
 	free(entries);
 }
 
-void breaks_free(struct breaks *breaks)
+void breakpoint_table_free(struct breaks *breaks)
 {
 	if (!breaks)
 		return;
@@ -152,7 +152,7 @@ static int read_entries(struct breaks *into, const json_t *list, struct error *e
 	return 0;
 }
 
-int breaks_check(const json_t *list, struct error *error)
+int breakpoint_table_check(const json_t *list, struct error *error)
 {
 	struct breaks read = { .entries = NULL };
 	int result = read_entries(&read, list, error);
@@ -199,7 +199,7 @@ static void judge_all(struct breaks *breaks)
 	}
 }
 
-int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
+int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error *error)
 {
 	struct breaks read = { .entries = NULL };
 
@@ -220,15 +220,15 @@ int breaks_set(struct breaks *breaks, const json_t *list, struct error *error)
 	breaks->count = read.count;
 	breaks->capacity = read.capacity;
 	/* Taken first: what is loaded meanwhile is looked at again. */
-	breaks->looked = breaks->count ? codes_revision(breaks->codes) : 0;
+	breaks->looked = breaks->count ? code_search_revision(breaks->codes) : 0;
 	/* That takes long: who asked is told before. */
 	bind_all(breaks, false);
 	judge_all(breaks);
-	breaks_rewish(breaks);
+	breakpoint_table_rewish(breaks);
 	return 0;
 }
 
-bool breaks_are_pending(const struct breaks *breaks)
+bool breakpoint_table_are_pending(const struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].state == ENTRY_PENDING &&
@@ -237,7 +237,7 @@ bool breaks_are_pending(const struct breaks *breaks)
 	return false;
 }
 
-bool breaks_are_far(const struct breaks *breaks)
+bool breakpoint_table_are_far(const struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].state == ENTRY_ABSENT && !breaks->entries[i].was_far)
@@ -245,7 +245,7 @@ bool breaks_are_far(const struct breaks *breaks)
 	return false;
 }
 
-bool breaks_are_any(const struct breaks *breaks)
+bool breakpoint_table_are_any(const struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (break_entry_is_on(&breaks->entries[i]))
@@ -253,7 +253,7 @@ bool breaks_are_any(const struct breaks *breaks)
 	return false;
 }
 
-bool breaks_look(struct breaks *breaks)
+bool breakpoint_table_look(struct breaks *breaks)
 {
 	uint64_t before = breaks->revision;
 	uint64_t now;
@@ -261,24 +261,24 @@ bool breaks_look(struct breaks *breaks)
 
 	if (!breaks->count)
 		return false;
-	now = codes_revision(breaks->codes);
-	is_far = breaks_are_far(breaks);
+	now = code_search_revision(breaks->codes);
+	is_far = breakpoint_table_are_far(breaks);
 	if (now == breaks->looked && !is_far)
 		return false;
 	breaks->looked = now;
 	bind_all(breaks, is_far);
-	breaks_rewish(breaks);
+	breakpoint_table_rewish(breaks);
 	return breaks->revision != before;
 }
 
-bool breaks_starts(struct breaks *breaks, uint64_t code)
+bool breakpoint_table_starts(struct breaks *breaks, uint64_t code)
 {
 	struct code_list list = { .items = NULL };
 	uint64_t before = breaks->revision;
 
-	if (!breaks_are_any(breaks))
+	if (!breakpoint_table_are_any(breaks))
 		return false;
-	codes_nested(breaks->codes, code, &list);
+	code_search_nested(breaks->codes, code, &list);
 	for (size_t i = 0; i < breaks->count; i++) {
 		struct break_entry *entry = &breaks->entries[i];
 
@@ -286,18 +286,18 @@ bool breaks_starts(struct breaks *breaks, uint64_t code)
 			break_bind_starting(entry, breaks, code, &list);
 	}
 	code_list_clear(&list);
-	breaks_rewish(breaks);
+	breakpoint_table_rewish(breaks);
 	return breaks->revision != before;
 }
 
-uint64_t breaks_revision(const struct breaks *breaks)
+uint64_t breakpoint_table_revision(const struct breaks *breaks)
 {
 	return breaks->revision;
 }
 
 static void collect(const struct breaks *breaks, struct breaks *into)
 {
-	struct addresses seen = { .slots = NULL };
+	struct address_set seen = { .slots = NULL };
 
 	for (size_t i = 0; i < breaks->count; i++) {
 		const struct break_entry *entry = &breaks->entries[i];
@@ -306,7 +306,7 @@ static void collect(const struct breaks *breaks, struct breaks *into)
 			const struct break_place *place = &entry->places[j];
 
 			for (size_t k = 0; k < place->count; k++) {
-				if (!addresses_add(&seen, place->watched[k]))
+				if (!address_set_add(&seen, place->watched[k]))
 					continue;
 				ARRAY_GROW(into->wishes, into->wish_count, into->wish_capacity);
 				into->wishes[into->wish_count++] = (struct break_wish){
@@ -316,7 +316,7 @@ static void collect(const struct breaks *breaks, struct breaks *into)
 			}
 		}
 	}
-	addresses_clear(&seen);
+	address_set_clear(&seen);
 }
 
 /* What became of one counts, though there is nothing to watch for it. */
@@ -334,7 +334,7 @@ static void look_at_states(struct breaks *breaks)
 	breaks->told = told;
 }
 
-void breaks_rewish(struct breaks *breaks)
+void breakpoint_table_rewish(struct breaks *breaks)
 {
 	struct breaks now = { .wishes = NULL };
 
@@ -354,20 +354,20 @@ void breaks_rewish(struct breaks *breaks)
 	breaks->revision++;
 }
 
-size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum)
+size_t breakpoint_table_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum)
 {
 	for (size_t i = 0; i < breaks->wish_count && i < maximum; i++)
 		wishes[i] = (struct planned){
 			.watch = { .address = breaks->wishes[i].address,
 				   .length = 1,
-				   .access = WATCH_ACCESS },
+				   .access = HARDWARE_WATCH_ACCESS },
 			.kind = PLAN_BREAKPOINT,
 			.code = breaks->wishes[i].code,
 		};
 	return breaks->wish_count;
 }
 
-void breaks_short(struct breaks *breaks, size_t missing, const char *why)
+void breakpoint_table_short(struct breaks *breaks, size_t missing, const char *why)
 {
 	free(breaks->failure);
 	breaks->failure = xstrdup_or_null(why);

@@ -34,49 +34,49 @@ struct memory;
 struct planned;
 
 /* All are borrowed. */
-struct breaks *breaks_new(struct memory *memory, const struct cpython *python,
-			  struct bytecode_cache *bytecodes, struct codes *codes);
-void breaks_free(struct breaks *breaks);
+struct breaks *breakpoint_table_new(struct memory *memory, const struct cpython *python,
+				    struct bytecode_cache *bytecodes, struct codes *codes);
+void breakpoint_table_free(struct breaks *breaks);
 /*
  * These are all that are wanted from now on (the array of `setBreakpoints`);
  * those that are known by id and the same keep their counts. Watches of
  * variables (`watch`) are left to watchpoints.h. Code is looked for at once. -1:
  * not such a list; nothing has changed then.
  */
-int breaks_set(struct breaks *breaks, const json_t *list, struct error *error);
-/* As breaks_set(), and the conditions and texts make sense; sets nothing. */
-int breaks_check(const json_t *list, struct error *error);
+int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error *error);
+/* As breakpoint_table_set(), and the conditions and texts make sense; sets nothing. */
+int breakpoint_table_check(const json_t *list, struct error *error);
 /* Whether some wait for their code to be loaded. */
-bool breaks_are_pending(const struct breaks *breaks);
+bool breakpoint_table_are_pending(const struct breaks *breaks);
 /*
  * Looks for code of those that wait, and for new code of the others; true:
- * the wishes, or what became of one, are others now. Costs nothing while codes_revision() is the
- * same.
+ * the wishes, or what became of one, are others now. Costs nothing while code_search_revision() is
+ * the same.
  */
-bool breaks_look(struct breaks *breaks);
+bool breakpoint_table_look(struct breaks *breaks);
 /*
  * This code object is about to run for the first time, a module's body, say:
  * the same, of it and its constants alone.
  */
-bool breaks_starts(struct breaks *breaks, uint64_t code);
-/* One was not looked for everywhere yet: breaks_look() does that. */
-bool breaks_are_far(const struct breaks *breaks);
+bool breakpoint_table_starts(struct breaks *breaks, uint64_t code);
+/* One was not looked for everywhere yet: breakpoint_table_look() does that. */
+bool breakpoint_table_are_far(const struct breaks *breaks);
 /* Whether there is any that could stop the process, bound or pending. */
-bool breaks_are_any(const struct breaks *breaks);
-/* Changes whenever breaks_wishes() or breaks_describe() would give something
+bool breakpoint_table_are_any(const struct breaks *breaks);
+/* Changes whenever breakpoint_table_wishes() or breakpoint_table_describe() would give something
  * else but counts. */
-uint64_t breaks_revision(const struct breaks *breaks);
+uint64_t breakpoint_table_revision(const struct breaks *breaks);
 /*
  * Appends a PLAN_BREAKPOINT for each unit to watch, each once, at most
  * maximum; returns how many there are.
  */
-size_t breaks_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum);
+size_t breakpoint_table_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum);
 /*
  * The last so many of the wishes could not be watched: of which breakpoints,
  * and what would help, stands in their bindings from now on. why: the watch itself failed, and what
  * would help; NULL: there was no room.
  */
-void breaks_short(struct breaks *breaks, size_t missing, const char *why);
+void breakpoint_table_short(struct breaks *breaks, size_t missing, const char *why);
 
 /* A log point's text, or why a condition failed. */
 struct break_said {
@@ -96,8 +96,8 @@ struct break_hit {
  * says for which (clear it in any case). Counts, ignores, and forgets
  * temporary ones.
  */
-bool breaks_hit(struct breaks *breaks, const struct bytecode *code, int line, uint64_t frame,
-		uint64_t tstate, struct break_hit *hit);
+bool breakpoint_table_hit(struct breaks *breaks, const struct bytecode *code, int line,
+			  uint64_t frame, uint64_t tstate, struct break_hit *hit);
 void break_hit_clear(struct break_hit *hit);
 /* So often in a second one log point speaks; what is more is counted. */
 #define BREAK_SAID_MAXIMUM 100
@@ -105,13 +105,13 @@ void break_hit_clear(struct break_hit *hit);
  * Puts into hit, which is empty, how much log points have left out in the
  * seconds that were over before now (loop_now()); INFINITY: all.
  */
-void breaks_left_out(struct breaks *breaks, double now, struct break_hit *hit);
+void breakpoint_table_left_out(struct breaks *breaks, double now, struct break_hit *hit);
 /* Appends what became of each to debugger->bindings. */
-void breaks_describe(const struct breaks *breaks, struct debugger *debugger);
+void breakpoint_table_describe(const struct breaks *breaks, struct debugger *debugger);
 /*
  * The same as the answer to `setBreakpoints`: {"breakpoints": […]}, with
  * "pending" true where code is waited for.
  */
-json_t *breaks_to_json(const struct breaks *breaks);
+json_t *breakpoint_table_to_json(const struct breaks *breaks);
 
 #endif

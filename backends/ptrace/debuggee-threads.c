@@ -18,7 +18,7 @@
 /* So long a thread that was born may take to run Python. */
 #define BIRTH_SECONDS 1.0
 
-struct control_thread *control_find(struct control *control, pid_t tid)
+struct debuggee_thread *debuggee_find(struct debuggee *control, pid_t tid)
 {
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->tid == tid)
@@ -26,19 +26,19 @@ struct control_thread *control_find(struct control *control, pid_t tid)
 	return NULL;
 }
 
-static void free_thread(struct control_thread *thread)
+static void free_thread(struct debuggee_thread *thread)
 {
 	stepper_free(thread->stepper);
 	break_hit_clear(&thread->hit);
 	free(thread->change);
 	free(thread->failure);
-	place_free(thread->place);
+	stop_place_free(thread->place);
 	free(thread);
 }
 
-struct control_thread *control_add_thread(struct control *control, pid_t tid)
+struct debuggee_thread *debuggee_add_thread(struct debuggee *control, pid_t tid)
 {
-	struct control_thread *thread = xcalloc(1, sizeof(*thread));
+	struct debuggee_thread *thread = xcalloc(1, sizeof(*thread));
 
 	thread->control = control;
 	thread->tid = tid;
@@ -48,7 +48,7 @@ struct control_thread *control_add_thread(struct control *control, pid_t tid)
 	return thread;
 }
 
-void control_drop_thread(struct control *control, pid_t tid)
+void debuggee_drop_thread(struct debuggee *control, pid_t tid)
 {
 	size_t kept = 0;
 
@@ -61,13 +61,13 @@ void control_drop_thread(struct control *control, pid_t tid)
 	control->thread_count = kept;
 }
 
-void control_drop_threads(struct control *control)
+void debuggee_drop_threads(struct debuggee *control)
 {
 	while (control->thread_count > 0)
 		free_thread(control->threads[--control->thread_count]);
 }
 
-bool control_is_stepping(const struct control *control)
+bool debuggee_is_stepping(const struct debuggee *control)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct stepper *stepper = control->threads[i]->stepper;
@@ -78,41 +78,42 @@ bool control_is_stepping(const struct control *control)
 	return false;
 }
 
-static void say_hit(struct control *control, const struct break_hit *hit)
+static void say_hit(struct debuggee *control, const struct break_hit *hit)
 {
 	for (size_t i = 0; i < hit->said_count; i++)
-		control_say(control, hit->said[i].id, hit->said[i].text);
+		debuggee_say(control, hit->said[i].id, hit->said[i].text);
 }
 
-void control_say_left_out(struct control *control, double now)
+void debuggee_say_left_out(struct debuggee *control, double now)
 {
 	struct break_hit hit = { .said = NULL };
 
 	if (!control->is_python)
 		return;
-	breaks_left_out(control->breaks, now, &hit);
+	breakpoint_table_left_out(control->breaks, now, &hit);
 	say_hit(control, &hit);
 	break_hit_clear(&hit);
 }
 
 static bool is_break(const struct bytecode *code, int line, uint64_t frame, void *data)
 {
-	struct control_thread *thread = data;
-	struct control *control = thread->control;
+	struct debuggee_thread *thread = data;
+	struct debuggee *control = thread->control;
 	bool stops;
 
 	break_hit_clear(&thread->hit);
 	if (control->is_disarmed)
 		return false;
-	stops = breaks_hit(control->breaks, code, line, frame, thread->tstate, &thread->hit);
+	stops = breakpoint_table_hit(control->breaks, code, line, frame, thread->tstate,
+				     &thread->hit);
 	say_hit(control, &thread->hit);
 	return stops;
 }
 
 static bool is_data(int *id, uint64_t frame, void *data)
 {
-	struct control_thread *thread = data;
-	struct control *control = thread->control;
+	struct debuggee_thread *thread = data;
+	struct debuggee *control = thread->control;
 	char *failure;
 	int failed;
 	bool stops;
@@ -121,25 +122,25 @@ static bool is_data(int *id, uint64_t frame, void *data)
 	thread->change = NULL;
 	if (control->is_disarmed)
 		return false;
-	stops = watched_fired(control->watched, id, thread->tstate, frame, &thread->change);
-	while ((failure = watched_take_failure(control->watched, &failed))) {
-		control_say(control, failed, failure);
+	stops = watchpoints_fired(control->watched, id, thread->tstate, frame, &thread->change);
+	while ((failure = watchpoints_take_failure(control->watched, &failed))) {
+		debuggee_say(control, failed, failure);
 		free(failure);
 	}
 	return stops;
 }
 
-void control_take_place(struct control_thread *thread, const struct stepper_stop *stop)
+void debuggee_take_place(struct debuggee_thread *thread, const struct stepper_stop *stop)
 {
-	place_free(thread->place);
+	stop_place_free(thread->place);
 	thread->place =
-		place_new(stop, &thread->hit, thread->change, thread->control->python.minor);
+		stop_place_new(stop, &thread->hit, thread->change, thread->control->python.minor);
 }
 
 /* The thread runs Python by that state, perhaps by another than before. */
-static void take_state(struct control_thread *thread)
+static void take_state(struct debuggee_thread *thread)
 {
-	struct control *control = thread->control;
+	struct debuggee *control = thread->control;
 	struct stepper_calls calls = {
 		.is_break = is_break,
 		.is_data = is_data,
@@ -152,10 +153,10 @@ static void take_state(struct control_thread *thread)
 	thread->tstate = thread->seen;
 	thread->stepper = stepper_new(control->memory, &control->python, control->bytecodes,
 				      thread->tstate, &calls);
-	control_arm(control, thread);
+	debuggee_arm(control, thread);
 }
 
-static bool is_ours(const struct control *control, pid_t tid)
+static bool is_ours(const struct debuggee *control, pid_t tid)
 {
 	pid_t known = 0;
 
@@ -169,9 +170,9 @@ static bool is_ours(const struct control *control, pid_t tid)
 
 /* Lends the thread that the process itself calls so; NULL: there is none, or
  * it is not ours. To find it in another namespace takes a walk through all. */
-static struct control_thread *find_inner(struct control *control, pid_t inner)
+static struct debuggee_thread *find_inner(struct debuggee *control, pid_t inner)
 {
-	struct control_thread *thread;
+	struct debuggee_thread *thread;
 	pid_t tid;
 
 	for (size_t i = 0; i < control->thread_count; i++)
@@ -180,16 +181,16 @@ static struct control_thread *find_inner(struct control *control, pid_t inner)
 	tid = control->is_namespaced ? task_find(control->base.pid, inner) : inner;
 	if (tid == 0 || !is_ours(control, tid))
 		return NULL;
-	thread = control_find(control, tid);
+	thread = debuggee_find(control, tid);
 	if (!thread)
-		thread = control_add_thread(control, tid);
+		thread = debuggee_add_thread(control, tid);
 	thread->inner = inner;
 	return thread;
 }
 
 /* A thread may have a state in several interpreters; the main one's counts,
  * else the one that it has been known by. */
-static void see_state(struct control_thread *thread, const struct pytstate *state)
+static void see_state(struct debuggee_thread *thread, const struct pytstate *state)
 {
 	if (thread->seen == 0 || state->number == 0 ||
 	    (state->address == thread->tstate && !thread->is_seen_main)) {
@@ -198,11 +199,12 @@ static void see_state(struct control_thread *thread, const struct pytstate *stat
 	}
 }
 
-static void take_states(struct control *control, const struct pytstate_list *list)
+static void take_states(struct debuggee *control, const struct pytstate_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pytstate *state = &list->items[i];
-		struct control_thread *thread = state->tid ? find_inner(control, state->tid) : NULL;
+		struct debuggee_thread *thread =
+			state->tid ? find_inner(control, state->tid) : NULL;
 
 		if (thread)
 			see_state(thread, state);
@@ -213,13 +215,13 @@ static void take_states(struct control *control, const struct pytstate_list *lis
 }
 
 /* What runs no Python any more needs no watches. */
-static void drop_unseen(struct control *control)
+static void drop_unseen(struct debuggee *control)
 {
-	const struct watch none[WATCH_SLOTS] = { { .length = 0 } };
+	const struct hardware_watch none[HARDWARE_WATCH_SLOTS] = { { .length = 0 } };
 	size_t kept = 0;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
-		struct control_thread *thread = control->threads[i];
+		struct debuggee_thread *thread = control->threads[i];
 		bool is_young = !thread->stepper && loop_now() - thread->born_at < BIRTH_SECONDS;
 
 		if (thread->seen || is_young || thread->is_wanted || thread->place) {
@@ -232,7 +234,7 @@ static void drop_unseen(struct control *control)
 	control->thread_count = kept;
 }
 
-int control_look_at_threads(struct control *control)
+int debuggee_look_at_threads(struct debuggee *control)
 {
 	struct pytstate_list list = { .items = NULL };
 	struct error error = ERROR_INIT;
@@ -254,10 +256,10 @@ int control_look_at_threads(struct control *control)
 	return result;
 }
 
-int control_frame(struct control *control, const struct control_thread *thread, int depth,
-		  struct pyobject_frame *frame)
+int debuggee_frame(struct debuggee *control, const struct debuggee_thread *thread, int depth,
+		   struct pyobject_frame *frame)
 {
-	const struct place *place = thread->place;
+	const struct stop_place *place = thread->place;
 	struct pywalk walk = { .frames = NULL };
 	size_t place_depth = 0;
 	int result = -1;

@@ -23,51 +23,51 @@
 #include "protocol/process.h"
 
 /* A thread that was born while something is armed, and runs Python now. */
-static struct control_thread *find_trapped(struct control *control, pid_t tid)
+static struct debuggee_thread *find_trapped(struct debuggee *control, pid_t tid)
 {
-	struct control_thread *thread = control_find(control, tid);
+	struct debuggee_thread *thread = debuggee_find(control, tid);
 
 	if (!thread || !thread->stepper) {
-		control_look_at_threads(control);
-		thread = control_find(control, tid);
+		debuggee_look_at_threads(control);
+		thread = debuggee_find(control, tid);
 	}
 	return thread && thread->stepper ? thread : NULL;
 }
 
 /* A step that cannot be followed any more ends without a stop. */
-static void tell_lost(struct control_thread *thread)
+static void tell_lost(struct debuggee_thread *thread)
 {
 	const char *why = stepper_lost(thread->stepper);
 
 	if (why && !thread->is_lost)
-		control_say(thread->control, 0, why);
+		debuggee_say(thread->control, 0, why);
 	thread->is_lost = why != NULL;
 }
 
 /* The trap was no stop; a temporary breakpoint may have gone with it. */
-static void pass(struct control *control, struct control_thread *thread)
+static void pass(struct debuggee *control, struct debuggee_thread *thread)
 {
 	tell_lost(thread);
-	if (control_wish(control))
-		control_arm_all(control);
+	if (debuggee_wish(control))
+		debuggee_arm_all(control);
 	else
-		control_arm(control, thread);
-	control_settle(control);
+		debuggee_arm(control, thread);
+	debuggee_settle(control);
 }
 
 /* It was not to stop with the one that is shown, and has now. */
-static void tell_another(struct control_thread *thread)
+static void tell_another(struct debuggee_thread *thread)
 {
 	struct debugger stop;
 	char *text;
 
 	thread->is_wanted = true;
 	debugger_init(&stop);
-	place_describe(thread->place, &stop);
+	stop_place_describe(thread->place, &stop);
 	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the process is resumed.",
 			 (int)thread->tid,
 			 stop.description ? stop.description : stop_reason_name(stop.reason));
-	control_say(thread->control, 0, text);
+	debuggee_say(thread->control, 0, text);
 	free(text);
 	debugger_clear(&stop);
 	node_flush(thread->control->base.node);
@@ -75,8 +75,8 @@ static void tell_another(struct control_thread *thread)
 
 static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
 {
-	struct control *control = data;
-	struct control_thread *thread = control_find(control, tid);
+	struct debuggee *control = data;
+	struct debuggee_thread *thread = debuggee_find(control, tid);
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 	struct planned fired;
 
@@ -85,7 +85,7 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 		return TRACEE_RESUME;
 	fired = thread->plan.slots[slot];
 	if (fired.kind == PLAN_START) {
-		control_starts(control, tid);
+		debuggee_starts(control, tid);
 		return TRACEE_RESUME;
 	}
 	thread = find_trapped(control, tid);
@@ -95,58 +95,58 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 		pass(control, thread);
 		return TRACEE_RESUME;
 	}
-	control_take_place(thread, &stop);
-	if (control->phase == CONTROL_RUNNING) {
-		control_stop(control, thread);
+	debuggee_take_place(thread, &stop);
+	if (control->phase == DEBUGGEE_RUNNING) {
+		debuggee_stop(control, thread);
 		return TRACEE_STAY;
 	}
 	if (!thread->is_wanted)
 		tell_another(thread);
-	control_check_standing(control);
+	debuggee_check_standing(control);
 	return TRACEE_STAY;
 }
 
 static void on_stopped(struct tracee *tracee, pid_t tid, void *data)
 {
-	struct control *control = data;
-	struct control_thread *thread = control_find(control, tid);
+	struct debuggee *control = data;
+	struct debuggee_thread *thread = debuggee_find(control, tid);
 
 	if (thread && thread->is_wanted) {
-		control_check_standing(control);
+		debuggee_check_standing(control);
 		return;
 	}
 	if (thread && thread->is_planned)
-		control_arm(control, thread);
+		debuggee_arm(control, thread);
 	tracee_resume(tracee, tid);
 }
 
 static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
 	(void)tracee;
 	if (control->wish_count > 0)
-		control_arm(control, control_add_thread(control, tid));
+		debuggee_arm(control, debuggee_add_thread(control, tid));
 	return TRACEE_RESUME;
 }
 
 static void on_ended(struct tracee *tracee, pid_t tid, void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
 	(void)tracee;
-	control_drop_thread(control, tid);
-	control_check_standing(control);
-	control_settle(control);
+	debuggee_drop_thread(control, tid);
+	debuggee_check_standing(control);
+	debuggee_settle(control);
 }
 
-static void free_program(struct control *control)
+static void free_program(struct debuggee *control)
 {
-	control_say_left_out(control, INFINITY);
-	control_drop_threads(control);
-	watched_free(control->watched);
-	breaks_free(control->breaks);
-	codes_free(control->codes);
+	debuggee_say_left_out(control, INFINITY);
+	debuggee_drop_threads(control);
+	watchpoints_free(control->watched);
+	breakpoint_table_free(control->breaks);
+	code_search_free(control->codes);
 	bytecode_cache_free(control->bytecodes);
 	memory_free(control->memory);
 	control->watched = NULL;
@@ -155,10 +155,10 @@ static void free_program(struct control *control)
 	control->bytecodes = NULL;
 	control->memory = NULL;
 	control->is_python = false;
-	control_wish(control);
+	debuggee_wish(control);
 }
 
-int control_read_program(struct control *control, struct error *error)
+int debuggee_read_program(struct debuggee *control, struct error *error)
 {
 	free_program(control);
 	control->memory = memory_new(control->base.pid);
@@ -168,32 +168,32 @@ int control_read_program(struct control *control, struct error *error)
 	snprintf(control->base.version, sizeof(control->base.version), "%s",
 		 control->python.version_text);
 	control->bytecodes = bytecode_cache_new(control->memory, &control->python);
-	control->codes = codes_new(control->memory, &control->python);
-	control->breaks =
-		breaks_new(control->memory, &control->python, control->bytecodes, control->codes);
-	control->watched = watched_new(control->memory, &control->python);
+	control->codes = code_search_new(control->memory, &control->python);
+	control->breaks = breakpoint_table_new(control->memory, &control->python,
+					       control->bytecodes, control->codes);
+	control->watched = watchpoints_new(control->memory, &control->python);
 	control->is_python = true;
 	control->exec_looks = 0;
-	return control->wanted ? control_want(control, error) : 0;
+	return control->wanted ? debuggee_want(control, error) : 0;
 }
 
 /* What was stopped runs again, as another program. */
 static enum tracee_next on_execed(struct tracee *tracee, void *data)
 {
-	struct control *control = data;
-	bool was_stopped = control->phase != CONTROL_RUNNING;
+	struct debuggee *control = data;
+	bool was_stopped = control->phase != DEBUGGEE_RUNNING;
 
 	(void)tracee;
-	control_forget_stop(control);
+	debuggee_forget_stop(control);
 	free_program(control);
 	control->exec_looks = 0;
-	control_refresh(control);
+	debuggee_refresh(control);
 	if (was_stopped)
 		node_emit_debugger(control->base.node, control->base.pid, &control->debugger);
 	else
-		control_tell_again(control);
-	control_keep_looking(control);
-	control_settle(control);
+		debuggee_tell_again(control);
+	debuggee_keep_looking(control);
+	debuggee_settle(control);
 	node_flush(control->base.node);
 	return TRACEE_RESUME;
 }
@@ -201,20 +201,20 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 /* Of a job that we started; else it is left. */
 static void on_forked(struct tracee *tracee, pid_t child, void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
-	starts_forked(node_starts(control->base.node), tracee, child);
+	launched_programs_forked(node_starts(control->base.node), tracee, child);
 }
 
 static void on_gone(struct tracee *tracee, void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
 	(void)tracee;
 	control->is_gone = true;
-	control_forget_stop(control);
-	control_keep_looking(control);
-	control_settle(control);
+	debuggee_forget_stop(control);
+	debuggee_keep_looking(control);
+	debuggee_settle(control);
 }
 
 /* Told of nothing any more: it may be freed. */
@@ -225,14 +225,14 @@ static void end_timer(struct loop_timer **timer)
 	*timer = NULL;
 }
 
-void control_free(struct control *control)
+void debuggee_free(struct debuggee *control)
 {
 	if (!control)
 		return;
 	end_timer(&control->deadline);
 	end_timer(&control->looking);
 	end_timer(&control->leaving);
-	control_forget_signals(control);
+	debuggee_forget_signals(control);
 	tracee_free(control->tracee);
 	free_program(control);
 	free(control->threads);
@@ -242,10 +242,10 @@ void control_free(struct control *control)
 	free(control);
 }
 
-struct control *control_new(struct node *node, const struct process *process, bool is_kept,
-			    struct error *error)
+struct debuggee *debuggee_new(struct node *node, const struct process *process, bool is_kept,
+			      struct error *error)
 {
-	struct control *control = xcalloc(1, sizeof(*control));
+	struct debuggee *control = xcalloc(1, sizeof(*control));
 	struct tracee_calls calls = {
 		.trapped = on_trapped,
 		.stopped = on_stopped,
@@ -263,42 +263,42 @@ struct control *control_new(struct node *node, const struct process *process, bo
 	control->is_kept = is_kept;
 	control->is_namespaced = inner && inner != process->pid;
 	debugger_init(&control->debugger);
-	if (control_read_program(control, error) < 0) {
-		control_free(control);
+	if (debuggee_read_program(control, error) < 0) {
+		debuggee_free(control);
 		return NULL;
 	}
-	control->tracee = starts_take(node_starts(node), process->pid, &calls);
+	control->tracee = launched_programs_take(node_starts(node), process->pid, &calls);
 	if (!control->tracee)
 		control->tracee = tracee_new(node_waits(node), process->pid, &calls, &reason);
 	if (!control->tracee) {
 		reason_explain(&reason, error);
-		control_free(control);
+		debuggee_free(control);
 		return NULL;
 	}
 	control->debugger.state = DEBUGGER_RUNNING;
 	control->debugger.backend = xstrdup("ptrace");
 	control->debugger.target = xasprintf("ptrace:%d", (int)process->pid);
-	control->debugger.watchdog = watchdog_seconds_of(process->pid);
-	control->debugger.slots = WATCH_SLOTS;
-	control->debugger.slots_free = WATCH_SLOTS;
-	control_look_at_threads(control);
-	control_settle(control);
+	control->debugger.watchdog = collective_timeout_seconds_of(process->pid);
+	control->debugger.slots = HARDWARE_WATCH_SLOTS;
+	control->debugger.slots_free = HARDWARE_WATCH_SLOTS;
+	debuggee_look_at_threads(control);
+	debuggee_settle(control);
 	return control;
 }
 
-static bool is_needed(const struct control *control)
+static bool is_needed(const struct debuggee *control)
 {
 	if (control->is_gone)
 		return false;
-	return control->is_kept || control->phase != CONTROL_RUNNING ||
-	       control_is_stepping(control) || control_has_wishes(control) ||
+	return control->is_kept || control->phase != DEBUGGEE_RUNNING ||
+	       debuggee_is_stepping(control) || debuggee_has_wishes(control) ||
 	       (!control->is_python && json_array_size(control->wanted) > 0 &&
-		control->exec_looks < CONTROL_EXEC_LOOKS);
+		control->exec_looks < DEBUGGEE_EXEC_LOOKS);
 }
 
 static void on_leaving(void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 	struct node *node = control->base.node;
 	pid_t pid = control->base.pid;
 	struct debugger none;
@@ -312,34 +312,34 @@ static void on_leaving(void *data)
 	node_flush(node);
 }
 
-void control_settle(struct control *control)
+void debuggee_settle(struct debuggee *control)
 {
 	if (!control->leaving && !is_needed(control))
 		control->leaving =
 			loop_timer(node_loop(control->base.node), 0, 0, on_leaving, control);
 }
 
-void control_refresh(struct control *control)
+void debuggee_refresh(struct debuggee *control)
 {
 	struct debugger *debugger = &control->debugger;
 
 	debugger_clear_bindings(debugger);
 	if (control->is_python) {
-		breaks_describe(control->breaks, debugger);
-		watched_describe(control->watched, debugger);
+		breakpoint_table_describe(control->breaks, debugger);
+		watchpoints_describe(control->watched, debugger);
 	}
 	debugger->held = -1;
 	if (debugger->state == DEBUGGER_STOPPED && debugger->stopped_at >= 0)
 		debugger->held = loop_now() - debugger->stopped_at;
 }
 
-void control_tell_again(struct control *control)
+void debuggee_tell_again(struct debuggee *control)
 {
-	control_refresh(control);
+	debuggee_refresh(control);
 	node_tell_debugger(control->base.node, control->base.pid, &control->debugger);
 }
 
-void control_say(struct control *control, int breakpoint, const char *text)
+void debuggee_say(struct debuggee *control, int breakpoint, const char *text)
 {
 	json_t *body = json_object();
 

@@ -40,39 +40,39 @@ struct tracee;
 struct watched;
 
 /* So often a program that replaced another is looked at for a Python. */
-#define CONTROL_EXEC_LOOKS 100
+#define DEBUGGEE_EXEC_LOOKS 100
 
-enum control_phase {
-	CONTROL_RUNNING,
-	CONTROL_STOPPING, /* threads were asked to stand */
-	CONTROL_STOPPED,
+enum debuggee_phase {
+	DEBUGGEE_RUNNING,
+	DEBUGGEE_STOPPING, /* threads were asked to stand */
+	DEBUGGEE_STOPPED,
 };
 
 /* A thread that runs Python, or one that may yet and has watches. */
-struct control_thread {
-	struct control *control;
+struct debuggee_thread {
+	struct debuggee *control;
 	pid_t tid;
-	pid_t inner;		 /* what the process calls it; 0: not known */
-	uint64_t tstate;	 /* 0: it runs no Python, for all we know */
-	struct stepper *stepper; /* NULL: the same */
-	struct plan plan;	 /* its watches */
-	struct break_hit hit;	 /* of the newest line event that stops */
-	char *change;		 /* of the newest write that stops; or NULL */
-	struct place *place;	 /* where it stopped; NULL: it did not */
-	uint64_t seen;		 /* its state, as of the newest look; 0: none */
-	bool is_seen_main;	 /* that is one of the main interpreter */
-	bool is_wanted;		 /* it was asked to stand */
-	bool is_lost;		 /* of sight, and that was told */
-	size_t unset;		 /* watches of persons that failed */
-	size_t unset_most;	 /* of them, ever */
-	char *failure;		 /* why, the last time; NULL: none did */
-	bool is_to_retry;	 /* that may be over in a moment, */
-	unsigned retries;	 /* and was so at so many looks */
-	bool is_planned;	 /* it stands only to be given new watches */
-	double born_at;		 /* of one without Python */
+	pid_t inner;		  /* what the process calls it; 0: not known */
+	uint64_t tstate;	  /* 0: it runs no Python, for all we know */
+	struct stepper *stepper;  /* NULL: the same */
+	struct plan plan;	  /* its watches */
+	struct break_hit hit;	  /* of the newest line event that stops */
+	char *change;		  /* of the newest write that stops; or NULL */
+	struct stop_place *place; /* where it stopped; NULL: it did not */
+	uint64_t seen;		  /* its state, as of the newest look; 0: none */
+	bool is_seen_main;	  /* that is one of the main interpreter */
+	bool is_wanted;		  /* it was asked to stand */
+	bool is_lost;		  /* of sight, and that was told */
+	size_t unset;		  /* watches of persons that failed */
+	size_t unset_most;	  /* of them, ever */
+	char *failure;		  /* why, the last time; NULL: none did */
+	bool is_to_retry;	  /* that may be over in a moment, */
+	unsigned retries;	  /* and was so at so many looks */
+	bool is_planned;	  /* it stands only to be given new watches */
+	double born_at;		  /* of one without Python */
 };
 
-struct control {
+struct debuggee {
 	struct connection base;
 	struct debugger debugger;
 	struct tracee *tracee;
@@ -89,10 +89,10 @@ struct control {
 	size_t data_count;     /* of them; behind those of breaks */
 	size_t guard_count;    /* of them; the last */
 	uint64_t revisions[3]; /* of breaks and watched, that these are of */
-	struct control_thread **threads;
+	struct debuggee_thread **threads;
 	size_t thread_count;
 	size_t thread_capacity;
-	enum control_phase phase;
+	enum debuggee_phase phase;
 	pid_t shown;		     /* the thread that a person looks at; 0: none */
 	bool is_namespaced;	     /* its threads have other numbers for itself */
 	bool is_alone;		     /* the other threads do not stop with it */
@@ -115,96 +115,96 @@ struct control {
 /* control.c */
 
 /* NULL and why not. */
-struct control *control_new(struct node *node, const struct process *process, bool is_kept,
-			    struct error *error);
+struct debuggee *debuggee_new(struct node *node, const struct process *process, bool is_kept,
+			      struct error *error);
 /* The process is as it was found, and runs. */
-void control_free(struct control *control);
+void debuggee_free(struct debuggee *control);
 /* Makes the parts that belong to the program that it runs now; -1: there is
  * no Python, or not yet. */
-int control_read_program(struct control *control, struct error *error);
+int debuggee_read_program(struct debuggee *control, struct error *error);
 /* Ends the connection in a later turn of the loop, if nothing holds it. */
-void control_settle(struct control *control);
+void debuggee_settle(struct debuggee *control);
 /* Brings the debugger's bindings and times up to date, to be told. */
-void control_refresh(struct control *control);
+void debuggee_refresh(struct debuggee *control);
 /* Tells `debugger`, whatever the state is. */
-void control_tell_again(struct control *control);
+void debuggee_tell_again(struct debuggee *control);
 /* Sentences for the log, about this process. */
-void control_say(struct control *control, int breakpoint, const char *text);
+void debuggee_say(struct debuggee *control, int breakpoint, const char *text);
 
 /* debuggee-threads.c */
 
 /* What log points have left out before now; INFINITY: all of it. */
-void control_say_left_out(struct control *control, double now);
+void debuggee_say_left_out(struct debuggee *control, double now);
 
 /* Lends; NULL: it is none of those. */
-struct control_thread *control_find(struct control *control, pid_t tid);
+struct debuggee_thread *debuggee_find(struct debuggee *control, pid_t tid);
 /* Makes the list that of the thread states; -1: they cannot be read. */
-int control_look_at_threads(struct control *control);
+int debuggee_look_at_threads(struct debuggee *control);
 /* A thread of which nothing is known but that it was born. */
-struct control_thread *control_add_thread(struct control *control, pid_t tid);
-void control_drop_thread(struct control *control, pid_t tid);
-void control_drop_threads(struct control *control);
+struct debuggee_thread *debuggee_add_thread(struct debuggee *control, pid_t tid);
+void debuggee_drop_thread(struct debuggee *control, pid_t tid);
+void debuggee_drop_threads(struct debuggee *control);
 /* The thread has stopped there. */
-void control_take_place(struct control_thread *thread, const struct stepper_stop *stop);
+void debuggee_take_place(struct debuggee_thread *thread, const struct stepper_stop *stop);
 /* Whether any thread is about a command other than continue. */
-bool control_is_stepping(const struct control *control);
+bool debuggee_is_stepping(const struct debuggee *control);
 /*
  * The frame at depth of a thread that stands, counted from where it stopped;
  * -1: there is none.
  */
-int control_frame(struct control *control, const struct control_thread *thread, int depth,
-		  struct pyobject_frame *frame);
+int debuggee_frame(struct debuggee *control, const struct debuggee_thread *thread, int depth,
+		   struct pyobject_frame *frame);
 
 /* program-start.c */
 
 /* A thread stands before code that was never run: breakpoints may be in it. */
-void control_starts(struct control *control, pid_t tid);
+void debuggee_starts(struct debuggee *control, pid_t tid);
 /* The watch for that; false: it is not needed, or not possible. */
-bool control_start_watch(const struct control *control, struct watch *watch);
+bool debuggee_start_watch(const struct debuggee *control, struct hardware_watch *watch);
 
 /* slot-arming.c */
 
 /* Takes over what persons wish; true: it has changed. */
-bool control_wish(struct control *control);
+bool debuggee_wish(struct debuggee *control);
 /* Whether anything that a person wishes could stop it. */
-bool control_has_wishes(const struct control *control);
+bool debuggee_has_wishes(const struct debuggee *control);
 /* Sets the watches that the thread needs to continue from here. */
-void control_arm(struct control *control, struct control_thread *thread);
+void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread);
 /* The same of all; those that run and step are made to stand for it, those
  * that stand in a stop get theirs when they go on. */
-void control_arm_all(struct control *control);
+void debuggee_arm_all(struct debuggee *control);
 /* Tells the breakpoints what found no room where there is least, and the
  * debugger how many slots are free there. */
-void control_weigh(struct control *control);
+void debuggee_weigh(struct debuggee *control);
 /* Looks ten times a second while something is armed, or pending. */
-void control_keep_looking(struct control *control);
+void debuggee_keep_looking(struct debuggee *control);
 
 /* stop-report.c */
 
 /* Asks all Python threads to stand; tid is the one to be shown, 0: the main
  * one. -1 and why not. */
-int control_pause(struct control *control, pid_t tid, struct error *error);
+int debuggee_pause(struct debuggee *control, pid_t tid, struct error *error);
 /* Its threads were asked to stand for no other reason, and that is not told. */
-bool control_is_pausing(const struct control *control);
+bool debuggee_is_pausing(const struct debuggee *control);
 /* The thread has stopped at its place: so do the others. */
-void control_stop(struct control *control, struct control_thread *thread);
+void debuggee_stop(struct debuggee *control, struct debuggee_thread *thread);
 /* A thread has come to stand, or is no more: are they all there? */
-void control_check_standing(struct control *control);
+void debuggee_check_standing(struct debuggee *control);
 /* The process is not stopped any more. */
-void control_forget_stop(struct control *control);
+void debuggee_forget_stop(struct debuggee *control);
 
 /* resume.c */
 
 /* Who stops with the thread that stops, where the request says so. */
-void control_take_setting(struct control *control, const struct message *request);
+void debuggee_take_setting(struct debuggee *control, const struct message *request);
 /* Lends the thread that a request is about; NULL: it does not stand. */
-struct control_thread *control_asked(struct control *control, const struct message *request,
-				     struct error *error);
+struct debuggee_thread *debuggee_asked(struct debuggee *control, const struct message *request,
+				       struct error *error);
 /* Each thread gets its watches, then all stopped ones resume. */
-void control_resume(struct control *control);
+void debuggee_resume(struct debuggee *control);
 /* The requests continue, next, stepIn, stepOut, until. */
-int control_go(struct control *control, enum request_kind kind, const struct message *request,
-	       struct error *error);
+int debuggee_go(struct debuggee *control, enum request_kind kind, const struct message *request,
+		struct error *error);
 
 /* signal-stop.c */
 
@@ -213,29 +213,29 @@ int control_go(struct control *control, enum request_kind kind, const struct mes
  * that it handles or that ends it, unless the node is to leave it stopped:
  * then that is said. True: it was resumed.
  */
-bool control_take_signals(struct control *control);
+bool debuggee_take_signals(struct debuggee *control);
 /* Does so several times a second, until it is resumed. */
-void control_look_for_signals(struct control *control);
-void control_forget_signals(struct control *control);
+void debuggee_look_for_signals(struct debuggee *control);
+void debuggee_forget_signals(struct debuggee *control);
 
 /* breakpoint-requests.c */
 
 /* Sets what is wanted; -1: it is no such list. */
-int control_want(struct control *control, struct error *error);
+int debuggee_want(struct debuggee *control, struct error *error);
 /* Whether the list has nothing that is not wanted already: less is left. */
-bool control_only_clears(const struct control *control, const json_t *list);
+bool debuggee_only_clears(const struct debuggee *control, const json_t *list);
 /* The request setBreakpoints. */
-int control_set_breakpoints(struct control *control, const struct message *request,
-			    struct error *error);
+int debuggee_set_breakpoints(struct debuggee *control, const struct message *request,
+			     struct error *error);
 
 /* evaluate.c: the request evaluate */
-int control_evaluate(struct control *control, const struct message *request, struct error *error);
+int debuggee_evaluate(struct debuggee *control, const struct message *request, struct error *error);
 
 /* unsupported.c */
 
 /* Why it cannot be stepped, though it can be stopped: false and the reason. */
-bool control_can_step(const struct control *control, struct reason *reason);
+bool debuggee_can_step(const struct debuggee *control, struct reason *reason);
 /* The same of a process without a debugger; for `doctor`. */
-bool control_probe(struct node *node, pid_t pid, struct reason *reason);
+bool debuggee_probe(struct node *node, pid_t pid, struct reason *reason);
 
 #endif

@@ -21,27 +21,27 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-static struct control *to_control(struct connection *connection)
+static struct debuggee *to_control(struct connection *connection)
 {
-	return (struct control *)connection;
+	return (struct debuggee *)connection;
 }
 
-static const struct control *lend_control(const struct connection *connection)
+static const struct debuggee *lend_control(const struct connection *connection)
 {
-	return (const struct control *)connection;
+	return (const struct debuggee *)connection;
 }
 
 static struct connection *control_open(struct node *node, const struct process *process,
 				       const struct target *target, struct error *error)
 {
-	struct control *control;
+	struct debuggee *control;
 
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
 		error_set(error,
 			  "Only its debugger can be asked: the process is on another machine.");
 		return NULL;
 	}
-	control = control_new(node, process, target != NULL, error);
+	control = debuggee_new(node, process, target != NULL, error);
 	if (!control)
 		return NULL;
 	control->base.backend = &control_backend;
@@ -53,55 +53,55 @@ static bool control_opens_for(const struct process *process, enum request_kind k
 {
 	/* An agent in it has breakpoints without a limit, and runs code. */
 	return request_opens(BACKEND_TRACER, kind, request) &&
-	       !way_exists(process->pid, process->uid);
+	       !agent_endpoint_exists(process->pid, process->uid);
 }
 
 static void control_close(struct connection *connection)
 {
-	control_free(to_control(connection));
+	debuggee_free(to_control(connection));
 }
 
-static int send_pause(struct control *control, enum request_kind kind,
+static int send_pause(struct debuggee *control, enum request_kind kind,
 		      const struct message *request, struct error *error)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
 	(void)kind;
-	control_take_setting(control, request);
-	if (control_pause(control, (pid_t)tid, error) < 0)
+	debuggee_take_setting(control, request);
+	if (debuggee_pause(control, (pid_t)tid, error) < 0)
 		return -1;
 	node_respond(control->base.node, request, NULL, NULL);
 	return 0;
 }
 
-static int send_evaluate(struct control *control, enum request_kind kind,
+static int send_evaluate(struct debuggee *control, enum request_kind kind,
 			 const struct message *request, struct error *error)
 {
 	(void)kind;
-	return control_evaluate(control, request, error);
+	return debuggee_evaluate(control, request, error);
 }
 
-static int send_breakpoints(struct control *control, enum request_kind kind,
+static int send_breakpoints(struct debuggee *control, enum request_kind kind,
 			    const struct message *request, struct error *error)
 {
 	(void)kind;
-	return control_set_breakpoints(control, request, error);
+	return debuggee_set_breakpoints(control, request, error);
 }
 
-static int (*const senders[REQUEST_KIND_COUNT])(struct control *control, enum request_kind kind,
+static int (*const senders[REQUEST_KIND_COUNT])(struct debuggee *control, enum request_kind kind,
 						const struct message *request,
 						struct error *error) = {
-	[REQUEST_EVALUATE] = send_evaluate, [REQUEST_CONTINUE] = control_go,
-	[REQUEST_NEXT] = control_go,	    [REQUEST_STEP_IN] = control_go,
-	[REQUEST_STEP_OUT] = control_go,    [REQUEST_UNTIL] = control_go,
+	[REQUEST_EVALUATE] = send_evaluate, [REQUEST_CONTINUE] = debuggee_go,
+	[REQUEST_NEXT] = debuggee_go,	    [REQUEST_STEP_IN] = debuggee_go,
+	[REQUEST_STEP_OUT] = debuggee_go,   [REQUEST_UNTIL] = debuggee_go,
 	[REQUEST_PAUSE] = send_pause,	    [REQUEST_SET_BREAKPOINTS] = send_breakpoints,
 };
 
-static bool has_stopped(const struct control *control, struct reason *reason)
+static bool has_stopped(const struct debuggee *control, struct reason *reason)
 {
-	if (control->phase == CONTROL_STOPPED)
+	if (control->phase == DEBUGGEE_STOPPED)
 		return true;
-	if (control->phase == CONTROL_STOPPING)
+	if (control->phase == DEBUGGEE_STOPPING)
 		return reason_set(reason, "It is just being stopped.", "");
 	return reason_is_running(reason);
 }
@@ -109,24 +109,24 @@ static bool has_stopped(const struct control *control, struct reason *reason)
 static bool control_can(const struct connection *connection, enum request_kind kind,
 			const struct message *request, struct reason *reason)
 {
-	const struct control *control = lend_control(connection);
+	const struct debuggee *control = lend_control(connection);
 	enum capability capability = backend_capability(BACKEND_TRACER, kind);
 
 	if (control->is_gone)
 		return reason_set(reason, "The process has ended.", "");
 	/* Else cleared breakpoints would stop it again. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
-	    control_only_clears(control, json_object_get(request->body, "breakpoints")))
+	    debuggee_only_clears(control, json_object_get(request->body, "breakpoints")))
 		return true;
 	if (reason_refuse(reason, capability))
 		return false;
 	/* A pause is withdrawn before it is told. */
-	if (kind == REQUEST_CONTINUE && control_is_pausing(control))
+	if (kind == REQUEST_CONTINUE && debuggee_is_pausing(control))
 		return true;
 	if (capability >= CAPABILITY_STOPPED && !has_stopped(control, reason))
 		return false;
 	if (capability == CAPABILITY_FOLLOWED || capability == CAPABILITY_STEPPED)
-		return control_can_step(control, reason);
+		return debuggee_can_step(control, reason);
 	return true;
 }
 
@@ -137,7 +137,7 @@ static int control_send(struct connection *connection, enum request_kind kind,
 }
 
 /* Whether the newest frame of the thread, as it has it, is its stop's. */
-static bool is_newest(struct control *control, const struct control_thread *thread)
+static bool is_newest(struct debuggee *control, const struct debuggee_thread *thread)
 {
 	struct pywalk walk = { .frames = NULL };
 	bool result;
@@ -150,7 +150,7 @@ static bool is_newest(struct control *control, const struct control_thread *thre
 }
 
 /* Its row, though who read the process did not see it. */
-static struct thread_sample *find_shown(const struct control *control,
+static struct thread_sample *find_shown(const struct debuggee *control,
 					struct process_sample *sample)
 {
 	struct thread_sample *added;
@@ -165,21 +165,21 @@ static struct thread_sample *find_shown(const struct control *control,
 }
 
 /* Of one that did not come to stand the stack is what was read, if it was. */
-static void amend_shown(struct control *control, struct thread_sample *sample, bool stands)
+static void amend_shown(struct debuggee *control, struct thread_sample *sample, bool stands)
 {
-	const struct control_thread *thread = control_find(control, control->shown);
+	const struct debuggee_thread *thread = debuggee_find(control, control->shown);
 	bool has_frames = sample->stack && sample->stack->frame_count > 0;
 
 	if (!thread || !thread->place || !thread->place->frame || (!stands && has_frames))
 		return;
-	sample->stack = place_amend(thread->place, has_frames && is_newest(control, thread),
-				    sample->stack, node_stacks(control->base.node));
+	sample->stack = stop_place_amend(thread->place, has_frames && is_newest(control, thread),
+					 sample->stack, node_stacks(control->base.node));
 	sample->native = NULL;
 }
 
-static bool amend_thread(struct control *control, struct thread_sample *sample)
+static bool amend_thread(struct debuggee *control, struct thread_sample *sample)
 {
-	const struct control_thread *thread = control_find(control, sample->tid);
+	const struct debuggee_thread *thread = debuggee_find(control, sample->tid);
 
 	if (!thread || !thread->is_wanted || !tracee_is_stopped(control->tracee, thread->tid))
 		return false;
@@ -191,10 +191,10 @@ static bool amend_thread(struct control *control, struct thread_sample *sample)
 
 static void control_amend(struct connection *connection, struct process_sample *sample)
 {
-	struct control *control = to_control(connection);
+	struct debuggee *control = to_control(connection);
 	struct thread_sample *shown;
 
-	if (control->phase != CONTROL_STOPPED)
+	if (control->phase != DEBUGGEE_STOPPED)
 		return;
 	shown = find_shown(control, sample);
 	amend_shown(control, shown, amend_thread(control, shown));

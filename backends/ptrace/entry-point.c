@@ -11,7 +11,7 @@
 
 #define FUNCTION "PyEval_EvalCode"
 
-bool entrance_is_python(struct procfs *procfs, pid_t pid)
+bool entry_point_is_python(struct procfs *procfs, pid_t pid)
 {
 	char path[PATH_MAX];
 	const char *name;
@@ -23,7 +23,7 @@ bool entrance_is_python(struct procfs *procfs, pid_t pid)
 	return strstr(name, "python") || strstr(name, "pypy");
 }
 
-uint64_t entrance_of_program(struct procfs *procfs, pid_t pid)
+uint64_t entry_point_of_program(struct procfs *procfs, pid_t pid)
 {
 	Elf64_auxv_t entry;
 	char *bytes;
@@ -42,25 +42,25 @@ struct search {
 	uint64_t address;
 };
 
-static bool look(struct elf_image *image, const char *name, void *data)
+static bool look(struct loaded_elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 
 	/* Those of the system have no Python. */
 	if (!strstr(name, "python"))
 		return true;
-	return elf_symbol(image, search->memory, FUNCTION, &search->address) < 0;
+	return loaded_elf_symbol(image, search->memory, FUNCTION, &search->address) < 0;
 }
 
-uint64_t entrance_of_python(struct memory *memory, struct elf_cache *cache)
+uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *cache)
 {
 	struct search search = { .memory = memory };
-	struct elf_image program;
+	struct loaded_elf_image program;
 
 	memory_begin(memory, false);
-	if (elf_program(&program, memory, cache) < 0)
+	if (loaded_elf_program(&program, memory, cache) < 0)
 		return 0;
-	if (elf_symbol(&program, memory, FUNCTION, &search.address) < 0)
-		elf_each_library(&program, memory, look, &search);
+	if (loaded_elf_symbol(&program, memory, FUNCTION, &search.address) < 0)
+		loaded_elf_each_library(&program, memory, look, &search);
 	return search.address;
 }

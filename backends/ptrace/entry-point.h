@@ -8,18 +8,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct elf_cache;
+struct loaded_elf_cache;
 struct memory;
 struct procfs;
 
 /* Its program is called python, or pypy. */
-bool entrance_is_python(struct procfs *procfs, pid_t pid);
+bool entry_point_is_python(struct procfs *procfs, pid_t pid);
 /*
  * The first instruction that runs once its libraries are loaded; 0: it cannot
  * be known.
  */
-uint64_t entrance_of_program(struct procfs *procfs, pid_t pid);
+uint64_t entry_point_of_program(struct procfs *procfs, pid_t pid);
 /* PyEval_EvalCode(), in the program or a library; 0: there is none. */
-uint64_t entrance_of_python(struct memory *memory, struct elf_cache *cache);
+uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *cache);
 
 #endif

@@ -9,15 +9,15 @@
 #include "protocol/message.h"
 #include "protocol/variable.h"
 
-static int find_frame(struct control *control, const struct message *request,
+static int find_frame(struct debuggee *control, const struct message *request,
 		      struct pyobject_frame *frame, struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
-	struct control_thread *thread = control_asked(control, request, error);
+	struct debuggee_thread *thread = debuggee_asked(control, request, error);
 
 	if (!thread)
 		return -1;
-	if (control_frame(control, thread, (int)depth, frame) < 0)
+	if (debuggee_frame(control, thread, (int)depth, frame) < 0)
 		return error_set(error, "There is no such frame any more; the stack has changed.");
 	return 0;
 }
@@ -30,7 +30,7 @@ static json_t *make_answer(const struct variable *variable)
 	return body;
 }
 
-int control_evaluate(struct control *control, const struct message *request, struct error *error)
+int debuggee_evaluate(struct debuggee *control, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "expression", "");
 	struct variable_list list = { .total = -1 };

@@ -12,7 +12,8 @@
 
 #define LINE_UNITS_MAXIMUM 64
 
-int follow_start(struct stepper *stepper, struct follow *follow, const struct pyframe_now *frame)
+int event_synthesis_start(struct stepper *stepper, struct follow *follow,
+			  const struct pyframe_now *frame)
 {
 	*follow = (struct follow){
 		.frame = frame->address,
@@ -110,7 +111,7 @@ static void add_line(struct stepper *stepper, struct follow *follow, int unit)
 	add_event(stepper, follow, STOP_AT_LINE, line, unit);
 }
 
-void follow_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last)
+void event_synthesis_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last)
 {
 	struct event *event =
 		add_event(stepper, follow, STOP_AT_RETURN, shown_line(stepper, follow, unit), unit);
@@ -121,14 +122,14 @@ void follow_return(struct stepper *stepper, struct follow *follow, int unit, boo
 		stepper->ended = follow->frame;
 }
 
-void follow_call(struct stepper *stepper, struct follow *follow)
+void event_synthesis_call(struct stepper *stepper, struct follow *follow)
 {
 	int line = follow->at < 0 ? follow->code->first_line : unit_at(follow, follow->at)->line;
 
 	add_event(stepper, follow, STOP_AT_CALL, line, follow->at);
 }
 
-void follow_position(struct stepper *stepper, struct follow *follow, int unit)
+void event_synthesis_position(struct stepper *stepper, struct follow *follow, int unit)
 {
 	const struct unit *to = unit_at(follow, unit);
 	int from = follow->at;
@@ -143,11 +144,11 @@ void follow_position(struct stepper *stepper, struct follow *follow, int unit)
 		add_event(stepper, follow, STOP_AT_EXCEPTION, shown_line(stepper, follow, from),
 			  from);
 	if (stepper->python->minor >= 11 && to->kind == UNIT_RESUME)
-		follow_call(stepper, follow);
+		event_synthesis_call(stepper, follow);
 	else if (bytecode_is_line(stepper->python, follow->code, from, unit, raised))
 		add_line(stepper, follow, unit);
 	if (to->kind == UNIT_YIELD || (to->kind == UNIT_RETURN && stepper->ended != follow->frame))
-		follow_return(stepper, follow, unit, to->kind == UNIT_RETURN);
+		event_synthesis_return(stepper, follow, unit, to->kind == UNIT_RETURN);
 }
 
 /* What the interpreter does together with the instruction at follow->at. */
@@ -169,7 +170,7 @@ static void pass_joined(struct stepper *stepper, struct follow *follow, int unit
 	    bytecode_follows(stepper->python, follow->code, follow->at, joined) &&
 	    bytecode_follows(stepper->python, follow->code, joined, unit) &&
 	    !bytecode_follows(stepper->python, follow->code, follow->at, unit))
-		follow_position(stepper, follow, joined);
+		event_synthesis_position(stepper, follow, joined);
 }
 
 /* Of its halves the first stores or loads a constant: the second has raised. */
@@ -180,7 +181,7 @@ static void pass_raising(struct stepper *stepper, struct follow *follow)
 	if (joined >= 0 && follow->raised_at < 0 && follow->pointer_due != follow->at &&
 	    bytecode_is_line(stepper->python, follow->code, follow->at, joined, false) &&
 	    bytecode_hides_next(stepper->codes, follow->code, follow->at))
-		follow_position(stepper, follow, joined);
+		event_synthesis_position(stepper, follow, joined);
 }
 
 /*
@@ -246,7 +247,7 @@ static bool is_sent_back(const struct stepper *stepper, const struct follow *fol
 	       unit == from->target - 1 && unit != from->handler;
 }
 
-void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
+void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int unit)
 {
 	/* Calls that are inlined write into the middle of CALL's caches. */
 	if (unit < 0 || unit_at(follow, unit)->kind == UNIT_INSIDE)
@@ -266,7 +267,7 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
 		stepper->ended = 0;
 	unit = yield_of(stepper, follow, unit);
 	if (is_yield_from(stepper, follow, unit)) {
-		follow_return(stepper, follow, follow->at, false);
+		event_synthesis_return(stepper, follow, follow->at, false);
 		return;
 	}
 	if (is_put_back(stepper, follow, unit)) {
@@ -281,12 +282,12 @@ void follow_pointer(struct stepper *stepper, struct follow *follow, int unit)
 	pass_joined(stepper, follow, unit);
 	if (is_raised(stepper, follow, raised_from(follow), unit))
 		pass_raising(stepper, follow);
-	follow_position(stepper, follow, unit);
+	event_synthesis_position(stepper, follow, unit);
 	if (stepper->python->minor <= 10)
 		follow->fetch_due = unit;
 }
 
-void follow_unwinding(struct stepper *stepper, struct follow *follow)
+void event_synthesis_unwinding(struct stepper *stepper, struct follow *follow)
 {
 	if (follow->is_unwound)
 		return;
@@ -296,16 +297,17 @@ void follow_unwinding(struct stepper *stepper, struct follow *follow)
 	if (from < 0 || !is_reraise(unit_at(follow, from)))
 		add_event(stepper, follow, STOP_AT_EXCEPTION,
 			  shown_line(stepper, follow, follow->at), follow->at);
-	follow_return(stepper, follow, follow->at, true);
+	event_synthesis_return(stepper, follow, follow->at, true);
 }
 
-bool follow_is_unborn(const struct stepper *stepper, const struct follow *follow)
+bool event_synthesis_is_unborn(const struct stepper *stepper, const struct follow *follow)
 {
 	return stepper->python->minor >= 11 && follow->code &&
 	       (follow->code->flags & BYTECODE_GENERATOR) && !follow->is_in_generator;
 }
 
-bool follow_is_line_unit(const struct stepper *stepper, const struct follow *follow, int unit)
+bool event_synthesis_is_line_unit(const struct stepper *stepper, const struct follow *follow,
+				  int unit)
 {
 	int units[LINE_UNITS_MAXIMUM];
 	size_t count = bytecode_line_units(stepper->python, follow->code,

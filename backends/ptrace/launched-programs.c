@@ -44,7 +44,7 @@ enum station {
 };
 
 struct follow {
-	struct starts *starts;
+	struct launched_programs *starts;
 	struct tracee *tracee;
 	pid_t pid;
 	enum station station;
@@ -52,7 +52,7 @@ struct follow {
 	int tries;
 };
 
-struct starts {
+struct launched_programs {
 	struct node *node;
 	json_t *list; /* NULL: there are no breakpoints */
 	struct follow **follows;
@@ -65,9 +65,9 @@ struct starts {
 	bool was_refused;
 };
 
-struct starts *starts_new(struct node *node)
+struct launched_programs *launched_programs_new(struct node *node)
 {
-	struct starts *starts = xcalloc(1, sizeof(*starts));
+	struct launched_programs *starts = xcalloc(1, sizeof(*starts));
 
 	starts->node = node;
 	return starts;
@@ -82,7 +82,7 @@ static void close_memory(struct follow *follow)
 /* Forgets it; its tracee is somebody's. */
 static void remove_follow(struct follow *follow)
 {
-	struct starts *starts = follow->starts;
+	struct launched_programs *starts = follow->starts;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < starts->count; i++)
@@ -101,7 +101,7 @@ static void end_follow(struct follow *follow)
 	tracee_free(tracee);
 }
 
-static struct follow *find(const struct starts *starts, pid_t pid)
+static struct follow *find(const struct launched_programs *starts, pid_t pid)
 {
 	for (size_t i = 0; i < starts->count; i++)
 		if (starts->follows[i]->pid == pid)
@@ -109,13 +109,13 @@ static struct follow *find(const struct starts *starts, pid_t pid)
 	return NULL;
 }
 
-static void end_all(struct starts *starts)
+static void end_all(struct launched_programs *starts)
 {
 	while (starts->count > 0)
 		end_follow(starts->follows[starts->count - 1]);
 }
 
-void starts_free(struct starts *starts)
+void launched_programs_free(struct launched_programs *starts)
 {
 	if (!starts)
 		return;
@@ -135,14 +135,14 @@ void starts_free(struct starts *starts)
 /* address 0: none. -1: it cannot be watched, and is followed without. */
 static int watch(struct follow *follow, uint64_t address)
 {
-	struct watch slots[WATCH_SLOTS] = { { .access = WATCH_NONE } };
+	struct hardware_watch slots[HARDWARE_WATCH_SLOTS] = { { .access = HARDWARE_WATCH_NONE } };
 	struct error error = ERROR_INIT;
 
 	if (address)
-		slots[0] = (struct watch){
+		slots[0] = (struct hardware_watch){
 			.address = address,
 			.length = 8,
-			.access = WATCH_EXECUTE,
+			.access = HARDWARE_WATCH_EXECUTE,
 		};
 	return tracee_watch(follow->tracee, follow->pid, slots, &error);
 }
@@ -169,8 +169,8 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	(void)tracee;
 	follow->station = STATION_NONE;
 	close_memory(follow);
-	if (entrance_is_python(procfs, follow->pid))
-		go_to(follow, STATION_LOADING, entrance_of_program(procfs, follow->pid));
+	if (entry_point_is_python(procfs, follow->pid))
+		go_to(follow, STATION_LOADING, entry_point_of_program(procfs, follow->pid));
 	return TRACEE_RESUME;
 }
 
@@ -178,7 +178,7 @@ static void on_turn(void *data);
 
 static bool is_up(struct follow *follow)
 {
-	struct elf_cache *cache = node_elf_cache(follow->starts->node);
+	struct loaded_elf_cache *cache = node_elf_cache(follow->starts->node);
 	struct error error = ERROR_INIT;
 	struct cpython python;
 
@@ -188,7 +188,7 @@ static bool is_up(struct follow *follow)
 static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
 {
 	struct follow *follow = data;
-	struct starts *starts = follow->starts;
+	struct launched_programs *starts = follow->starts;
 
 	(void)tracee;
 	(void)tid;
@@ -197,7 +197,7 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 		follow->memory = memory_new(follow->pid);
 		follow->tries = 0;
 		go_to(follow, STATION_RUNNING,
-		      entrance_of_python(follow->memory, node_elf_cache(starts->node)));
+		      entry_point_of_python(follow->memory, node_elf_cache(starts->node)));
 		return TRACEE_RESUME;
 	}
 	if (follow->station != STATION_RUNNING)
@@ -223,10 +223,10 @@ static void on_forked(struct tracee *parent, pid_t child, void *data)
 {
 	struct follow *follow = data;
 
-	starts_forked(follow->starts, parent, child);
+	launched_programs_forked(follow->starts, parent, child);
 }
 
-static struct follow *add_follow(struct starts *starts, pid_t pid)
+static struct follow *add_follow(struct launched_programs *starts, pid_t pid)
 {
 	struct follow *follow = xcalloc(1, sizeof(*follow));
 
@@ -248,7 +248,7 @@ static struct tracee_calls make_calls(struct follow *follow)
 	};
 }
 
-void starts_forked(struct starts *starts, struct tracee *parent, pid_t child)
+void launched_programs_forked(struct launched_programs *starts, struct tracee *parent, pid_t child)
 {
 	struct tracee_calls calls;
 	struct follow *follow;
@@ -261,7 +261,7 @@ void starts_forked(struct starts *starts, struct tracee *parent, pid_t child)
 }
 
 /* Once: the reason is the same for all of them. */
-static void say_refusal(struct starts *starts, const struct reason *reason)
+static void say_refusal(struct launched_programs *starts, const struct reason *reason)
 {
 	struct error error = ERROR_INIT;
 
@@ -274,7 +274,7 @@ static void say_refusal(struct starts *starts, const struct reason *reason)
 	node_say(starts->node, error.message);
 }
 
-void starts_follow(struct starts *starts, pid_t pid)
+void launched_programs_follow(struct launched_programs *starts, pid_t pid)
 {
 	struct reason reason = { .why = "" };
 	struct tracee_calls calls;
@@ -291,7 +291,8 @@ void starts_follow(struct starts *starts, pid_t pid)
 	remove_follow(follow);
 }
 
-struct tracee *starts_take(struct starts *starts, pid_t pid, const struct tracee_calls *calls)
+struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pid,
+				      const struct tracee_calls *calls)
 {
 	struct follow *follow = starts ? find(starts, pid) : NULL;
 	struct tracee *tracee;
@@ -326,7 +327,7 @@ static bool is_for(const json_t *breakpoint, int rank)
 	return is_for;
 }
 
-static json_t *list_for(const struct starts *starts, int rank)
+static json_t *list_for(const struct launched_programs *starts, int rank)
 {
 	json_t *list = json_array();
 	json_t *breakpoint;
@@ -341,7 +342,7 @@ static json_t *list_for(const struct starts *starts, int rank)
 }
 
 /* As if the screen had sent it; it sends the same a little later. */
-static void set_breakpoints(struct starts *starts, const struct process *process)
+static void set_breakpoints(struct launched_programs *starts, const struct process *process)
 {
 	struct connections *connections = node_connections(starts->node);
 	json_t *list = list_for(starts, process->rank);
@@ -366,32 +367,32 @@ static void set_breakpoints(struct starts *starts, const struct process *process
 	json_decref(list);
 }
 
-static struct control *find_control(struct starts *starts, pid_t pid)
+static struct debuggee *find_control(struct launched_programs *starts, pid_t pid)
 {
 	struct connection *connection =
 		connections_find_debugger(node_connections(starts->node), pid);
 
-	return connection && connection->backend == &control_backend ? (struct control *)connection
+	return connection && connection->backend == &control_backend ? (struct debuggee *)connection
 								     : NULL;
 }
 
 /* It stands before code of its own: that may have breakpoints already. */
-static void enter(struct starts *starts, pid_t pid)
+static void enter(struct launched_programs *starts, pid_t pid)
 {
-	struct control *control = find_control(starts, pid);
+	struct debuggee *control = find_control(starts, pid);
 
 	if (control)
-		control_starts(control, pid);
+		debuggee_starts(control, pid);
 }
 
-static void settle(struct starts *starts, struct follow *follow)
+static void settle(struct launched_programs *starts, struct follow *follow)
 {
 	struct tracee *tracee = follow->tracee;
 	pid_t pid = follow->pid;
 	const struct process *process;
 
 	leave_station(follow);
-	process = roster_find(node_roster(starts->node), pid);
+	process = process_table_find(node_roster(starts->node), pid);
 	if (process && process->parent_pid == 0)
 		set_breakpoints(starts, process);
 	/* A rank with breakpoints is followed by its debugger now. */
@@ -401,17 +402,17 @@ static void settle(struct starts *starts, struct follow *follow)
 }
 
 /* Its debugger has it since; a person may have stopped it there meanwhile. */
-static void let_go(struct starts *starts, pid_t pid)
+static void let_go(struct launched_programs *starts, pid_t pid)
 {
-	struct control *control = find_control(starts, pid);
+	struct debuggee *control = find_control(starts, pid);
 
-	if (!control || control->phase != CONTROL_RUNNING)
+	if (!control || control->phase != DEBUGGEE_RUNNING)
 		return;
-	control_starts(control, pid);
+	debuggee_starts(control, pid);
 	tracee_resume(control->tracee, pid);
 }
 
-static struct follow *find_ready(const struct starts *starts)
+static struct follow *find_ready(const struct launched_programs *starts)
 {
 	for (size_t i = 0; i < starts->count; i++)
 		if (starts->follows[i]->station == STATION_READY)
@@ -422,12 +423,12 @@ static struct follow *find_ready(const struct starts *starts)
 /* Who is a rank is found by a look at all. */
 static void on_turn(void *data)
 {
-	struct starts *starts = data;
+	struct launched_programs *starts = data;
 	struct follow *follow;
 
 	loop_timer_stop(starts->timer);
 	starts->timer = NULL;
-	roster_look(node_roster(starts->node));
+	process_table_look(node_roster(starts->node));
 	while (starts->taken_count > 0)
 		let_go(starts, starts->taken[--starts->taken_count]);
 	while ((follow = find_ready(starts)))
@@ -435,18 +436,19 @@ static void on_turn(void *data)
 	node_flush(starts->node);
 }
 
-static void follow_all(struct starts *starts, pid_t root)
+static void follow_all(struct launched_programs *starts, pid_t root)
 {
 	struct pid_list list = { .pids = NULL };
 
 	if (root > 0)
-		tree_list(node_procfs(starts->node), root, &list);
+		process_tree_list(node_procfs(starts->node), root, &list);
 	for (size_t i = 0; i < list.count; i++)
-		starts_follow(starts, list.pids[i]);
+		launched_programs_follow(starts, list.pids[i]);
 	pid_list_clear(&list);
 }
 
-int starts_set(struct starts *starts, const json_t *list, pid_t root, struct error *error)
+int launched_programs_set(struct launched_programs *starts, const json_t *list, pid_t root,
+			  struct error *error)
 {
 	bool was_on = starts->list != NULL;
 

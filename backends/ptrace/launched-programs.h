@@ -19,27 +19,29 @@
 
 struct error;
 struct node;
-struct starts;
+struct launched_programs;
 struct tracee;
 struct tracee_calls;
 
-struct starts *starts_new(struct node *node);
+struct launched_programs *launched_programs_new(struct node *node);
 /* All that is followed runs on. */
-void starts_free(struct starts *starts);
+void launched_programs_free(struct launched_programs *starts);
 /*
  * These breakpoints are for ranks to come: as `setBreakpoints` has them, with
  * "ranks" (a set; absent: each). With none nothing is followed any more. What
  * is below root is followed from now on; 0: nothing is there yet.
  */
-int starts_set(struct starts *starts, const json_t *list, pid_t root, struct error *error);
+int launched_programs_set(struct launched_programs *starts, const json_t *list, pid_t root,
+			  struct error *error);
 /* A process of the job that has not begun. */
-void starts_follow(struct starts *starts, pid_t pid);
+void launched_programs_follow(struct launched_programs *starts, pid_t pid);
 /* A rank that is traced has forked one: within tracee.h's forked(). */
-void starts_forked(struct starts *starts, struct tracee *parent, pid_t child);
+void launched_programs_forked(struct launched_programs *starts, struct tracee *parent, pid_t child);
 /*
  * Somebody else traces this one from now on. NULL: it is not followed. starts
  * may be NULL.
  */
-struct tracee *starts_take(struct starts *starts, pid_t pid, const struct tracee_calls *calls);
+struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pid,
+				      const struct tracee_calls *calls);
 
 #endif

@@ -22,7 +22,7 @@ static pid_t mover_of(const struct thread_sample *thread)
 	return thread->loop_tid ? thread->loop_tid : thread->tid;
 }
 
-static const struct thread_sample *find_thread(const struct reading *reading,
+static const struct thread_sample *find_thread(const struct peek *reading,
 					       const struct process_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++)
@@ -32,39 +32,39 @@ static const struct thread_sample *find_thread(const struct reading *reading,
 	return NULL;
 }
 
-static const struct thread_sample *now_of(const struct reading *reading)
+static const struct thread_sample *now_of(const struct peek *reading)
 {
 	return find_thread(reading, &reading->sample);
 }
 
-static int take(struct reading *reading, struct error *error)
+static int take(struct peek *reading, struct error *error)
 {
 	process_sample_clear(&reading->sample);
 	return pystack_sample(reading->connection->pystack, false, &reading->sample, error);
 }
 
 /* Where it fails, the reading is less exact. */
-static void hold_thread(struct reading *reading, pid_t tid)
+static void hold_thread(struct peek *reading, pid_t tid)
 {
 	struct error refused = ERROR_INIT;
 
-	reading->is_held = holds_begin(node_holds(reading->connection->base.node),
-				       reading->connection->base.pid, tid, &refused) == 0;
+	reading->is_held = freezer_begin(node_holds(reading->connection->base.node),
+					 reading->connection->base.pid, tid, &refused) == 0;
 }
 
-static void release(struct reading *reading)
+static void release(struct peek *reading)
 {
 	uint64_t held_ns;
 
 	if (!reading->is_held)
 		return;
-	held_ns = holds_end(node_holds(reading->connection->base.node));
+	held_ns = freezer_end(node_holds(reading->connection->base.node));
 	if (held_ns > reading->held_ns)
 		reading->held_ns = held_ns;
 	reading->is_held = false;
 }
 
-void reading_clear(struct reading *reading)
+void peek_clear(struct peek *reading)
 {
 	release(reading);
 	process_sample_clear(&reading->sample);
@@ -76,40 +76,40 @@ static bool is_at_rest(const struct thread_sample *thread)
 }
 
 /* What stands for us may still be on its way off the processor. */
-static bool is_to_be_held(const struct reading *reading, const struct thread_sample *thread)
+static bool is_to_be_held(const struct peek *reading, const struct thread_sample *thread)
 {
 	struct node *node = reading->connection->base.node;
 
-	return !is_at_rest(thread) || holds_stands(node_holds(node), mover_of(thread));
+	return !is_at_rest(thread) || freezer_stands(node_holds(node), mover_of(thread));
 }
 
 /*
  * Frames
  */
 
-size_t reading_count(const struct reading *reading, size_t *dropped)
+size_t peek_count(const struct peek *reading, size_t *dropped)
 {
 	return pystack_frame_count(reading->connection->pystack, reading->tid, reading->interpreter,
 				   dropped);
 }
 
-const struct code *reading_code(const struct reading *reading, int depth)
+const struct code *peek_code(const struct peek *reading, int depth)
 {
 	return pystack_code(reading->connection->pystack, reading->tid, reading->interpreter,
 			    depth);
 }
 
-int reading_line(const struct reading *reading, int depth)
+int peek_line(const struct peek *reading, int depth)
 {
 	return pystack_line(reading->connection->pystack, reading->tid, reading->interpreter,
 			    depth);
 }
 
 /* The depth now of the frame at depth in before; -1: it is no more. */
-static int follow_frame(const struct reading *reading, const struct stack *before, int depth)
+static int follow_frame(const struct peek *reading, const struct stack *before, int depth)
 {
 	size_t dropped;
-	size_t count = reading_count(reading, &dropped);
+	size_t count = peek_count(reading, &dropped);
 	size_t below;
 	size_t place;
 
@@ -120,13 +120,12 @@ static int follow_frame(const struct reading *reading, const struct stack *befor
 		return -1;
 	place = count - below;
 	for (size_t i = 0; i < below; i++)
-		if (before->frames[(size_t)depth + i].code !=
-		    reading_code(reading, (int)(place + i)))
+		if (before->frames[(size_t)depth + i].code != peek_code(reading, (int)(place + i)))
 			return -1;
 	return (int)place;
 }
 
-int reading_follow(const struct reading *reading, int depth)
+int peek_follow(const struct peek *reading, int depth)
 {
 	const struct thread_sample *before = find_thread(reading, &reading->connection->newest);
 
@@ -135,12 +134,12 @@ int reading_follow(const struct reading *reading, int depth)
 	return follow_frame(reading, before->stack, depth);
 }
 
-int reading_frame(const struct reading *reading, int depth, struct pyobject_frame *frame,
-		  struct error *error)
+int peek_frame(const struct peek *reading, int depth, struct pyobject_frame *frame,
+	       struct error *error)
 {
 	size_t dropped;
 
-	if (!reading_count(reading, &dropped))
+	if (!peek_count(reading, &dropped))
 		return error_set(error, "Thread %d runs no Python now; it may have ended.",
 				 (int)reading->tid);
 	if (depth < 0 || pystack_frame(reading->connection->pystack, reading->tid,
@@ -149,7 +148,7 @@ int reading_frame(const struct reading *reading, int depth, struct pyobject_fram
 	return 0;
 }
 
-void reading_judge(struct reading *reading)
+void peek_judge(struct peek *reading)
 {
 	const struct thread_sample *thread = now_of(reading);
 	const struct stack *stack = thread ? thread->stack : NULL;
@@ -172,7 +171,7 @@ void reading_judge(struct reading *reading)
 }
 
 /* The main thread when none is named, and its interpreter when that is not. */
-static int settle_thread(struct reading *reading, struct error *error)
+static int settle_thread(struct peek *reading, struct error *error)
 {
 	const struct process_sample *sample = &reading->sample;
 	int found = -1;
@@ -196,7 +195,7 @@ static int settle_thread(struct reading *reading, struct error *error)
 	return 0;
 }
 
-int reading_begin(struct reading *reading, struct error *error)
+int peek_begin(struct peek *reading, struct error *error)
 {
 	if (take(reading, error) < 0)
 		return -1;
@@ -208,7 +207,7 @@ int reading_begin(struct reading *reading, struct error *error)
  */
 
 /* Each interpreter may have a GIL; one holder stands, that of the object's. */
-static const struct thread_sample *find_holder(const struct reading *reading)
+static const struct thread_sample *find_holder(const struct peek *reading)
 {
 	const struct process_sample *sample = &reading->sample;
 
@@ -220,7 +219,7 @@ static const struct thread_sample *find_holder(const struct reading *reading)
 }
 
 /* The thread that is to be held; 0: none. */
-static pid_t find_mover(const struct reading *reading)
+static pid_t find_mover(const struct peek *reading)
 {
 	const struct thread_sample *thread =
 		reading->is_of_holder ? find_holder(reading) : now_of(reading);
@@ -228,14 +227,14 @@ static pid_t find_mover(const struct reading *reading)
 	return thread && is_to_be_held(reading, thread) ? mover_of(thread) : 0;
 }
 
-static uint64_t count_calls(const struct reading *reading)
+static uint64_t count_calls(const struct peek *reading)
 {
 	return pystack_calls(reading->connection->pystack) +
 	       memory_calls(reading->connection->looking);
 }
 
 /* Its frames, now that it stands. -1: they cannot be had by themselves. */
-static int walk_again(struct reading *reading)
+static int walk_again(struct peek *reading)
 {
 	if (reading->is_of_holder)
 		return 0;
@@ -244,13 +243,13 @@ static int walk_again(struct reading *reading)
 }
 
 struct looking {
-	int (*look)(struct reading *reading, void *data, struct error *error);
+	int (*look)(struct peek *reading, void *data, struct error *error);
 	void *data;
 	bool is_last; /* it takes as long as it takes */
 };
 
 /* 1: another one is needed, as it led somewhere else than before. */
-static int look_held(struct reading *reading, const struct looking *looking, struct error *error)
+static int look_held(struct peek *reading, const struct looking *looking, struct error *error)
 {
 	struct memory *memory = reading->connection->looking;
 	uint64_t calls = count_calls(reading);
@@ -276,7 +275,7 @@ static int look_held(struct reading *reading, const struct looking *looking, str
 }
 
 /* It is not to be believed, but tells what will be read. */
-static void rehearse(struct reading *reading, const struct looking *looking)
+static void rehearse(struct peek *reading, const struct looking *looking)
 {
 	struct error unused = ERROR_INIT;
 
@@ -286,7 +285,7 @@ static void rehearse(struct reading *reading, const struct looking *looking)
 }
 
 /* As it runs, or rests: what is read may belong to several moments. */
-static int look_free(struct reading *reading, const struct looking *looking, struct error *error)
+static int look_free(struct peek *reading, const struct looking *looking, struct error *error)
 {
 	reading->has_stood = false;
 	memory_begin(reading->connection->looking, false);
@@ -294,14 +293,14 @@ static int look_free(struct reading *reading, const struct looking *looking, str
 }
 
 /* Where its frames are, the whole sample finds alone. */
-static bool is_task(const struct reading *reading)
+static bool is_task(const struct peek *reading)
 {
 	return reading->tid < 0 && !reading->is_of_holder;
 }
 
-int reading_look(struct reading *reading,
-		 int (*look)(struct reading *reading, void *data, struct error *error), void *data,
-		 struct error *error)
+int peek_look(struct peek *reading,
+	      int (*look)(struct peek *reading, void *data, struct error *error), void *data,
+	      struct error *error)
 {
 	struct looking looking = { .look = look, .data = data };
 	int result = 1;
@@ -326,15 +325,15 @@ int reading_look(struct reading *reading,
 	return result;
 }
 
-void reading_reader(const struct reading *reading, struct pyreader *reader)
+void peek_reader(const struct peek *reading, struct pyreader *reader)
 {
 	pyreader_init(reader, reading->connection->looking, &reading->connection->python);
 	reader->is_still = true;
 }
 
 /* An address may be somebody else's by now: the type must be the same. */
-int reading_check_type(struct pyreader *reader, uint64_t address, const char *type,
-		       struct error *error)
+int peek_check_type(struct pyreader *reader, uint64_t address, const char *type,
+		    struct error *error)
 {
 	struct buffer now = BUFFER_INIT;
 	int result = 0;

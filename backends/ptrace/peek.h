@@ -27,7 +27,7 @@ struct ptrace_connection;
 struct pyobject_frame;
 struct pyreader;
 
-struct reading {
+struct peek {
 	struct ptrace_connection *connection;
 	struct process_sample sample; /* the fresh one */
 	pid_t tid;		      /* 0: the main thread */
@@ -41,41 +41,41 @@ struct reading {
 };
 
 /* Samples anew, and settles thread and interpreter; -1 and a sentence. */
-int reading_begin(struct reading *reading, struct error *error);
+int peek_begin(struct peek *reading, struct error *error);
 /*
  * Has look() look, with the thread held if it runs; what it gave, and error,
  * are those of its last call. It is called several times, begins anew each
- * time, reads through reading_reader(), and does no more than it must: the
+ * time, reads through peek_reader(), and does no more than it must: the
  * thread waits for it.
  */
-int reading_look(struct reading *reading,
-		 int (*look)(struct reading *reading, void *data, struct error *error), void *data,
-		 struct error *error);
+int peek_look(struct peek *reading,
+	      int (*look)(struct peek *reading, void *data, struct error *error), void *data,
+	      struct error *error);
 /* For a look: reads the memory as it is now. */
-void reading_reader(const struct reading *reading, struct pyreader *reader);
+void peek_reader(const struct peek *reading, struct pyreader *reader);
 /* How many frames the thread has; besides, those that are left out. */
-size_t reading_count(const struct reading *reading, size_t *dropped);
+size_t peek_count(const struct peek *reading, size_t *dropped);
 /* Of the frame at a depth, below that count. */
-const struct code *reading_code(const struct reading *reading, int depth);
-int reading_line(const struct reading *reading, int depth);
+const struct code *peek_code(const struct peek *reading, int depth);
+int peek_line(const struct peek *reading, int depth);
 /*
  * The depth now of the frame that had this depth in the newest sample that
  * was sent; -1: it is no more.
  */
-int reading_follow(const struct reading *reading, int depth);
+int peek_follow(const struct peek *reading, int depth);
 /* The frame at a depth as it is now; -1 and a sentence. */
-int reading_frame(const struct reading *reading, int depth, struct pyobject_frame *frame,
-		  struct error *error);
+int peek_frame(const struct peek *reading, int depth, struct pyobject_frame *frame,
+	       struct error *error);
 /* Whether the thread rested all the while; a hold makes sure of it. */
-void reading_judge(struct reading *reading);
+void peek_judge(struct peek *reading);
 /* Lets go of what is held, and frees it. */
-void reading_clear(struct reading *reading);
+void peek_clear(struct peek *reading);
 
 /*
  * An address may be somebody else's by now: an object must be there, of this
  * type unless that is NULL. -1 and a sentence.
  */
-int reading_check_type(struct pyreader *reader, uint64_t address, const char *type,
-		       struct error *error);
+int peek_check_type(struct pyreader *reader, uint64_t address, const char *type,
+		    struct error *error);
 
 #endif

@@ -12,10 +12,10 @@
  * module's body, the main script, what exec() is given. All of it comes
  * through one function, whose first argument it is.
  */
-void control_starts(struct control *control, pid_t tid)
+void debuggee_starts(struct debuggee *control, pid_t tid)
 {
 	struct registers registers;
-	int argument = arch_first_argument();
+	int argument = registers_first_argument();
 
 	if (!control->is_python || tracee_registers(control->tracee, tid, &registers) < 0 ||
 	    !registers_has(&registers, argument))
@@ -23,21 +23,21 @@ void control_starts(struct control *control, pid_t tid)
 	/* It may lie where another one was, which is gone. */
 	bytecode_cache_age(control->bytecodes);
 	memory_begin(control->memory, false);
-	breaks_starts(control->breaks, registers.values[argument]);
-	if (!control_wish(control))
+	breakpoint_table_starts(control->breaks, registers.values[argument]);
+	if (!debuggee_wish(control))
 		return;
-	control_arm_all(control);
-	control_tell_again(control);
-	control_settle(control);
+	debuggee_arm_all(control);
+	debuggee_tell_again(control);
+	debuggee_settle(control);
 	node_flush(control->base.node);
 }
 
-bool control_start_watch(const struct control *control, struct watch *watch)
+bool debuggee_start_watch(const struct debuggee *control, struct hardware_watch *watch)
 {
-	*watch = (struct watch){
+	*watch = (struct hardware_watch){
 		.address = control->python.eval_code,
 		.length = 8,
-		.access = WATCH_EXECUTE,
+		.access = HARDWARE_WATCH_EXECUTE,
 	};
-	return control->python.eval_code && breaks_are_pending(control->breaks);
+	return control->python.eval_code && breakpoint_table_are_pending(control->breaks);
 }

@@ -75,10 +75,10 @@ static bool can_hold(const struct connection *connection, struct reason *reason)
 				  "An exact sample holds the process for some microseconds, which "
 				  "--read-only refuses.",
 				  "Leave --read-only out.");
-	number = hold_probe(connection->pid);
+	number = freeze_probe(connection->pid);
 	if (number == 0)
 		return true;
-	refusal_find(reason, connection->pid, number);
+	access_refusal_find(reason, connection->pid, number);
 	return false;
 }
 

@@ -14,16 +14,16 @@
 /* The traps of most steps come within this; then the loop takes them. */
 #define SPIN_NS 2000000u
 
-void control_take_setting(struct control *control, const struct message *request)
+void debuggee_take_setting(struct debuggee *control, const struct message *request)
 {
 	control->is_alone = strcmp(json_get_string(request->body, "threads", ""), "one") == 0;
 }
 
-struct control_thread *control_asked(struct control *control, const struct message *request,
-				     struct error *error)
+struct debuggee_thread *debuggee_asked(struct debuggee *control, const struct message *request,
+				       struct error *error)
 {
 	int64_t tid = json_get_integer(request->body, "tid", control->shown);
-	struct control_thread *thread = control_find(control, (pid_t)tid);
+	struct debuggee_thread *thread = debuggee_find(control, (pid_t)tid);
 
 	if (!thread || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid)) {
 		error_set(error, "Thread %lld does not stand, or runs no Python.", (long long)tid);
@@ -32,7 +32,7 @@ struct control_thread *control_asked(struct control *control, const struct messa
 	return thread;
 }
 
-static int command_thread(struct control *control, struct control_thread *thread,
+static int command_thread(struct debuggee *control, struct debuggee_thread *thread,
 			  enum request_kind command, const struct message *request,
 			  struct error *error)
 {
@@ -41,13 +41,13 @@ static int command_thread(struct control *control, struct control_thread *thread
 	struct pyobject_frame frame = { .address = 0 };
 
 	if (depth > 0 && command != REQUEST_CONTINUE &&
-	    control_frame(control, thread, (int)depth, &frame) < 0)
+	    debuggee_frame(control, thread, (int)depth, &frame) < 0)
 		return error_set(error, "There is no such frame any more; the stack has changed.");
 	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
 }
 
 /* A step that another thread's stop came before is dropped. */
-static void drop_others(struct control *control, const struct control_thread *but)
+static void drop_others(struct debuggee *control, const struct debuggee_thread *but)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct stepper *stepper = control->threads[i]->stepper;
@@ -59,33 +59,33 @@ static void drop_others(struct control *control, const struct control_thread *bu
 }
 
 /* What has been told is over; what stopped at the same time is not. */
-static void forget_place(struct control *control, struct control_thread *thread)
+static void forget_place(struct debuggee *control, struct debuggee_thread *thread)
 {
 	if (thread->place && thread->tid != control->shown && thread->place->reason != STOP_PAUSE &&
 	    !thread->place->is_cleared)
 		return;
-	place_free(thread->place);
+	stop_place_free(thread->place);
 	thread->place = NULL;
 }
 
 /* Something else may come before it moves: an exception, then a return. */
-static void find_next_stop(struct control *control, struct control_thread *thread)
+static void find_next_stop(struct debuggee *control, struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 
 	if (thread->place || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid))
 		return;
 	if (stepper_resume(thread->stepper, &stop))
-		control_take_place(thread, &stop);
+		debuggee_take_place(thread, &stop);
 }
 
 /* Lends the first thread that stops again where it stands; NULL: none. */
-static struct control_thread *find_pending(struct control *control)
+static struct debuggee_thread *find_pending(struct debuggee *control)
 {
-	struct control_thread *pending = NULL;
+	struct debuggee_thread *pending = NULL;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
-		struct control_thread *thread = control->threads[i];
+		struct debuggee_thread *thread = control->threads[i];
 
 		forget_place(control, thread);
 		find_next_stop(control, thread);
@@ -97,7 +97,7 @@ static struct control_thread *find_pending(struct control *control)
 
 static bool is_held(const struct bytecode *code, void *data)
 {
-	const struct control *control = data;
+	const struct debuggee *control = data;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct stepper *stepper = control->threads[i]->stepper;
@@ -108,61 +108,61 @@ static bool is_held(const struct bytecode *code, void *data)
 	return false;
 }
 
-void control_resume(struct control *control)
+void debuggee_resume(struct debuggee *control)
 {
 	if (control->bytecodes) {
 		bytecode_cache_age(control->bytecodes);
 		bytecode_cache_sweep(control->bytecodes, is_held, control);
 	}
-	control_wish(control);
-	control_arm_all(control);
+	debuggee_wish(control);
+	debuggee_arm_all(control);
 	for (size_t i = 0; i < tracee_thread_count(control->tracee); i++)
 		tracee_resume(control->tracee, tracee_thread(control->tracee, i));
-	control_keep_looking(control);
-	control_settle(control);
+	debuggee_keep_looking(control);
+	debuggee_settle(control);
 }
 
 /* Those that do not stop with the one that does. */
-static void resume_others(struct control *control)
+static void resume_others(struct debuggee *control)
 {
-	control_wish(control);
+	debuggee_wish(control);
 	for (size_t i = 0; i < control->thread_count; i++) {
-		struct control_thread *thread = control->threads[i];
+		struct debuggee_thread *thread = control->threads[i];
 
 		if (thread->place || !tracee_is_stopped(control->tracee, thread->tid))
 			continue;
-		control_arm(control, thread);
+		debuggee_arm(control, thread);
 		tracee_resume(control->tracee, thread->tid);
 	}
 }
 
-int control_go(struct control *control, enum request_kind kind, const struct message *request,
-	       struct error *error)
+int debuggee_go(struct debuggee *control, enum request_kind kind, const struct message *request,
+		struct error *error)
 {
 	struct node *node = control->base.node;
 	bool is_step = kind != REQUEST_CONTINUE;
-	struct control_thread *thread = control_asked(control, request, is_step ? error : NULL);
-	struct control_thread *pending;
+	struct debuggee_thread *thread = debuggee_asked(control, request, is_step ? error : NULL);
+	struct debuggee_thread *pending;
 
 	/* All resume, also when the one that is shown did not stop. */
 	if (!thread && is_step)
 		return -1;
-	control_take_setting(control, request);
+	debuggee_take_setting(control, request);
 	if (thread && command_thread(control, thread, kind, request, error) < 0)
 		return -1;
 	control->is_disarmed = false;
 	drop_others(control, thread);
 	pending = find_pending(control);
-	control_forget_stop(control);
+	debuggee_forget_stop(control);
 	node_emit_debugger(node, control->base.pid, &control->debugger);
 	node_respond(node, request, NULL, NULL);
 	if (pending) {
 		if (control->is_alone)
 			resume_others(control);
-		control_stop(control, pending);
+		debuggee_stop(control, pending);
 		return 0;
 	}
-	control_resume(control);
+	debuggee_resume(control);
 	if (is_step)
 		tracee_spin(control->tracee, SPIN_NS);
 	return 0;

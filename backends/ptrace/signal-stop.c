@@ -26,16 +26,16 @@
 #define LOOK_SECONDS 0.1
 
 /* A signal that every thread blocks waits, as it would without a tracer. */
-static uint64_t taken_by_any(const struct control *control, uint64_t set)
+static uint64_t taken_by_any(const struct debuggee *control, uint64_t set)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
 	size_t count = tracee_thread_count(control->tracee);
 	uint64_t blocked = set;
 
 	for (size_t i = 0; i < count && blocked; i++) {
-		struct signals signals;
+		struct pending_signals signals;
 
-		if (signals_read(&signals, procfs, tracee_thread(control->tracee, i)))
+		if (pending_signals_read(&signals, procfs, tracee_thread(control->tracee, i)))
 			blocked &= signals.blocked;
 	}
 	return set & ~blocked;
@@ -45,52 +45,52 @@ static uint64_t taken_by_any(const struct control *control, uint64_t set)
  * What waits for a thread alone. A look reads one of them, in turn: they may be
  * hundreds, and few programs send a signal to a thread.
  */
-static uint64_t of_next_thread(struct control *control)
+static uint64_t of_next_thread(struct debuggee *control)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
 	size_t count = tracee_thread_count(control->tracee);
-	struct signals signals;
+	struct pending_signals signals;
 	pid_t tid;
 
 	if (count == 0)
 		return 0;
 	tid = tracee_thread(control->tracee, control->signals_turn++ % count);
-	if (!signals_read(&signals, procfs, tid))
+	if (!pending_signals_read(&signals, procfs, tid))
 		return 0;
 	return signals.pending & ~signals.blocked;
 }
 
 /* The signals for which the process is to be resumed, those that were delivered
  * since its last resume among them. */
-static uint64_t find(struct control *control, struct signals *signals)
+static uint64_t find(struct debuggee *control, struct pending_signals *signals)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
 	uint64_t shared;
 
 	control->delivered |= tracee_take_signals(control->tracee);
-	if (!signals_read(signals, procfs, control->base.pid))
+	if (!pending_signals_read(signals, procfs, control->base.pid))
 		return 0;
-	shared = signals_that_count(signals, signals->shared);
-	return signals_that_count(signals, control->delivered |
-						   (signals->pending & ~signals->blocked) |
-						   of_next_thread(control)) |
+	shared = pending_signals_that_count(signals, signals->shared);
+	return pending_signals_that_count(signals, control->delivered |
+							   (signals->pending & ~signals->blocked) |
+							   of_next_thread(control)) |
 	       taken_by_any(control, shared);
 }
 
 /* "rank 2 was sent SIGTERM" */
-static void append_sent(struct buffer *out, const struct control *control, uint64_t set)
+static void append_sent(struct buffer *out, const struct debuggee *control, uint64_t set)
 {
 	const struct process *process =
-		roster_find(node_roster(control->base.node), control->base.pid);
+		process_table_find(node_roster(control->base.node), control->base.pid);
 
 	if (process && process->rank >= 0)
 		buffer_printf(out, "rank %d was sent ", process->rank);
 	else
 		buffer_printf(out, "process %d was sent ", (int)control->base.pid);
-	signals_append(out, set);
+	pending_signals_append(out, set);
 }
 
-static void say_once(struct control *control, uint64_t set)
+static void say_once(struct debuggee *control, uint64_t set)
 {
 	uint64_t fresh = set & ~control->signals_told;
 	struct buffer out = BUFFER_INIT;
@@ -101,19 +101,19 @@ static void say_once(struct control *control, uint64_t set)
 	append_sent(&out, control, fresh);
 	buffer_append_string(&out,
 			     " and stays stopped (stop-on-signal): continue delivers the signal");
-	control_say(control, 0, out.data);
+	debuggee_say(control, 0, out.data);
 	buffer_clear(&out);
 }
 
 /* Ends the steps and the stops of all threads. */
-static void drop_stops(struct control *control)
+static void drop_stops(struct debuggee *control)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 
 	for (size_t i = 0; i < control->thread_count; i++) {
-		struct control_thread *thread = control->threads[i];
+		struct debuggee_thread *thread = control->threads[i];
 
-		place_free(thread->place);
+		stop_place_free(thread->place);
 		thread->place = NULL;
 		if (!thread->stepper)
 			continue;
@@ -125,7 +125,7 @@ static void drop_stops(struct control *control)
 	}
 }
 
-static void resume(struct control *control, uint64_t set, uint64_t caught)
+static void resume(struct debuggee *control, uint64_t set, uint64_t caught)
 {
 	struct debugger *debugger = &control->debugger;
 	struct buffer out = BUFFER_INIT;
@@ -133,21 +133,21 @@ static void resume(struct control *control, uint64_t set, uint64_t caught)
 	append_sent(&out, control, set);
 	buffer_append_string(&out, set & caught ? ": resumed so that it can handle it"
 						: ", which ends it: resumed");
-	if (set & caught && control_has_wishes(control))
+	if (set & caught && debuggee_has_wishes(control))
 		buffer_append_string(&out, " (breakpoints off)");
 	control->is_disarmed = true;
 	drop_stops(control);
-	control_forget_stop(control);
+	debuggee_forget_stop(control);
 	debugger->resumed_for = RESUME_SIGNAL;
 	debugger->description = buffer_take(&out);
-	control_refresh(control);
+	debuggee_refresh(control);
 	node_emit_debugger(control->base.node, control->base.pid, debugger);
-	control_resume(control);
+	debuggee_resume(control);
 }
 
-bool control_take_signals(struct control *control)
+bool debuggee_take_signals(struct debuggee *control)
 {
-	struct signals signals;
+	struct pending_signals signals;
 	uint64_t set;
 
 	if (control->is_gone)
@@ -156,7 +156,7 @@ bool control_take_signals(struct control *control)
 	if (set == 0)
 		return false;
 	if (node_stops_on_signal(control->base.node)) {
-		if (control->phase != CONTROL_RUNNING)
+		if (control->phase != DEBUGGEE_RUNNING)
 			say_once(control, set);
 		return false;
 	}
@@ -166,20 +166,20 @@ bool control_take_signals(struct control *control)
 
 static void on_look(void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
-	control_take_signals(control);
+	debuggee_take_signals(control);
 	node_flush(control->base.node);
 }
 
-void control_look_for_signals(struct control *control)
+void debuggee_look_for_signals(struct debuggee *control)
 {
 	if (!control->signals_look)
 		control->signals_look = loop_timer(node_loop(control->base.node), LOOK_SECONDS,
 						   LOOK_SECONDS, on_look, control);
 }
 
-void control_forget_signals(struct control *control)
+void debuggee_forget_signals(struct debuggee *control)
 {
 	if (control->signals_look)
 		loop_timer_stop(control->signals_look);

@@ -18,19 +18,19 @@
 
 /* All of them, though no thread has room for so many: what is missing is told.
  */
-static void take_wishes(struct control *control)
+static void take_wishes(struct debuggee *control)
 {
-	size_t breaks = breaks_wishes(control->breaks, NULL, 0);
-	size_t data = watched_wishes(control->watched, NULL, 0);
-	size_t guards = watched_guards(control->watched, NULL, 0);
+	size_t breaks = breakpoint_table_wishes(control->breaks, NULL, 0);
+	size_t data = watchpoints_wishes(control->watched, NULL, 0);
+	size_t guards = watchpoints_guards(control->watched, NULL, 0);
 	struct planned *wishes = xcalloc(breaks + data + guards + 1, sizeof(*wishes));
-	struct watch watch;
+	struct hardware_watch watch;
 
-	breaks_wishes(control->breaks, wishes, breaks);
-	watched_wishes(control->watched, wishes + breaks, data);
-	watched_guards(control->watched, wishes + breaks + data, guards);
+	breakpoint_table_wishes(control->breaks, wishes, breaks);
+	watchpoints_wishes(control->watched, wishes + breaks, data);
+	watchpoints_guards(control->watched, wishes + breaks + data, guards);
 	/* Without it a breakpoint is bound a moment later. */
-	if (control_start_watch(control, &watch))
+	if (debuggee_start_watch(control, &watch))
 		wishes[breaks + data + guards++] =
 			(struct planned){ .watch = watch, .kind = PLAN_START };
 	control->wishes = wishes;
@@ -39,14 +39,14 @@ static void take_wishes(struct control *control)
 	control->guard_count = guards;
 }
 
-bool control_wish(struct control *control)
+bool debuggee_wish(struct debuggee *control)
 {
 	uint64_t revisions[3] = { 0, 0, 0 };
 
 	if (control->is_python && !control->is_disarmed) {
-		revisions[0] = breaks_revision(control->breaks);
-		revisions[1] = watched_revision(control->watched);
-		revisions[2] = breaks_are_pending(control->breaks);
+		revisions[0] = breakpoint_table_revision(control->breaks);
+		revisions[1] = watchpoints_revision(control->watched);
+		revisions[2] = breakpoint_table_are_pending(control->breaks);
 	}
 	if (memcmp(revisions, control->revisions, sizeof(revisions)) == 0)
 		return false;
@@ -61,45 +61,46 @@ bool control_wish(struct control *control)
 	return true;
 }
 
-bool control_has_wishes(const struct control *control)
+bool debuggee_has_wishes(const struct debuggee *control)
 {
 	return control->is_python &&
-	       (breaks_are_any(control->breaks) || watched_are_any(control->watched));
+	       (breakpoint_table_are_any(control->breaks) || watchpoints_are_any(control->watched));
 }
 
 /* Without a stepper there are only the wishes of persons. */
-static void plan_wishes(const struct control *control, struct plan *plan)
+static void plan_wishes(const struct debuggee *control, struct plan *plan)
 {
 	*plan = (struct plan){ .missing = 0 };
 	for (size_t i = 0; i < control->wish_count; i++) {
-		if (i < WATCH_SLOTS)
+		if (i < HARDWARE_WATCH_SLOTS)
 			plan->slots[i] = control->wishes[i];
 		else
 			plan->missing++;
 	}
 }
 
-static int set_plan(struct control *control, struct control_thread *thread, struct error *error)
+static int set_plan(struct debuggee *control, struct debuggee_thread *thread, struct error *error)
 {
 	struct plan_wishes wishes = {
 		.items = control->wishes,
 		.count = control->wish_count,
 	};
 	struct plan before = thread->plan;
-	struct watch slots[WATCH_SLOTS];
+	struct hardware_watch slots[HARDWARE_WATCH_SLOTS];
 
 	if (thread->stepper)
 		stepper_plan(thread->stepper, &wishes, &thread->plan);
 	else
 		plan_wishes(control, &thread->plan);
 	plan_keep_slots(&thread->plan, &before);
-	for (int i = 0; i < WATCH_SLOTS; i++)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		slots[i] = thread->plan.slots[i].watch;
 	return tracee_watch(control->tracee, thread->tid, slots, error);
 }
 
 /* Where others have debug registers of the thread, its breakpoints come first. */
-static int set_watches(struct control *control, struct control_thread *thread, struct error *error)
+static int set_watches(struct debuggee *control, struct debuggee_thread *thread,
+		       struct error *error)
 {
 	if (set_plan(control, thread, error) == 0)
 		return 0;
@@ -110,41 +111,41 @@ static int set_watches(struct control *control, struct control_thread *thread, s
 
 static bool is_persons(const struct planned *planned)
 {
-	return planned->watch.access != WATCH_NONE &&
+	return planned->watch.access != HARDWARE_WATCH_NONE &&
 	       (planned->kind == PLAN_BREAKPOINT || planned->kind == PLAN_ENTRY ||
 		planned->kind == PLAN_DATA);
 }
 
 /* So many of its plan are for persons, and could not be set. */
-static size_t count_unset(const struct control *control, const struct control_thread *thread)
+static size_t count_unset(const struct debuggee *control, const struct debuggee_thread *thread)
 {
 	size_t count = 0;
 
-	for (int i = 0; i < WATCH_SLOTS; i++)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		count += is_persons(&thread->plan.slots[i]) &&
 			 !tracee_is_watched(control->tracee, thread->tid, i);
 	return count;
 }
 
-static bool is_stepping(const struct control_thread *thread)
+static bool is_stepping(const struct debuggee_thread *thread)
 {
 	return stepper_doing(thread->stepper) != REQUEST_CONTINUE;
 }
 
 /* Of a thread once, but of each step that it costs. */
-static void say_failure(struct control_thread *thread, const char *why)
+static void say_failure(struct debuggee_thread *thread, const char *why)
 {
 	char *text = xasprintf("%s%s.", is_stepping(thread) ? "The step is lost: " : "", why);
 
 	if (is_stepping(thread) || !thread->failure)
-		control_say(thread->control, 0, text);
+		debuggee_say(thread->control, 0, text);
 	free(text);
 	free(thread->failure);
 	thread->failure = xstrdup(why);
 }
 
 /* What was told of it is so no more. */
-static void forget_failure(struct control_thread *thread)
+static void forget_failure(struct debuggee_thread *thread)
 {
 	if (thread->unset > 0)
 		thread->control->is_unset_new = true;
@@ -158,7 +159,7 @@ static void forget_failure(struct control_thread *thread)
 	thread->is_to_retry = false;
 }
 
-void control_arm(struct control *control, struct control_thread *thread)
+void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 {
 	struct error error = ERROR_INIT;
 
@@ -187,48 +188,48 @@ void control_arm(struct control *control, struct control_thread *thread)
 }
 
 /* The last of the wishes find no room first. */
-static void tell_missing(struct control *control, size_t missing, const char *why)
+static void tell_missing(struct debuggee *control, size_t missing, const char *why)
 {
 	size_t data = control->data_count;
 
 	if (!control->is_python)
 		return;
-	watched_short(control->watched, missing < data ? missing : data);
-	breaks_short(control->breaks, missing < data ? 0 : missing - data, why);
+	watchpoints_short(control->watched, missing < data ? missing : data);
+	breakpoint_table_short(control->breaks, missing < data ? 0 : missing - data, why);
 }
 
 /* While a thread stands its step is over: it has what `continue` needs. */
-static void weigh_plan(const struct control *control, const struct control_thread *thread,
+static void weigh_plan(const struct debuggee *control, const struct debuggee_thread *thread,
 		       struct plan *plan)
 {
-	if (control->phase == CONTROL_RUNNING)
+	if (control->phase == DEBUGGEE_RUNNING)
 		*plan = thread->plan;
 	else
 		plan_wishes(control, plan);
 }
 
 /* Guards are not missed. */
-static size_t lacking_of(const struct control *control, const struct control_thread *thread,
+static size_t lacking_of(const struct debuggee *control, const struct debuggee_thread *thread,
 			 const struct plan *plan)
 {
 	return thread->unset +
 	       (plan->missing < control->guard_count ? 0 : plan->missing - control->guard_count);
 }
 
-void control_weigh(struct control *control)
+void debuggee_weigh(struct debuggee *control)
 {
 	size_t missing = 0;
 	const char *why = NULL;
 	int most = 0;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
-		const struct control_thread *thread = control->threads[i];
+		const struct debuggee_thread *thread = control->threads[i];
 		struct plan plan;
 		size_t lacking;
 		int used = 0;
 
 		weigh_plan(control, thread, &plan);
-		for (int j = 0; j < WATCH_SLOTS; j++)
+		for (int j = 0; j < HARDWARE_WATCH_SLOTS; j++)
 			used += is_persons(&plan.slots[j]);
 		if (used > most)
 			most = used;
@@ -238,65 +239,65 @@ void control_weigh(struct control *control)
 			why = thread->unset ? thread->failure : NULL;
 		}
 	}
-	control->debugger.slots = WATCH_SLOTS;
-	control->debugger.slots_free = WATCH_SLOTS - most;
+	control->debugger.slots = HARDWARE_WATCH_SLOTS;
+	control->debugger.slots_free = HARDWARE_WATCH_SLOTS - most;
 	tell_missing(control, missing, why);
 	control->is_unset_new = false;
 }
 
 /* A thread that is about a command is planned for from where it stands. */
-static bool must_stand(const struct control *control, const struct control_thread *thread)
+static bool must_stand(const struct debuggee *control, const struct debuggee_thread *thread)
 {
 	return thread->stepper && stepper_doing(thread->stepper) != REQUEST_CONTINUE &&
 	       !tracee_is_stopped(control->tracee, thread->tid);
 }
 
-void control_arm_all(struct control *control)
+void debuggee_arm_all(struct debuggee *control)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
-		struct control_thread *thread = control->threads[i];
+		struct debuggee_thread *thread = control->threads[i];
 
 		/* It gets them when it is resumed. */
-		if (control->phase != CONTROL_RUNNING &&
+		if (control->phase != DEBUGGEE_RUNNING &&
 		    tracee_is_stopped(control->tracee, thread->tid))
 			continue;
 		if (!must_stand(control, thread)) {
-			control_arm(control, thread);
+			debuggee_arm(control, thread);
 			continue;
 		}
 		thread->is_planned = true;
 		tracee_interrupt(control->tracee, thread->tid);
 	}
-	control_weigh(control);
+	debuggee_weigh(control);
 }
 
 /* What replaced the program may be a Python that has not begun yet. */
-static void look_for_python(struct control *control)
+static void look_for_python(struct debuggee *control)
 {
 	struct error error = ERROR_INIT;
 
-	if (control_read_program(control, &error) < 0) {
+	if (debuggee_read_program(control, &error) < 0) {
 		control->exec_looks++;
 		return;
 	}
 	/* What else reads it knows the program before. */
 	connections_forget(node_connections(control->base.node), control->base.pid);
-	control_look_at_threads(control);
-	control_wish(control);
-	control_arm_all(control);
-	control_tell_again(control);
+	debuggee_look_at_threads(control);
+	debuggee_wish(control);
+	debuggee_arm_all(control);
+	debuggee_tell_again(control);
 }
 
 /* Of one that stands nothing comes, but its code may be found. */
-static bool may_look(const struct control *control)
+static bool may_look(const struct debuggee *control)
 {
-	return control->phase == CONTROL_RUNNING ||
-	       (control->phase == CONTROL_STOPPED && control->is_python &&
-		breaks_are_far(control->breaks));
+	return control->phase == DEBUGGEE_RUNNING ||
+	       (control->phase == DEBUGGEE_STOPPED && control->is_python &&
+		breakpoint_table_are_far(control->breaks));
 }
 
 /* Watches that were refused for a moment, or set on trust. */
-static void retry(struct control *control, struct control_thread *thread)
+static void retry(struct debuggee *control, struct debuggee_thread *thread)
 {
 	if (tracee_is_stopped(control->tracee, thread->tid))
 		return;
@@ -304,58 +305,58 @@ static void retry(struct control *control, struct control_thread *thread)
 		thread->retries++;
 	else if (!thread->stepper || tracee_prove(control->tracee, thread->tid, NULL) == 0)
 		return;
-	control_arm(control, thread);
+	debuggee_arm(control, thread);
 }
 
-static void take_news(struct control *control)
+static void take_news(struct debuggee *control)
 {
-	bool is_new = control_wish(control);
+	bool is_new = debuggee_wish(control);
 
 	for (size_t i = 0; !is_new && i < control->thread_count; i++)
 		retry(control, control->threads[i]);
 
 	if (is_new)
-		control_arm_all(control);
+		debuggee_arm_all(control);
 	else if (control->is_unset_new)
-		control_weigh(control);
+		debuggee_weigh(control);
 	else
 		return;
-	control_tell_again(control);
+	debuggee_tell_again(control);
 }
 
 static void on_look(void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
 	if (control->is_gone || !may_look(control))
 		return;
 	if (!control->is_python) {
 		look_for_python(control);
-		control_keep_looking(control);
+		debuggee_keep_looking(control);
 	} else {
-		if (control->phase == CONTROL_RUNNING)
-			control_look_at_threads(control);
+		if (control->phase == DEBUGGEE_RUNNING)
+			debuggee_look_at_threads(control);
 		/* The step would end in the handler, or behind it. */
-		if (control_is_stepping(control))
-			control_take_signals(control);
-		control_say_left_out(control, loop_now());
-		breaks_look(control->breaks);
+		if (debuggee_is_stepping(control))
+			debuggee_take_signals(control);
+		debuggee_say_left_out(control, loop_now());
+		breakpoint_table_look(control->breaks);
 		take_news(control);
 	}
-	control_settle(control);
+	debuggee_settle(control);
 	node_flush(control->base.node);
 }
 
-static bool has_to_look(const struct control *control)
+static bool has_to_look(const struct debuggee *control)
 {
 	if (control->is_gone)
 		return false;
 	if (!control->is_python)
-		return control->exec_looks < CONTROL_EXEC_LOOKS;
-	return control_has_wishes(control) || control_is_stepping(control);
+		return control->exec_looks < DEBUGGEE_EXEC_LOOKS;
+	return debuggee_has_wishes(control) || debuggee_is_stepping(control);
 }
 
-void control_keep_looking(struct control *control)
+void debuggee_keep_looking(struct debuggee *control)
 {
 	if (has_to_look(control) == (control->looking != NULL))
 		return;

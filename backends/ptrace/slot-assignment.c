@@ -38,25 +38,25 @@
 #define WALK_CALLED 500 /* then rather without some breakpoints */
 
 struct draft {
-	struct planned items[WATCH_SLOTS];
+	struct planned items[HARDWARE_WATCH_SLOTS];
 	size_t count;
 };
 
 /* False: there is no room. */
 static bool want(struct draft *draft, const struct planned *planned)
 {
-	if (planned->watch.access == WATCH_NONE)
+	if (planned->watch.access == HARDWARE_WATCH_NONE)
 		return true;
 	for (size_t i = 0; i < draft->count; i++)
-		if (watch_is_same(&draft->items[i].watch, &planned->watch))
+		if (hardware_watch_is_same(&draft->items[i].watch, &planned->watch))
 			return true;
-	if (draft->count == WATCH_SLOTS)
+	if (draft->count == HARDWARE_WATCH_SLOTS)
 		return false;
 	draft->items[draft->count++] = *planned;
 	return true;
 }
 
-static void want_watch(struct draft *draft, enum plan_kind kind, struct watch watch)
+static void want_watch(struct draft *draft, enum plan_kind kind, struct hardware_watch watch)
 {
 	want(draft, &(struct planned){ .watch = watch, .kind = kind });
 }
@@ -64,10 +64,10 @@ static void want_watch(struct draft *draft, enum plan_kind kind, struct watch wa
 static void want_unit(struct draft *draft, const struct bytecode *code, int unit)
 {
 	want_watch(draft, PLAN_UNIT,
-		   (struct watch){
+		   (struct hardware_watch){
 			   .address = bytecode_watched(code, unit),
 			   .length = 1,
-			   .access = WATCH_ACCESS,
+			   .access = HARDWARE_WATCH_ACCESS,
 		   });
 }
 
@@ -117,7 +117,7 @@ static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead, 
 
 	return (ahead->wanted && ahead->wanted[unit]) ||
 	       (here->code->units[unit].line >= line_ahead(stepper) &&
-		follow_is_line_unit(stepper, here, unit));
+		event_synthesis_is_line_unit(stepper, here, unit));
 }
 
 /* A `finally` of 3.8 is one for all ways into it. */
@@ -202,13 +202,13 @@ static size_t room_beside(const struct stepper *stepper, const struct plan_wishe
 {
 	size_t count = slot_multiplex_count(stepper, wishes);
 
-	return WATCH_SLOTS - (count < 2 ? count : 2);
+	return HARDWARE_WATCH_SLOTS - (count < 2 ? count : 2);
 }
 
-static bool is_planned(const struct plan *plan, const struct watch *watch)
+static bool is_planned(const struct plan *plan, const struct hardware_watch *watch)
 {
-	for (size_t i = 0; i < WATCH_SLOTS; i++)
-		if (watch_is_same(&plan->slots[i].watch, watch))
+	for (size_t i = 0; i < HARDWARE_WATCH_SLOTS; i++)
+		if (hardware_watch_is_same(&plan->slots[i].watch, watch))
 			return true;
 	return false;
 }
@@ -218,7 +218,7 @@ static bool is_planned(const struct plan *plan, const struct watch *watch)
  * comes right behind one that runs; up to 3.10, whose pointer is stored before
  * the fetch, also the one that runs.
  */
-static bool is_near(const struct stepper *stepper, const struct watch *watch)
+static bool is_near(const struct stepper *stepper, const struct hardware_watch *watch)
 {
 	const struct follow *here = &stepper->here;
 	int unit = bytecode_unit_at(here->code, watch->address);
@@ -239,7 +239,7 @@ static bool is_near(const struct stepper *stepper, const struct watch *watch)
  * fetched again where the interpreter lets another thread run before. That
  * takes as long as a person's stop.
  */
-static bool is_refetched(const struct stepper *stepper, const struct watch *watch)
+static bool is_refetched(const struct stepper *stepper, const struct hardware_watch *watch)
 {
 	const struct follow *here = &stepper->here;
 
@@ -261,7 +261,7 @@ static bool is_wish_near(const struct stepper *stepper, const struct plan_wishes
 static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
 {
 	stepper->bare = stepper->here.code->address;
-	if (slot_multiplex_count(stepper, wishes) < WATCH_SLOTS)
+	if (slot_multiplex_count(stepper, wishes) < HARDWARE_WATCH_SLOTS)
 		return true;
 	stepper->bare = 0;
 	return false;
@@ -276,7 +276,7 @@ static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *
 	size_t others = slot_multiplex_count(stepper, wishes) - 1;
 
 	stepper->bare = stepper->here.code->address;
-	return WATCH_SLOTS - (others < 1 ? others : 1);
+	return HARDWARE_WATCH_SLOTS - (others < 1 ? others : 1);
 }
 
 static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wishes,
@@ -348,8 +348,8 @@ static void plan_return(struct stepper *stepper, const struct plan_wishes *wishe
 	struct draft returns = { .count = 0 };
 	/* Up to 3.10 there is no E. */
 	bool is_generator = stepper->here.is_in_generator;
-	struct watch freeing = pyframes_watch_freeing(frames, stepper->here.frame);
-	size_t count = freeing.access == WATCH_NONE ? 1 : 2;
+	struct hardware_watch freeing = pyframes_watch_freeing(frames, stepper->here.frame);
+	size_t count = freeing.access == HARDWARE_WATCH_NONE ? 1 : 2;
 
 	want_watch(&returns, PLAN_HANDLERS, pyframes_watch_handlers(frames, code));
 	want_watch(&returns, PLAN_LEAVING, freeing);
@@ -363,8 +363,8 @@ static void plan_return(struct stepper *stepper, const struct plan_wishes *wishe
 		*draft = returns;
 	else
 		want_leaving(stepper, draft);
-	stepper->is_ahead =
-		stepper->course != COURSE_RETURNING && !follow_is_unborn(stepper, &stepper->here);
+	stepper->is_ahead = stepper->course != COURSE_RETURNING &&
+			    !event_synthesis_is_unborn(stepper, &stepper->here);
 	if (stepper->is_ahead)
 		return;
 	want_watch(draft, PLAN_POSITION, pyframes_watch_position(frames, stepper->here.frame));
@@ -396,7 +396,7 @@ static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
 static void expect_fetch(struct stepper *stepper, const struct plan *plan)
 {
 	struct follow *here = &stepper->here;
-	struct watch watch = { .length = 1, .access = WATCH_ACCESS };
+	struct hardware_watch watch = { .length = 1, .access = HARDWARE_WATCH_ACCESS };
 
 	if (here->fetch_due < 0 || !here->code)
 		return;
@@ -407,15 +407,16 @@ static void expect_fetch(struct stepper *stepper, const struct plan *plan)
 
 void plan_keep_slots(struct plan *plan, const struct plan *before)
 {
-	for (int i = 0; i < WATCH_SLOTS; i++) {
-		const struct watch *kept = &before->slots[i].watch;
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++) {
+		const struct hardware_watch *kept = &before->slots[i].watch;
 		struct planned moved = plan->slots[i];
 		int at = i;
 
-		if (kept->access == WATCH_NONE || watch_is_same(kept, &moved.watch))
+		if (kept->access == HARDWARE_WATCH_NONE ||
+		    hardware_watch_is_same(kept, &moved.watch))
 			continue;
-		for (int j = 0; j < WATCH_SLOTS; j++)
-			if (watch_is_same(kept, &plan->slots[j].watch))
+		for (int j = 0; j < HARDWARE_WATCH_SLOTS; j++)
+			if (hardware_watch_is_same(kept, &plan->slots[j].watch))
 				at = j;
 		plan->slots[i] = plan->slots[at];
 		plan->slots[at] = moved;

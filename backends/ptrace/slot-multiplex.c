@@ -27,9 +27,9 @@ static size_t room_of(enum aim aim)
 	switch (aim) {
 	case AIM_FRAME:
 	case AIM_CALLED:
-		return WATCH_SLOTS - 2;
+		return HARDWARE_WATCH_SLOTS - 2;
 	case AIM_RETURN:
-		return WATCH_SLOTS - 1;
+		return HARDWARE_WATCH_SLOTS - 1;
 	case AIM_NOTHING:
 	case AIM_ALL:
 		break;
@@ -82,15 +82,15 @@ struct planned slot_multiplex_stand_in(const struct stepper *stepper,
 
 size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes)
 {
-	struct watch watches[WATCH_SLOTS];
+	struct hardware_watch watches[HARDWARE_WATCH_SLOTS];
 	size_t count = 0;
 
-	for (size_t i = 0; i < wishes->count && count < WATCH_SLOTS; i++) {
+	for (size_t i = 0; i < wishes->count && count < HARDWARE_WATCH_SLOTS; i++) {
 		struct planned planned =
 			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
 		size_t k = 0;
 
-		while (k < count && !watch_is_same(&watches[k], &planned.watch))
+		while (k < count && !hardware_watch_is_same(&watches[k], &planned.watch))
 			k++;
 		if (k == count)
 			watches[count++] = planned.watch;
@@ -135,7 +135,8 @@ static void enter(struct stepper *stepper, const struct pyframe_now *frame)
 
 	if (!stepper->called && stepper->waiting.frame == frame->address)
 		follow = stepper->waiting;
-	else if (frame->address != follow.frame && follow_start(stepper, &follow, frame) < 0)
+	else if (frame->address != follow.frame &&
+		 event_synthesis_start(stepper, &follow, frame) < 0)
 		return;
 	if (!stepper->called)
 		stepper->waiting = stepper->here;

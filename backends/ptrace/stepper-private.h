@@ -138,21 +138,23 @@ struct stepper {
 /* event-synthesis.c */
 
 /* Follows a frame from where it is. -1: its code makes no sense. */
-int follow_start(struct stepper *stepper, struct follow *follow, const struct pyframe_now *frame);
+int event_synthesis_start(struct stepper *stepper, struct follow *follow,
+			  const struct pyframe_now *frame);
 /* The instruction at unit is about to run, or has just begun. */
-void follow_position(struct stepper *stepper, struct follow *follow, int unit);
+void event_synthesis_position(struct stepper *stepper, struct follow *follow, int unit);
 /* The frame's pointer is now there (by PLAN_POSITION). */
-void follow_pointer(struct stepper *stepper, struct follow *follow, int unit);
+void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int unit);
 /* A function or generator begins or continues whose RESUME does not say so. */
-void follow_call(struct stepper *stepper, struct follow *follow);
+void event_synthesis_call(struct stepper *stepper, struct follow *follow);
 /* The frame is about to be unlinked, at unit. */
-void follow_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last);
-void follow_unwinding(struct stepper *stepper, struct follow *follow);
+void event_synthesis_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last);
+void event_synthesis_unwinding(struct stepper *stepper, struct follow *follow);
 
 /* Whether it is a generator's that is still being made, on the stack (3.11). */
-bool follow_is_unborn(const struct stepper *stepper, const struct follow *follow);
+bool event_synthesis_is_unborn(const struct stepper *stepper, const struct follow *follow);
 /* Whether a line event may begin at the unit, on any way to it. */
-bool follow_is_line_unit(const struct stepper *stepper, const struct follow *follow, int unit);
+bool event_synthesis_is_line_unit(const struct stepper *stepper, const struct follow *follow,
+				  int unit);
 
 /* slot-multiplex.c */
 
@@ -165,7 +167,7 @@ void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wis
 struct planned slot_multiplex_stand_in(const struct stepper *stepper,
 				       const struct plan_wishes *wishes,
 				       const struct planned *wish);
-/* How many watches the wishes take, up to WATCH_SLOTS. */
+/* How many watches the wishes take, up to HARDWARE_WATCH_SLOTS. */
 size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes);
 /*
  * Of each unit of here.code: whether there is a breakpoint that has no watch

@@ -192,7 +192,7 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 		return error_set(error, "The frame is gone.");
 	if (about->frame.address == 0)
 		return error_set(error, "The thread runs no Python now.");
-	if (follow_start(stepper, &follow, &about->frame) < 0)
+	if (event_synthesis_start(stepper, &follow, &about->frame) < 0)
 		return error_set(error, "The frame is gone, or its code makes no sense.");
 	if (pyframes_caller(&stepper->frames, &about->frame, &caller) < 0)
 		return error_set(error, "The frame's caller cannot be read.");
@@ -202,7 +202,7 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 		.line = follow.shown_line,
 		.is_generator = (follow.code->flags & BYTECODE_GENERATOR) != 0,
 	};
-	about->is_unborn = follow_is_unborn(stepper, &follow);
+	about->is_unborn = event_synthesis_is_unborn(stepper, &follow);
 	if (follow.code->has_executors)
 		return error_set(error,
 				 "Python has compiled %s to native code (JIT), which cannot be "
@@ -264,7 +264,7 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct err
 		return error_set(error, "The thread's frames cannot be read.");
 	if (now.frame.address == 0)
 		return error_set(error, "The thread runs no Python now.");
-	if (follow_start(stepper, &follow, &now.frame) < 0)
+	if (event_synthesis_start(stepper, &follow, &now.frame) < 0)
 		return error_set(error, "The code of the thread's newest frame makes no sense.");
 	*stop = (struct stepper_stop){
 		.at = STOP_AT_UNKNOWN,
@@ -294,7 +294,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 	/* What was known of another may be of use at once (slot-multiplex.c). */
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
-	    follow_start(stepper, &stepper->here, &now) < 0)
+	    event_synthesis_start(stepper, &stepper->here, &now) < 0)
 		stepper_lose(stepper,
 			     "The frame that is stepped in is gone, or its code makes no sense.");
 }
@@ -306,7 +306,7 @@ static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)
 		return;
 	stepper->loop = now->loop;
 	if (now->frame.address != stepper->here.frame || !stepper->here.code)
-		follow_start(stepper, &stepper->here, &now->frame);
+		event_synthesis_start(stepper, &stepper->here, &now->frame);
 }
 
 /* The outermost frame has returned: nothing is left to be stepped in. */
@@ -324,7 +324,7 @@ static void aim_at_nothing(struct stepper *stepper, const struct pythread_now *n
 	stepper->aim = AIM_NOTHING;
 	stepper->is_loop_new = false;
 	if (now->frame.address != stepper->here.frame || !stepper->here.code)
-		follow_start(stepper, &stepper->here, &now->frame);
+		event_synthesis_start(stepper, &stepper->here, &now->frame);
 }
 
 static void choose_aim(struct stepper *stepper, const struct pythread_now *now)

@@ -46,14 +46,14 @@ enum plan_kind {
 };
 
 struct planned {
-	struct watch watch;
+	struct hardware_watch watch;
 	enum plan_kind kind;
 	uint64_t code; /* of PLAN_BREAKPOINT, PLAN_ENTRY: the unit's code object */
 	int id;	       /* of PLAN_DATA: whose; else the stepper's */
 };
 
 struct plan {
-	struct planned slots[WATCH_SLOTS];
+	struct planned slots[HARDWARE_WATCH_SLOTS];
 	size_t missing; /* watches of persons that found no room */
 };
 

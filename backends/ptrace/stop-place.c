@@ -12,12 +12,12 @@
 
 #define MINOR_QUALNAME 11 /* the first that has co_qualname */
 
-struct place *place_new(const struct stepper_stop *stop, const struct break_hit *hit,
-			const char *change, int minor)
+struct stop_place *stop_place_new(const struct stepper_stop *stop, const struct break_hit *hit,
+				  const char *change, int minor)
 {
-	struct place *place = xcalloc(1, sizeof(*place));
+	struct stop_place *place = xcalloc(1, sizeof(*place));
 
-	*place = (struct place){
+	*place = (struct stop_place){
 		.at = stop->at,
 		.reason = stop->reason,
 		.frame = stop->frame,
@@ -40,7 +40,7 @@ struct place *place_new(const struct stepper_stop *stop, const struct break_hit 
 	return place;
 }
 
-void place_free(struct place *place)
+void stop_place_free(struct stop_place *place)
 {
 	if (!place)
 		return;
@@ -58,7 +58,7 @@ static const char *const at_descriptions[] = {
 	[STOP_AT_EXCEPTION] = "exception",
 };
 
-static char *describe(const struct place *place)
+static char *describe(const struct stop_place *place)
 {
 	if (place->change)
 		return xstrdup(place->change);
@@ -69,7 +69,7 @@ static char *describe(const struct place *place)
 	return xstrdup_or_null(at_descriptions[place->at]);
 }
 
-void place_describe(const struct place *place, struct debugger *debugger)
+void stop_place_describe(const struct stop_place *place, struct debugger *debugger)
 {
 	debugger->at = place->at;
 	debugger->reason = place->reason;
@@ -81,7 +81,7 @@ void place_describe(const struct place *place, struct debugger *debugger)
 	debugger->description = describe(place);
 }
 
-static struct frame make_frame(const struct place *place, struct stack_table *stacks)
+static struct frame make_frame(const struct stop_place *place, struct stack_table *stacks)
 {
 	struct code code = {
 		.func = place->name,
@@ -97,8 +97,8 @@ static struct frame make_frame(const struct place *place, struct stack_table *st
 	};
 }
 
-const struct stack *place_amend(const struct place *place, bool is_newest,
-				const struct stack *stack, struct stack_table *stacks)
+const struct stack *stop_place_amend(const struct stop_place *place, bool is_newest,
+				     const struct stack *stack, struct stack_table *stacks)
 {
 	size_t skipped = is_newest ? 1 : 0;
 	size_t count = stack ? stack->frame_count : 0;

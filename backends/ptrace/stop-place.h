@@ -16,7 +16,7 @@ struct stack;
 struct stack_table;
 struct stepper_stop;
 
-struct place {
+struct stop_place {
 	enum stop_event at;
 	enum stop_reason reason;
 	uint64_t frame;
@@ -35,17 +35,17 @@ struct place {
 
 /* Why it stopped: the breakpoints of a line event, or the change of what is
  * watched, as the stop's reason has it. */
-struct place *place_new(const struct stepper_stop *stop, const struct break_hit *hit,
-			const char *change, int minor);
-void place_free(struct place *place);
+struct stop_place *stop_place_new(const struct stepper_stop *stop, const struct break_hit *hit,
+				  const char *change, int minor);
+void stop_place_free(struct stop_place *place);
 /* Fills in at, reason, hits and description. */
-void place_describe(const struct place *place, struct debugger *debugger);
+void stop_place_describe(const struct stop_place *place, struct debugger *debugger);
 /*
  * The stack, whose newest frame is this place's (is_newest), with the line,
  * which the process itself may not have stored yet; else the frame, which is
  * just being made or left, comes first. stack NULL: it could not be read.
  */
-const struct stack *place_amend(const struct place *place, bool is_newest,
-				const struct stack *stack, struct stack_table *stacks);
+const struct stack *stop_place_amend(const struct stop_place *place, bool is_newest,
+				     const struct stack *stack, struct stack_table *stacks);
 
 #endif

@@ -21,10 +21,10 @@
 
 static void on_late(void *data);
 
-static void ask_to_stand(struct control *control)
+static void ask_to_stand(struct debuggee *control)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
-		struct control_thread *thread = control->threads[i];
+		struct debuggee_thread *thread = control->threads[i];
 
 		if (!thread->stepper ||
 		    (control->is_alone && thread->tid != control->shown && !thread->place))
@@ -35,27 +35,27 @@ static void ask_to_stand(struct control *control)
 	}
 }
 
-static void begin_stopping(struct control *control)
+static void begin_stopping(struct debuggee *control)
 {
-	control->phase = CONTROL_STOPPING;
+	control->phase = DEBUGGEE_STOPPING;
 	/* What came before the stop is handled, but for a step that the
 	 * handler may have ended. */
-	if (!control_is_stepping(control))
+	if (!debuggee_is_stepping(control))
 		tracee_take_signals(control->tracee);
-	control_look_for_signals(control);
+	debuggee_look_for_signals(control);
 	ask_to_stand(control);
 	control->deadline =
 		loop_timer(node_loop(control->base.node), STAND_SECONDS, 0, on_late, control);
-	control_check_standing(control);
+	debuggee_check_standing(control);
 }
 
 /* The main thread where it runs Python, else any that does. */
-static pid_t choose_shown(struct control *control, pid_t asked)
+static pid_t choose_shown(struct debuggee *control, pid_t asked)
 {
-	const struct control_thread *thread = control_find(control, asked);
+	const struct debuggee_thread *thread = debuggee_find(control, asked);
 
 	if (!thread || !thread->stepper)
-		thread = control_find(control, control->base.pid);
+		thread = debuggee_find(control, control->base.pid);
 	for (size_t i = 0; i < control->thread_count; i++) {
 		if (thread && thread->stepper)
 			break;
@@ -64,11 +64,11 @@ static pid_t choose_shown(struct control *control, pid_t asked)
 	return thread && thread->stepper ? thread->tid : 0;
 }
 
-int control_pause(struct control *control, pid_t tid, struct error *error)
+int debuggee_pause(struct debuggee *control, pid_t tid, struct error *error)
 {
-	if (control->phase != CONTROL_RUNNING)
+	if (control->phase != DEBUGGEE_RUNNING)
 		return 0;
-	control_look_at_threads(control);
+	debuggee_look_at_threads(control);
 	control->shown = choose_shown(control, tid);
 	if (control->shown == 0)
 		return error_set(error,
@@ -77,9 +77,9 @@ int control_pause(struct control *control, pid_t tid, struct error *error)
 	return 0;
 }
 
-bool control_is_pausing(const struct control *control)
+bool debuggee_is_pausing(const struct debuggee *control)
 {
-	if (control->phase != CONTROL_STOPPING)
+	if (control->phase != DEBUGGEE_STOPPING)
 		return false;
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->place)
@@ -87,21 +87,21 @@ bool control_is_pausing(const struct control *control)
 	return true;
 }
 
-void control_stop(struct control *control, struct control_thread *thread)
+void debuggee_stop(struct debuggee *control, struct debuggee_thread *thread)
 {
 	control->shown = thread->tid;
-	control_look_at_threads(control);
+	debuggee_look_at_threads(control);
 	begin_stopping(control);
 }
 
-static void end_deadline(struct control *control)
+static void end_deadline(struct debuggee *control)
 {
 	if (control->deadline)
 		loop_timer_stop(control->deadline);
 	control->deadline = NULL;
 }
 
-static bool sleeps_uninterruptibly(const struct control *control, pid_t tid)
+static bool sleeps_uninterruptibly(const struct debuggee *control, pid_t tid)
 {
 	struct task task;
 	char letter;
@@ -118,13 +118,13 @@ static void append_thread(struct buffer *text, pid_t tid)
 }
 
 /* Names the threads that do not stand; NULL: they all do. */
-static char *explain_missing(const struct control *control)
+static char *explain_missing(const struct debuggee *control)
 {
 	struct buffer missing = BUFFER_INIT;
 	struct buffer asleep = BUFFER_INIT;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
-		const struct control_thread *thread = control->threads[i];
+		const struct debuggee_thread *thread = control->threads[i];
 
 		if (!thread->is_wanted || tracee_is_stopped(control->tracee, thread->tid))
 			continue;
@@ -143,7 +143,7 @@ static char *explain_missing(const struct control *control)
 }
 
 /* A thread that was made to stand by others is somewhere, too. */
-static void find_place(struct control_thread *thread)
+static void find_place(struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 	struct error error = ERROR_INIT;
@@ -153,7 +153,7 @@ static void find_place(struct control_thread *thread)
 		return;
 	is_known = stepper_where(thread->stepper, &stop, &error) == 0;
 	stop.reason = STOP_PAUSE;
-	control_take_place(thread, &stop);
+	debuggee_take_place(thread, &stop);
 	if (!is_known)
 		thread->place->why = xstrdup(error.message);
 }
@@ -164,7 +164,7 @@ static void set_text(char **text, char *owned_with)
 	*text = owned_with;
 }
 
-static char *read_value(struct control *control, uint64_t address)
+static char *read_value(struct debuggee *control, uint64_t address)
 {
 	struct buffer text = BUFFER_INIT;
 	struct pyreader reader;
@@ -178,12 +178,12 @@ static char *read_value(struct control *control, uint64_t address)
 }
 
 /* -1: it does not stand yet. */
-static double stood_since(const struct control *control, pid_t tid)
+static double stood_since(const struct debuggee *control, pid_t tid)
 {
 	return tracee_is_stopped(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
 }
 
-static void fill_stop(struct control *control, const struct control_thread *thread)
+static void fill_stop(struct debuggee *control, const struct debuggee_thread *thread)
 {
 	struct debugger *debugger = &control->debugger;
 
@@ -194,53 +194,53 @@ static void fill_stop(struct control *control, const struct control_thread *thre
 	debugger->stopped_at = stood_since(control, thread->tid);
 	set_text(&debugger->why, explain_missing(control));
 	set_text(&debugger->value, read_value(control, thread->place->value));
-	place_describe(thread->place, debugger);
+	stop_place_describe(thread->place, debugger);
 }
 
-static void tell_stop(struct control *control, const struct control_thread *thread)
+static void tell_stop(struct debuggee *control, const struct debuggee_thread *thread)
 {
 	fill_stop(control, thread);
-	control_weigh(control);
-	control_refresh(control);
+	debuggee_weigh(control);
+	debuggee_refresh(control);
 	node_emit_debugger(control->base.node, control->base.pid, &control->debugger);
 	node_flush(control->base.node);
 }
 
-static void finish_stopping(struct control *control)
+static void finish_stopping(struct debuggee *control)
 {
-	struct control_thread *thread = control_find(control, control->shown);
+	struct debuggee_thread *thread = debuggee_find(control, control->shown);
 
 	end_deadline(control);
 	if (!thread || !thread->stepper) {
 		control->shown = choose_shown(control, 0);
-		thread = control_find(control, control->shown);
+		thread = debuggee_find(control, control->shown);
 	}
 	if (thread && !thread->is_wanted) {
 		/* It takes the place of one that has ended: it has to stand. */
 		begin_stopping(control);
 		return;
 	}
-	control->phase = CONTROL_STOPPED;
+	control->phase = DEBUGGEE_STOPPED;
 	if (!thread) {
 		/* Nothing of Python is left: it runs to its end. */
-		control_forget_stop(control);
+		debuggee_forget_stop(control);
 		return;
 	}
 	find_place(thread);
-	control_say_left_out(control, INFINITY);
+	debuggee_say_left_out(control, INFINITY);
 	if (control->is_python)
-		watched_look(control->watched);
+		watchpoints_look(control->watched);
 	tell_stop(control, thread);
 }
 
 static void on_late(void *data)
 {
-	struct control *control = data;
+	struct debuggee *control = data;
 
 	finish_stopping(control);
 }
 
-static bool all_stand(const struct control *control)
+static bool all_stand(const struct debuggee *control)
 {
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->is_wanted &&
@@ -250,19 +250,19 @@ static bool all_stand(const struct control *control)
 }
 
 /* Where it was while it ran is not where it came to stand. */
-static void find_place_again(struct control_thread *thread)
+static void find_place_again(struct debuggee_thread *thread)
 {
 	if (thread->place->reason == STOP_PAUSE) {
-		place_free(thread->place);
+		stop_place_free(thread->place);
 		thread->place = NULL;
 	}
 	find_place(thread);
 }
 
 /* Of a stop that was told without some of its threads. */
-static void take_late(struct control *control)
+static void take_late(struct debuggee *control)
 {
-	struct control_thread *thread = control_find(control, control->shown);
+	struct debuggee_thread *thread = debuggee_find(control, control->shown);
 
 	if (thread && control->debugger.stopped_at < 0 &&
 	    tracee_is_stopped(control->tracee, thread->tid)) {
@@ -270,27 +270,27 @@ static void take_late(struct control *control)
 		tell_stop(control, thread);
 	} else if (all_stand(control)) {
 		set_text(&control->debugger.why, NULL);
-		control_tell_again(control);
+		debuggee_tell_again(control);
 	}
 }
 
-void control_check_standing(struct control *control)
+void debuggee_check_standing(struct debuggee *control)
 {
-	if (control->phase == CONTROL_STOPPING && all_stand(control))
+	if (control->phase == DEBUGGEE_STOPPING && all_stand(control))
 		finish_stopping(control);
-	else if (control->phase == CONTROL_STOPPED && control->debugger.why)
+	else if (control->phase == DEBUGGEE_STOPPED && control->debugger.why)
 		take_late(control);
 }
 
-void control_forget_stop(struct control *control)
+void debuggee_forget_stop(struct debuggee *control)
 {
 	struct debugger *debugger = &control->debugger;
 
 	end_deadline(control);
-	control_forget_signals(control);
+	debuggee_forget_signals(control);
 	for (size_t i = 0; i < control->thread_count; i++)
 		control->threads[i]->is_wanted = false;
-	control->phase = CONTROL_RUNNING;
+	control->phase = DEBUGGEE_RUNNING;
 	control->shown = 0;
 	debugger->state = DEBUGGER_RUNNING;
 	debugger->resumed_for = RESUME_REQUEST;

@@ -31,9 +31,9 @@ static void end_course(struct stepper *stepper, enum course course)
 
 static bool is_position_watched(const struct stepper *stepper)
 {
-	for (size_t i = 0; i < WATCH_SLOTS; i++)
+	for (size_t i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		if (stepper->plan.slots[i].kind == PLAN_POSITION &&
-		    stepper->plan.slots[i].watch.access != WATCH_NONE)
+		    stepper->plan.slots[i].watch.access != HARDWARE_WATCH_NONE)
 			return true;
 	return false;
 }
@@ -53,7 +53,7 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 		return;
 	stepper->is_stepping_off = false;
 	stepper->course = COURSE_PLAIN;
-	follow_pointer(stepper, here, unit_now(stepper, trap, here->code));
+	event_synthesis_pointer(stepper, here, unit_now(stepper, trap, here->code));
 	/* A loop without a stop may run for long. */
 	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
 }
@@ -135,11 +135,11 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 	if (stepper->aim == AIM_RETURN)
 		end_course(stepper, COURSE_RAISING);
 	if (is_unwinding(stepper, trap))
-		follow_unwinding(stepper, here);
+		event_synthesis_unwinding(stepper, here);
 	else if (stepper->ended == here->frame || trap->now.error != 0)
 		return;
 	else if (is_at_return(here))
-		follow_return(stepper, here, here->at, true);
+		event_synthesis_return(stepper, here, here->at, true);
 	else if (stepper->aim == AIM_RETURN && stepper->python->minor >= 11)
 		stepper->course = COURSE_RETURNING;
 	else
@@ -173,13 +173,13 @@ static void newest_changed(struct stepper *stepper, const struct pythread_now *n
 		return;
 	bool entered = is_entered(stepper, now);
 	stepper->ended = 0;
-	if (follow_start(stepper, here, &now->frame) < 0 || !entered)
+	if (event_synthesis_start(stepper, here, &now->frame) < 0 || !entered)
 		return;
 	if (stepper->python->minor <= 10)
-		follow_call(stepper, here);
+		event_synthesis_call(stepper, here);
 	/* By throw() or close(): RESUME is not run. */
 	else if (here->at >= 0 && now->error != 0)
-		follow_call(stepper, here);
+		event_synthesis_call(stepper, here);
 }
 
 /* It was left unseen: its caller's next line is what is left to stop at. */
@@ -258,7 +258,8 @@ static int before_store(const struct stepper *stepper, const struct follow *foll
 {
 	if (bytecode_is_line(stepper->python, follow->code, -1, unit, false))
 		return -1;
-	if (!follow->code->units[unit].is_handler && follow_is_line_unit(stepper, follow, unit))
+	if (!follow->code->units[unit].is_handler &&
+	    event_synthesis_is_line_unit(stepper, follow, unit))
 		return unit + 1;
 	return bytecode_instruction(follow->code, unit - 1);
 }
@@ -271,7 +272,7 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from, i
 		follow->at = before_store(stepper, follow, unit);
 	if (follow->code->units[unit].kind == UNIT_RETURN)
 		follow->shown_line = bytecode_traced_line(stepper->python, follow->code, unit);
-	follow_position(stepper, follow, unit);
+	event_synthesis_position(stepper, follow, unit);
 	follow->fetch_due = -1;
 	follow->pointer_due = from == unit ? -1 : unit;
 	follow->due_from = from;
@@ -334,7 +335,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 	if (stepper->ended == frame->address)
 		stepper->ended = 0;
 	/* Another activation: the frame that is followed stays so. */
-	if (follow_start(stepper, &stepper->other, frame) == 0)
+	if (event_synthesis_start(stepper, &stepper->other, frame) == 0)
 		dispatch(stepper, &stepper->other, from, unit);
 }
 
@@ -385,7 +386,7 @@ static bool data_stops(struct stepper *stepper, const struct trap *trap, struct 
 
 	if (!stepper->calls.is_data(&id, frame->address, stepper->calls.data))
 		return false;
-	if (follow_start(stepper, &follow, frame) < 0)
+	if (event_synthesis_start(stepper, &follow, frame) < 0)
 		follow.frame = 0;
 	stepper->here = follow;
 	*stop = (struct stepper_stop){

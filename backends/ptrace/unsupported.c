@@ -65,14 +65,14 @@ static bool is_traced_within(struct memory *memory, const struct cpython *python
 /* Whose trace function it will be then. */
 static bool has_agent(struct node *node, pid_t pid)
 {
-	const struct process *known = roster_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_roster(node), pid);
 	uid_t uid = 0;
 
 	if (known)
 		uid = known->uid;
 	else
 		procfs_owner(node_procfs(node), pid, &uid);
-	return way_exists(pid, uid);
+	return agent_endpoint_exists(pid, uid);
 }
 
 static bool can_follow(struct node *node, struct memory *memory, const struct cpython *python,
@@ -97,7 +97,7 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 			  "Connect to its pdb, or start it without.");
 }
 
-bool control_can_step(const struct control *control, struct reason *reason)
+bool debuggee_can_step(const struct debuggee *control, struct reason *reason)
 {
 	return !control->is_python ||
 	       can_follow(control->base.node, control->memory, &control->python, reason);
@@ -129,7 +129,7 @@ static void tell_anew(pid_t pid, struct reason *reason)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *folder = opendir(path);
 	while (folder && !name && (entry = readdir(folder)) != NULL)
-		name = restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
+		name = syscall_restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
 	if (name)
 		snprintf(reason->why + length, sizeof(reason->why) - length,
 			 " Thread %s waits in %s: a stop restarts the time-out of that call.",
@@ -138,7 +138,7 @@ static void tell_anew(pid_t pid, struct reason *reason)
 		closedir(folder);
 }
 
-bool control_probe(struct node *node, pid_t pid, struct reason *reason)
+bool debuggee_probe(struct node *node, pid_t pid, struct reason *reason)
 {
 	bool is_ours = tracee_find(node_waits(node), pid) != NULL;
 

@@ -13,7 +13,7 @@
 #include "protocol/variable.h"
 
 struct asked {
-	struct reading reading;
+	struct peek reading;
 	uint64_t address; /* of an object; 0: a frame */
 	const char *type; /* that it should have; NULL: any */
 	int depth;	  /* of the frame; -1 of an object */
@@ -22,7 +22,7 @@ struct asked {
 };
 
 /* Of the object, as somebody else's may be there by now, or of the frame. */
-static int look(struct reading *reading, void *data, struct error *error)
+static int look(struct peek *reading, void *data, struct error *error)
 {
 	struct asked *asked = data;
 	struct pyobject_frame frame;
@@ -30,26 +30,26 @@ static int look(struct reading *reading, void *data, struct error *error)
 
 	variable_list_clear(&asked->list);
 	asked->list.total = -1;
-	reading_reader(reading, &reader);
+	peek_reader(reading, &reader);
 	if (asked->address)
-		return reading_check_type(&reader, asked->address, asked->type, error) < 0
+		return peek_check_type(&reader, asked->address, asked->type, error) < 0
 			       ? -1
 			       : pyobject_children(&reader, asked->address, asked->start,
 						   VARIABLE_PAGE, &asked->list, error);
-	if (reading_frame(reading, reading_follow(reading, asked->depth), &frame, error) < 0)
+	if (peek_frame(reading, peek_follow(reading, asked->depth), &frame, error) < 0)
 		return -1;
 	return pyobject_locals(&reader, &frame, asked->start, VARIABLE_PAGE, &asked->list, error);
 }
 
 static int read_it(struct asked *asked, struct error *error)
 {
-	struct reading *reading = &asked->reading;
+	struct peek *reading = &asked->reading;
 
 	reading->is_of_holder = asked->address != 0;
-	if (reading_begin(reading, error) < 0 || reading_look(reading, look, asked, error) < 0)
+	if (peek_begin(reading, error) < 0 || peek_look(reading, look, asked, error) < 0)
 		return -1;
 	if (!asked->address)
-		reading_judge(reading);
+		peek_judge(reading);
 	else
 		reading->exactness = reading->has_stood ? EXACT : CONSISTENT;
 	return 0;
@@ -57,7 +57,7 @@ static int read_it(struct asked *asked, struct error *error)
 
 static void answer(struct asked *asked, const struct message *request)
 {
-	const struct reading *reading = &asked->reading;
+	const struct peek *reading = &asked->reading;
 	struct ptrace_connection *connection = reading->connection;
 	json_t *body = variable_list_to_json(&asked->list);
 
@@ -98,7 +98,7 @@ int ptrace_variables(struct ptrace_connection *connection, const struct message 
 	result = read_it(&asked, error);
 	if (result == 0)
 		answer(&asked, request);
-	reading_clear(&asked.reading);
+	peek_clear(&asked.reading);
 	variable_list_clear(&asked.list);
 	return result;
 }

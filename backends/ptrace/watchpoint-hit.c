@@ -148,13 +148,13 @@ static int find_place(struct watched *watched, struct watched_entry *entry, bool
 		result =
 			error_set(error,
 				  "It lies at 0x%" PRIx64 ", which is no multiple of its %d bytes: "
-							  "the processor watches only such places.",
+				  "the processor watches only such places.",
 				  place->address, place->length);
 	return result;
 }
 
 static int find_frame(struct watched *watched, struct watched_entry *entry,
-		      const struct watched_frames *frames, struct error *error)
+		      const struct watchpoints_frames *frames, struct error *error)
 {
 	const struct offsets *at = &watched->python->offsets;
 	uint8_t owner = 0;
@@ -173,7 +173,7 @@ static int find_frame(struct watched *watched, struct watched_entry *entry,
 }
 
 void watched_entry_find(struct watched *watched, struct watched_entry *entry,
-			const struct watched_frames *frames)
+			const struct watchpoints_frames *frames)
 {
 	bool is_memory = entry->wanted.watch[strspn(entry->wanted.watch, " \t")] == '*';
 	struct pyexpression_place place;
@@ -282,7 +282,7 @@ static bool is_wanted(struct watched *watched, struct watched_entry *entry, uint
 	return false;
 }
 
-char *watched_take_failure(struct watched *watched, int *id)
+char *watchpoints_take_failure(struct watched *watched, int *id)
 {
 	for (size_t i = 0; i < watched->count; i++) {
 		char *failure = watched->entries[i].failure;
@@ -332,7 +332,7 @@ static const struct watched_entry *find_on(const struct watched *watched, int id
 {
 	for (size_t i = 0; i < watched->count; i++)
 		if (watched->entries[i].wanted.id == id &&
-		    watched_entry_is_on(&watched->entries[i]))
+		    watchpoints_entry_is_on(&watched->entries[i]))
 			return &watched->entries[i];
 	return NULL;
 }
@@ -438,8 +438,8 @@ static bool is_same_watch(const struct pyexpression_place *a, const struct pyexp
 }
 
 /* All that this write is for; the first that stops is told. */
-bool watched_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
-		   char **description)
+bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
+		       char **description)
 {
 	const struct watched_entry *first = find_on(watched, *id);
 	struct pyexpression_place place;
@@ -454,7 +454,7 @@ bool watched_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t f
 		struct watched_entry *entry = &watched->entries[i];
 		char *said = NULL;
 
-		if (!watched_entry_is_on(entry) || !is_same_watch(&place, &entry->place) ||
+		if (!watchpoints_entry_is_on(entry) || !is_same_watch(&place, &entry->place) ||
 		    !fire_entry(watched, entry, tstate, frame, &said))
 			continue;
 		if (!stops) {
@@ -483,14 +483,14 @@ static void look_again(struct watched *watched, struct watched_entry *entry)
 	entry->value = now;
 }
 
-void watched_look(struct watched *watched)
+void watchpoints_look(struct watched *watched)
 {
 	for (size_t i = 0; i < watched->count; i++) {
 		struct watched_entry *entry = &watched->entries[i];
 		const char *end;
 		bool is_alive;
 
-		if (!watched_entry_is_on(entry))
+		if (!watchpoints_entry_is_on(entry))
 			continue;
 		is_alive = frame_lives(watched, entry, entry->frame.thread, 0);
 		end = explain_end(watched, entry, is_alive);

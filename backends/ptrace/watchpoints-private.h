@@ -96,10 +96,10 @@ enum watched_writer watched_writer(const struct watched *watched, uint64_t frame
 
 /* watchpoints.c, watchpoint-hit.c */
 
-bool watched_entry_is_on(const struct watched_entry *entry);
+bool watchpoints_entry_is_on(const struct watched_entry *entry);
 /* Looks its expression up, or the message says why not. */
 void watched_entry_find(struct watched *watched, struct watched_entry *entry,
-			const struct watched_frames *frames);
+			const struct watchpoints_frames *frames);
 /* Takes what stands there now as its value. */
 void watched_entry_refresh(struct watched *watched, struct watched_entry *entry);
 

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "protocol/debugger.h"
 
-struct watched *watched_new(struct memory *memory, const struct cpython *python)
+struct watched *watchpoints_new(struct memory *memory, const struct cpython *python)
 {
 	struct watched *watched = xcalloc(1, sizeof(*watched));
 
@@ -39,7 +39,7 @@ static void free_entries(struct watched_entry *entries, size_t count)
 	free(entries);
 }
 
-void watched_free(struct watched *watched)
+void watchpoints_free(struct watched *watched)
 {
 	if (!watched)
 		return;
@@ -48,7 +48,7 @@ void watched_free(struct watched *watched)
 	free(watched);
 }
 
-bool watched_entry_is_on(const struct watched_entry *entry)
+bool watchpoints_entry_is_on(const struct watched_entry *entry)
 {
 	return entry->state == WATCHED_SET && !entry->wanted.is_disabled;
 }
@@ -139,7 +139,7 @@ static void inherit(struct watched_entry *entry, struct watched_entry *before)
 }
 
 static void settle_entry(struct watched *watched, struct watched_entry *entry,
-			 const struct watched_frames *frames)
+			 const struct watchpoints_frames *frames)
 {
 	struct watched_entry *before = find_entry(watched, entry->wanted.id);
 
@@ -151,12 +151,12 @@ static void settle_entry(struct watched *watched, struct watched_entry *entry,
 		inherit(entry, before);
 	if (entry->state == WATCHED_UNSET)
 		watched_entry_find(watched, entry, frames);
-	if (watched_entry_is_on(entry) && !entry->value.text)
+	if (watchpoints_entry_is_on(entry) && !entry->value.text)
 		watched_entry_refresh(watched, entry);
 }
 
-int watched_set(struct watched *watched, const json_t *list, const struct watched_frames *frames,
-		struct error *error)
+int watchpoints_set(struct watched *watched, const json_t *list,
+		    const struct watchpoints_frames *frames, struct error *error)
 {
 	struct watched read = { .entries = NULL };
 
@@ -174,12 +174,12 @@ int watched_set(struct watched *watched, const json_t *list, const struct watche
 	return 0;
 }
 
-bool watched_are_any(const struct watched *watched)
+bool watchpoints_are_any(const struct watched *watched)
 {
-	return watched_wishes(watched, NULL, 0) > 0;
+	return watchpoints_wishes(watched, NULL, 0) > 0;
 }
 
-uint64_t watched_revision(const struct watched *watched)
+uint64_t watchpoints_revision(const struct watched *watched)
 {
 	return watched->revision;
 }
@@ -187,14 +187,14 @@ uint64_t watched_revision(const struct watched *watched)
 static struct planned make_wish(const struct watched_entry *entry, uint64_t address, int length)
 {
 	return (struct planned){
-		.watch = { .address = address, .length = length, .access = WATCH_WRITE },
+		.watch = { .address = address, .length = length, .access = HARDWARE_WATCH_WRITE },
 		.kind = PLAN_DATA,
 		.id = entry->wanted.id,
 	};
 }
 
 /* What is gone is waited for where it would come back. */
-size_t watched_wishes(const struct watched *watched, struct planned *wishes, size_t maximum)
+size_t watchpoints_wishes(const struct watched *watched, struct planned *wishes, size_t maximum)
 {
 	size_t count = 0;
 
@@ -202,7 +202,7 @@ size_t watched_wishes(const struct watched *watched, struct planned *wishes, siz
 		const struct watched_entry *entry = &watched->entries[i];
 		const struct pyexpression_place *place = &entry->place;
 
-		if (!watched_entry_is_on(entry))
+		if (!watchpoints_entry_is_on(entry))
 			continue;
 		if (count < maximum)
 			wishes[count] = place->address
@@ -213,14 +213,14 @@ size_t watched_wishes(const struct watched *watched, struct planned *wishes, siz
 	return count;
 }
 
-size_t watched_guards(const struct watched *watched, struct planned *wishes, size_t maximum)
+size_t watchpoints_guards(const struct watched *watched, struct planned *wishes, size_t maximum)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < watched->count; i++) {
 		const struct watched_entry *entry = &watched->entries[i];
 
-		if (!watched_entry_is_on(entry) || !entry->place.address || !entry->place.guard)
+		if (!watchpoints_entry_is_on(entry) || !entry->place.address || !entry->place.guard)
 			continue;
 		if (count < maximum)
 			wishes[count] = make_wish(entry, entry->place.guard, 8);
@@ -229,7 +229,7 @@ size_t watched_guards(const struct watched *watched, struct planned *wishes, siz
 	return count;
 }
 
-void watched_short(struct watched *watched, size_t missing)
+void watchpoints_short(struct watched *watched, size_t missing)
 {
 	watched->missing = missing;
 }
@@ -237,7 +237,7 @@ void watched_short(struct watched *watched, size_t missing)
 /* Number i of the wishes found no room. */
 static bool is_missing(const struct watched *watched, size_t i)
 {
-	return i + watched->missing >= watched_wishes(watched, NULL, 0);
+	return i + watched->missing >= watchpoints_wishes(watched, NULL, 0);
 }
 
 static void describe(const struct watched_entry *entry, bool is_short,
@@ -256,29 +256,29 @@ static void describe(const struct watched_entry *entry, bool is_short,
 	if (is_short && !binding->message)
 		binding->message = xasprintf("no free watch: a thread has %d, and a step needs "
 					     "some of them. Disable another breakpoint.",
-					     WATCH_SLOTS);
+					     HARDWARE_WATCH_SLOTS);
 }
 
-void watched_describe(const struct watched *watched, struct debugger *debugger)
+void watchpoints_describe(const struct watched *watched, struct debugger *debugger)
 {
 	size_t number = 0;
 
 	for (size_t i = 0; i < watched->count; i++) {
 		const struct watched_entry *entry = &watched->entries[i];
-		bool is_short = watched_entry_is_on(entry) && is_missing(watched, number++);
+		bool is_short = watchpoints_entry_is_on(entry) && is_missing(watched, number++);
 
 		if (entry->state != WATCHED_SPENT)
 			describe(entry, is_short, debugger_add_binding(debugger));
 	}
 }
 
-void watched_add_json(const struct watched *watched, json_t *breakpoints)
+void watchpoints_add_json(const struct watched *watched, json_t *breakpoints)
 {
 	struct debugger debugger;
 	json_t *all;
 
 	debugger_init(&debugger);
-	watched_describe(watched, &debugger);
+	watchpoints_describe(watched, &debugger);
 	all = debugger_to_json(&debugger);
 	json_array_extend(breakpoints, json_object_get(all, "breakpoints"));
 	json_decref(all);

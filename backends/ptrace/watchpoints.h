@@ -32,11 +32,11 @@ struct pyobject_frame;
 struct watched;
 
 /* Both are borrowed. */
-struct watched *watched_new(struct memory *memory, const struct cpython *python);
-void watched_free(struct watched *watched);
+struct watched *watchpoints_new(struct memory *memory, const struct cpython *python);
+void watchpoints_free(struct watched *watched);
 
 /* Where names are looked up. */
-struct watched_frames {
+struct watchpoints_frames {
 	/* The frame at a depth of the thread that stands; -1: none. */
 	int (*find)(int depth, struct pyobject_frame *frame, void *data);
 	void *data;
@@ -48,43 +48,43 @@ struct watched_frames {
  * as they are. frames: NULL when nothing stands, then only places in memory
  * can be set. -1: not such a list; nothing has changed then.
  */
-int watched_set(struct watched *watched, const json_t *list, const struct watched_frames *frames,
-		struct error *error);
+int watchpoints_set(struct watched *watched, const json_t *list,
+		    const struct watchpoints_frames *frames, struct error *error);
 /* Whether any could stop the process. */
-bool watched_are_any(const struct watched *watched);
+bool watchpoints_are_any(const struct watched *watched);
 /* Changes whenever wishes or guards would be others. */
-uint64_t watched_revision(const struct watched *watched);
+uint64_t watchpoints_revision(const struct watched *watched);
 /*
  * Appends a PLAN_DATA for each, at most maximum; returns how many there are.
  * Their id is the breakpoint's.
  */
-size_t watched_wishes(const struct watched *watched, struct planned *wishes, size_t maximum);
+size_t watchpoints_wishes(const struct watched *watched, struct planned *wishes, size_t maximum);
 /*
  * The same of words that are written when what is watched may have moved:
  * good to have where there is room, of no account where there is none.
  */
-size_t watched_guards(const struct watched *watched, struct planned *wishes, size_t maximum);
+size_t watchpoints_guards(const struct watched *watched, struct planned *wishes, size_t maximum);
 /* The last so many of the wishes found no room in some thread. */
-void watched_short(struct watched *watched, size_t missing);
+void watchpoints_short(struct watched *watched, size_t missing);
 /*
  * A watch with this id has fired in the thread whose state is tstate, which
  * stands; frame is its newest. True: it stops, and *description (the caller
  * frees it) says "total: 3 -> 4"; *id is the one it is for, as several may
  * watch one place.
  */
-bool watched_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
-		   char **description);
+bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
+		       char **description);
 /* Why a condition has failed, which makes no stop, once for each; the caller
  * frees it. NULL: nothing is to be said. */
-char *watched_take_failure(struct watched *watched, int *id);
+char *watchpoints_take_failure(struct watched *watched, int *id);
 /*
  * The process stands, for whatever reason: looks whether what is watched is
  * still there, and where.
  */
-void watched_look(struct watched *watched);
+void watchpoints_look(struct watched *watched);
 /* Appends what became of each to debugger->bindings. */
-void watched_describe(const struct watched *watched, struct debugger *debugger);
+void watchpoints_describe(const struct watched *watched, struct debugger *debugger);
 /* The same to the array "breakpoints" in the answer to `setBreakpoints`. */
-void watched_add_json(const struct watched *watched, json_t *breakpoints);
+void watchpoints_add_json(const struct watched *watched, json_t *breakpoints);
 
 #endif

@@ -74,7 +74,7 @@ void elements_init(struct elements *elements, const struct tensor_layout *layout
 		.is_swapped = layout->is_swapped && unit > 1,
 		.bits = dtype_bits(layout->dtype),
 		.item_units = layout->item_size / unit,
-		.unit_count = layout_byte_count(layout) / unit,
+		.unit_count = tensor_layout_byte_count(layout) / unit,
 	};
 	if (elements->unit_count == 0)
 		return;

@@ -17,9 +17,10 @@
  * What is asked for
  */
 
-int finding_parse(struct finding *finding, const json_t *arguments, struct error *error)
+int expression_lookup_parse(struct expression_lookup *finding, const json_t *arguments,
+			    struct error *error)
 {
-	*finding = (struct finding){
+	*finding = (struct expression_lookup){
 		.tid = (pid_t)json_get_integer(arguments, "tid", 0),
 		.interpreter = (int)json_get_integer(arguments, "interpreter", -1),
 		.depth = json_get_integer(arguments, "depth", -1),
@@ -42,13 +43,13 @@ int finding_parse(struct finding *finding, const json_t *arguments, struct error
 	return finding->expression ? 0 : -1;
 }
 
-void finding_clear(struct finding *finding)
+void expression_lookup_clear(struct expression_lookup *finding)
 {
 	pyexpression_free(finding->expression);
 	finding->expression = NULL;
 }
 
-const char *finding_name(const struct finding *finding)
+const char *expression_lookup_name(const struct expression_lookup *finding)
 {
 	return finding->text ? finding->text : "The object";
 }
@@ -59,7 +60,7 @@ const char *finding_name(const struct finding *finding)
 
 /* A stack as it is now, and what its depths are called. */
 struct frames {
-	const struct reading *reading;
+	const struct peek *reading;
 	struct pyreader *reader;
 	int count;
 	int above; /* frames that the asker does not know of */
@@ -72,10 +73,11 @@ static int refuse_change(struct error *error)
 	return error_set(error, "The stack has changed: take a new sample.");
 }
 
-static int open_frames(const struct finding *finding, struct frames *frames, struct error *error)
+static int open_frames(const struct expression_lookup *finding, struct frames *frames,
+		       struct error *error)
 {
 	size_t dropped;
-	size_t kept = reading_count(frames->reading, &dropped);
+	size_t kept = peek_count(frames->reading, &dropped);
 	int64_t count = (int64_t)(kept + dropped);
 
 	if (!kept)
@@ -90,13 +92,13 @@ static int open_frames(const struct finding *finding, struct frames *frames, str
 }
 
 /* The depth now of the frame that is asked for, or that a search begins at. */
-static int first_depth(const struct finding *finding, const struct frames *frames)
+static int first_depth(const struct expression_lookup *finding, const struct frames *frames)
 {
 	int depth = finding->depth < 0 ? 0 : (int)finding->depth;
 
 	if (finding->frames >= 0)
 		return depth + frames->above;
-	return finding->depth < 0 ? 0 : reading_follow(frames->reading, depth);
+	return finding->depth < 0 ? 0 : peek_follow(frames->reading, depth);
 }
 
 static bool is_named(const struct code *code, const char *name)
@@ -105,13 +107,13 @@ static bool is_named(const struct code *code, const char *name)
 	       (code->qualname && strcmp(code->qualname, name) == 0);
 }
 
-static int check_function(const struct finding *finding, const struct frames *frames, int depth,
-			  struct error *error)
+static int check_function(const struct expression_lookup *finding, const struct frames *frames,
+			  int depth, struct error *error)
 {
 	if (depth < 0 || depth >= frames->count)
 		return refuse_change(error);
 	if (finding->function && finding->depth >= 0 &&
-	    !is_named(reading_code(frames->reading, depth), finding->function))
+	    !is_named(peek_code(frames->reading, depth), finding->function))
 		return refuse_change(error);
 	return 0;
 }
@@ -134,13 +136,13 @@ static bool is_library(const char *file)
 #define SEARCHED_MAXIMUM 512
 
 /* Whether a frame has the names, as its own or at least those it sees. */
-static bool has_names(const struct finding *finding, const struct frames *frames, int depth,
-		      bool is_own, struct pyexpression_search *search)
+static bool has_names(const struct expression_lookup *finding, const struct frames *frames,
+		      int depth, bool is_own, struct pyexpression_search *search)
 {
 	struct error unused = ERROR_INIT;
 	struct pyobject_frame frame;
 
-	if (reading_frame(frames->reading, depth, &frame, &unused))
+	if (peek_frame(frames->reading, depth, &frame, &unused))
 		return false;
 	return is_own ? pyexpression_is_own(finding->expression, frames->reader, &frame, search)
 		      : pyexpression_is_seen(finding->expression, frames->reader, &frame, search);
@@ -156,7 +158,7 @@ static int end_of_search(const struct frames *frames, int depth)
  * The first one whose own the names are, else the first that sees them, of the
  * program before others; -1 where none knows them.
  */
-static int search(const struct finding *finding, const struct frames *frames, int depth)
+static int search(const struct expression_lookup *finding, const struct frames *frames, int depth)
 {
 	struct pyexpression_search *seen = frames->search;
 	int count = end_of_search(frames, depth);
@@ -168,7 +170,7 @@ static int search(const struct finding *finding, const struct frames *frames, in
 		if (has_names(finding, frames, i, true, seen))
 			return i;
 	for (int i = depth; i < count; i++) {
-		bool is_theirs = is_library(reading_code(frames->reading, i)->file);
+		bool is_theirs = is_library(peek_code(frames->reading, i)->file);
 
 		if ((is_theirs && best >= 0) || !has_names(finding, frames, i, false, seen))
 			continue;
@@ -180,8 +182,8 @@ static int search(const struct finding *finding, const struct frames *frames, in
 }
 
 /* What none knows is read where the search began: that says which it is. */
-static int choose_frame(const struct finding *finding, struct frames *frames, struct found *found,
-			struct pyobject_frame *frame, struct error *error)
+static int choose_frame(const struct expression_lookup *finding, struct frames *frames,
+			struct found *found, struct pyobject_frame *frame, struct error *error)
 {
 	int depth;
 
@@ -202,18 +204,18 @@ static int choose_frame(const struct finding *finding, struct frames *frames, st
 	}
 	found->depth = depth;
 	found->above = frames->above;
-	return reading_frame(frames->reading, depth, frame, error);
+	return peek_frame(frames->reading, depth, frame, error);
 }
 
 /* Names and lines, for which no thread has to be stopped. */
-static json_t *tell_frame(const struct reading *reading, const struct found *found)
+static json_t *tell_frame(const struct peek *reading, const struct found *found)
 {
-	const struct code *code = reading_code(reading, found->depth);
+	const struct code *code = peek_code(reading, found->depth);
 	json_t *json = json_object();
 
 	json_set_text(json, "func", code->func);
 	json_set_text(json, "file", code->file);
-	json_object_set_new(json, "lineno", json_integer(reading_line(reading, found->depth)));
+	json_object_set_new(json, "lineno", json_integer(peek_line(reading, found->depth)));
 	json_object_set_new(json, "depth", json_integer(found->depth - found->above));
 	return json;
 }
@@ -225,7 +227,7 @@ static json_t *tell_frame(const struct reading *reading, const struct found *fou
 /* At a thread that rested when each began, and has moved when it ended. */
 #define LOOKS_MAXIMUM 3
 
-static int read_expression(const struct finding *finding, struct reading *reading,
+static int read_expression(const struct expression_lookup *finding, struct peek *reading,
 			   struct pyreader *reader, struct pyexpression_search *search,
 			   struct found *found, struct error *error)
 {
@@ -248,11 +250,11 @@ static int read_expression(const struct finding *finding, struct reading *readin
 	return result;
 }
 
-static int read_address(const struct finding *finding, struct pyreader *reader, struct found *found,
-			struct error *error)
+static int read_address(const struct expression_lookup *finding, struct pyreader *reader,
+			struct found *found, struct error *error)
 {
 	struct variable *variable = variable_list_add(&found->list);
-	int result = reading_check_type(reader, finding->address, finding->type, error);
+	int result = peek_check_type(reader, finding->address, finding->type, error);
 
 	if (result)
 		return -1;
@@ -263,19 +265,19 @@ static int read_address(const struct finding *finding, struct pyreader *reader, 
 }
 
 struct look {
-	const struct finding *finding;
+	const struct expression_lookup *finding;
 	struct found *found;
 	struct pyexpression_search search;
 };
 
-static int read_it(struct reading *reading, void *data, struct error *error)
+static int read_it(struct peek *reading, void *data, struct error *error)
 {
 	struct look *look = data;
 	struct found *found = look->found;
 	struct pyreader reader;
 
 	found_clear(found);
-	reading_reader(reading, &reader);
+	peek_reader(reading, &reader);
 	found->tid = reading->tid;
 	return look->finding->expression ? read_expression(look->finding, reading, &reader,
 							   &look->search, found, error)
@@ -283,7 +285,7 @@ static int read_it(struct reading *reading, void *data, struct error *error)
 }
 
 /* A sentence about one frame is none about those that were searched. */
-static void explain_search(const struct finding *finding, const struct found *found,
+static void explain_search(const struct expression_lookup *finding, const struct found *found,
 			   struct error *error)
 {
 	struct error first = ERROR_INIT;
@@ -304,20 +306,20 @@ static void explain_search(const struct finding *finding, const struct found *fo
 }
 
 /* 1: the thread was not held, and has moved meanwhile. */
-static int look_once(const struct finding *finding, struct ptrace_connection *connection,
+static int look_once(const struct expression_lookup *finding, struct ptrace_connection *connection,
 		     struct found *found, bool is_last, struct error *error)
 {
 	struct look look = { .finding = finding, .found = found };
-	struct reading reading = {
+	struct peek reading = {
 		.connection = connection,
 		.tid = finding->tid,
 		.interpreter = finding->interpreter,
 	};
-	int result = reading_begin(&reading, error);
+	int result = peek_begin(&reading, error);
 
 	found->is_lost = result != 0;
 	if (!result)
-		result = reading_look(&reading, read_it, &look, error);
+		result = peek_look(&reading, read_it, &look, error);
 	if (!result && finding->expression)
 		found->frame = tell_frame(&reading, found);
 	else if (result < 0 && !found->is_lost)
@@ -325,16 +327,17 @@ static int look_once(const struct finding *finding, struct ptrace_connection *co
 	found->held_ns = reading.held_ns;
 	found->held_calls = reading.has_stood ? reading.held_calls : 0;
 	if (!is_last && !found->is_lost) {
-		reading_judge(&reading);
+		peek_judge(&reading);
 		if (reading.exactness == TORN)
 			result = 1;
 	}
-	reading_clear(&reading);
+	peek_clear(&reading);
 	return result;
 }
 
-int finding_look(const struct finding *finding, struct ptrace_connection *connection,
-		 struct found *found, struct error *error)
+int expression_lookup_look(const struct expression_lookup *finding,
+			   struct ptrace_connection *connection, struct found *found,
+			   struct error *error)
 {
 	int result = 1;
 

@@ -21,7 +21,7 @@ struct error;
 struct ptrace_connection;
 struct pyreader;
 
-struct finding {
+struct expression_lookup {
 	pid_t tid; /* 0: the main thread */
 	int interpreter;
 	int64_t depth;			 /* -1: not said */
@@ -38,10 +38,11 @@ struct finding {
  * From the arguments of a request, which are borrowed; -1 and a sentence. To
  * be cleared in any case.
  */
-int finding_parse(struct finding *finding, const json_t *arguments, struct error *error);
-void finding_clear(struct finding *finding);
+int expression_lookup_parse(struct expression_lookup *finding, const json_t *arguments,
+			    struct error *error);
+void expression_lookup_clear(struct expression_lookup *finding);
 /* What it is called in a sentence. */
-const char *finding_name(const struct finding *finding);
+const char *expression_lookup_name(const struct expression_lookup *finding);
 
 /*
  * Reads it now; the thread is held as shortly as can be, if it runs.
@@ -65,8 +66,9 @@ struct found {
 	 */
 	bool needs_code;
 };
-int finding_look(const struct finding *finding, struct ptrace_connection *connection,
-		 struct found *found, struct error *error);
+int expression_lookup_look(const struct expression_lookup *finding,
+			   struct ptrace_connection *connection, struct found *found,
+			   struct error *error);
 void found_clear(struct found *found);
 
 #endif

@@ -6,9 +6,10 @@
 #include "banned.h"
 #include "protocol/dtype.h"
 
-void find_init(struct find *find, const struct kernel *kernel, enum wish_find what, int64_t after)
+void extreme_search_init(struct extreme_search *find, const struct kernel *kernel,
+			 enum scan_query_find what, int64_t after)
 {
-	*find = (struct find){
+	*find = (struct extreme_search){
 		.kernel = kernel,
 		.what = what,
 		.after = after,
@@ -29,15 +30,16 @@ static bool is_less(const struct tensor_number *one, const struct tensor_number 
 			: one->integer < other->integer;
 }
 
-static bool is_better(const struct find *find, const struct tensor_number *one,
+static bool is_better(const struct extreme_search *find, const struct tensor_number *one,
 		      const struct tensor_number *other)
 {
 	if (one->kind == TENSOR_NUMBER_UNKNOWN || other->kind == TENSOR_NUMBER_UNKNOWN)
 		return one->kind != TENSOR_NUMBER_UNKNOWN;
-	return find->what == WISH_FIND_MINIMUM ? is_less(one, other) : is_less(other, one);
+	return find->what == SCAN_QUERY_FIND_MINIMUM ? is_less(one, other) : is_less(other, one);
 }
 
-static bool is_it(const struct find *find, const struct dtype *dtype, const uint8_t *bytes)
+static bool is_it(const struct extreme_search *find, const struct dtype *dtype,
+		  const uint8_t *bytes)
 {
 	struct tensor_number number;
 	bool is_finite;
@@ -45,7 +47,7 @@ static bool is_it(const struct find *find, const struct dtype *dtype, const uint
 	dtype_number(dtype, bytes, (size_t)dtype->size, &number);
 	is_finite = !(number.kind == TENSOR_NUMBER_REAL || number.kind == TENSOR_NUMBER_COMPLEX) ||
 		    (isfinite(number.real) && isfinite(number.imaginary));
-	if (find->what == WISH_FIND_NAN)
+	if (find->what == SCAN_QUERY_FIND_NAN)
 		return !is_finite;
 	if (number.kind == TENSOR_NUMBER_BOOLEAN)
 		number.kind = TENSOR_NUMBER_INTEGER;
@@ -53,8 +55,8 @@ static bool is_it(const struct find *find, const struct dtype *dtype, const uint
 	       !is_better(find, &find->best, &number);
 }
 
-static void seek(struct find *find, const struct dtype *dtype, const uint8_t *bytes, int64_t count,
-		 int64_t index)
+static void seek(struct extreme_search *find, const struct dtype *dtype, const uint8_t *bytes,
+		 int64_t count, int64_t index)
 {
 	int64_t first = find->after < index ? 0 : find->after - index + 1;
 
@@ -67,7 +69,7 @@ static void seek(struct find *find, const struct dtype *dtype, const uint8_t *by
 }
 
 /* Whether there is any of it, before it is sought. */
-static void add_part(struct find *find, const struct dtype *dtype, const uint8_t *bytes,
+static void add_part(struct extreme_search *find, const struct dtype *dtype, const uint8_t *bytes,
 		     int64_t count, int64_t index)
 {
 	struct tensor_statistics told;
@@ -77,12 +79,12 @@ static void add_part(struct find *find, const struct dtype *dtype, const uint8_t
 	statistics_init(&statistics, find->kernel);
 	statistics_add(&statistics, dtype, bytes, count);
 	statistics_tell(&statistics, dtype, &told);
-	if (find->what == WISH_FIND_NAN) {
+	if (find->what == SCAN_QUERY_FIND_NAN) {
 		if (find->index < 0 && told.nan_count + told.infinity_count > 0)
 			seek(find, dtype, bytes, count, index);
 		return;
 	}
-	best = find->what == WISH_FIND_MINIMUM ? &told.minimum : &told.maximum;
+	best = find->what == SCAN_QUERY_FIND_MINIMUM ? &told.minimum : &told.maximum;
 	if (is_better(find, best, &find->best)) {
 		find->best = *best;
 		find->index = -1;
@@ -93,8 +95,8 @@ static void add_part(struct find *find, const struct dtype *dtype, const uint8_t
 		seek(find, dtype, bytes, count, index);
 }
 
-void find_add(struct find *find, const struct dtype *dtype, const uint8_t *bytes, int64_t count,
-	      int64_t index)
+void extreme_search_add(struct extreme_search *find, const struct dtype *dtype,
+			const uint8_t *bytes, int64_t count, int64_t index)
 {
 	while (count > 0) {
 		int64_t part = count < STATISTICS_PART ? count : STATISTICS_PART;
@@ -106,9 +108,9 @@ void find_add(struct find *find, const struct dtype *dtype, const uint8_t *bytes
 	}
 }
 
-void find_merge(struct find *find, const struct find *part)
+void extreme_search_merge(struct extreme_search *find, const struct extreme_search *part)
 {
-	if (find->what == WISH_FIND_NAN) {
+	if (find->what == SCAN_QUERY_FIND_NAN) {
 		if (find->index < 0)
 			find->index = part->index;
 		return;

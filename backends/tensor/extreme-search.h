@@ -15,18 +15,19 @@
 struct dtype;
 struct kernel;
 
-struct find {
+struct extreme_search {
 	const struct kernel *kernel; /* borrowed */
-	enum wish_find what;
+	enum scan_query_find what;
 	int64_t after;		   /* an element up to there is not told */
 	struct tensor_number best; /* of all, whether it is told or not */
 	int64_t index;		   /* -1: none */
 };
 
-void find_init(struct find *find, const struct kernel *kernel, enum wish_find what, int64_t after);
+void extreme_search_init(struct extreme_search *find, const struct kernel *kernel,
+			 enum scan_query_find what, int64_t after);
 /* Elements that begin with that flat index. */
-void find_add(struct find *find, const struct dtype *dtype, const uint8_t *bytes, int64_t count,
-	      int64_t index);
-void find_merge(struct find *find, const struct find *part);
+void extreme_search_add(struct extreme_search *find, const struct dtype *dtype,
+			const uint8_t *bytes, int64_t count, int64_t index);
+void extreme_search_merge(struct extreme_search *find, const struct extreme_search *part);
 
 #endif

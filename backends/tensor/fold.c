@@ -8,8 +8,8 @@
 #include "base/crc.h"
 #include "protocol/tensor.h"
 
-void fold_statistics(const struct scan *scan, const struct ranges *ranges, int64_t element_count,
-		     struct tensor *told)
+void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
+		     int64_t element_count, struct tensor *told)
 {
 	struct statistics all;
 	int64_t masked = 0;
@@ -42,7 +42,8 @@ static uint32_t end_hash(const struct scan_hash *all)
 				      : crc_combine(all->crc, all->mask, all->mask_length);
 }
 
-static void fold_blocks(const struct scan *scan, const struct ranges *ranges, struct tensor *told)
+static void fold_blocks(const struct scan *scan, const struct scan_ranges *ranges,
+			struct tensor *told)
 {
 	struct scan_hash all = { .crc = 0 };
 	size_t block = 0;
@@ -66,7 +67,7 @@ static void fold_blocks(const struct scan *scan, const struct ranges *ranges, st
 	}
 }
 
-void fold_hashes(const struct scan *scan, const struct ranges *ranges, int64_t element_count,
+void fold_hashes(const struct scan *scan, const struct scan_ranges *ranges, int64_t element_count,
 		 int block_count, struct tensor *told)
 {
 	struct scan_hash all = { .crc = 0 };
@@ -81,20 +82,20 @@ void fold_hashes(const struct scan *scan, const struct ranges *ranges, int64_t e
 	told->hash = end_hash(&all);
 	if (block_count == 0)
 		return;
-	told->block_elements = wish_block_elements(element_count, block_count);
+	told->block_elements = scan_query_block_elements(element_count, block_count);
 	told->block_count =
 		(size_t)((element_count + told->block_elements - 1) / told->block_elements);
 	told->blocks = xcalloc(told->block_count + 1, sizeof(*told->blocks));
 	fold_blocks(scan, ranges, told);
 }
 
-int64_t fold_find(const struct scan *scan, const struct ranges *ranges)
+int64_t fold_find(const struct scan *scan, const struct scan_ranges *ranges)
 {
-	struct find all;
+	struct extreme_search all;
 
-	find_init(&all, scan->kernel, scan->find, scan->after);
+	extreme_search_init(&all, scan->kernel, scan->find, scan->after);
 	for (size_t i = 0; i < ranges->count; i++)
 		if (ranges->parts[i].is_done)
-			find_merge(&all, &ranges->parts[i].find);
+			extreme_search_merge(&all, &ranges->parts[i].find);
 	return all.index;
 }

@@ -7,17 +7,17 @@
 
 #include <stdint.h>
 
-struct ranges;
+struct scan_ranges;
 struct scan;
 struct tensor;
 
 /* Statistics and their share of that many elements. */
-void fold_statistics(const struct scan *scan, const struct ranges *ranges, int64_t element_count,
-		     struct tensor *told);
+void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
+		     int64_t element_count, struct tensor *told);
 /* The hash of all, and of each block if there are any. */
-void fold_hashes(const struct scan *scan, const struct ranges *ranges, int64_t element_count,
+void fold_hashes(const struct scan *scan, const struct scan_ranges *ranges, int64_t element_count,
 		 int block_count, struct tensor *told);
 /* A flat index, or -1. */
-int64_t fold_find(const struct scan *scan, const struct ranges *ranges);
+int64_t fold_find(const struct scan *scan, const struct scan_ranges *ranges);
 
 #endif

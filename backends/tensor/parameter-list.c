@@ -41,7 +41,7 @@ struct listing_work {
 
 struct listing_ask {
 	struct tensor_ask base;
-	struct finding finding; /* borrows of the request */
+	struct expression_lookup finding; /* borrows of the request */
 	struct found found;
 	struct tensor_walk walk;
 	struct tensor_wish wish;
@@ -62,7 +62,7 @@ struct listing_ask {
 
 static void clear(struct listing_ask *ask)
 {
-	finding_clear(&ask->finding);
+	expression_lookup_clear(&ask->finding);
 	found_clear(&ask->found);
 	tensor_walk_clear(&ask->walk);
 	tensor_parameters_clear(&ask->page);
@@ -208,8 +208,8 @@ static void fill_page(struct listing_ask *ask, struct ptrace_connection *connect
 
 	first = (size_t)ask->start < walk->count ? (size_t)ask->start : walk->count;
 	count = walk->count - first;
-	if (count > LISTING_PAGE)
-		count = LISTING_PAGE;
+	if (count > PARAMETER_LIST_PAGE)
+		count = PARAMETER_LIST_PAGE;
 	ask->page.total = (int64_t)walk->count;
 	ask->page.has_values = ask->wants_values;
 	ask->raw = xcalloc(count ? count : 1, sizeof(*ask->raw));
@@ -278,7 +278,7 @@ static int begin_work(struct listing_work *place)
 	if (!parameter->tensor.dtype)
 		return -1;
 	if (pytensor_layout(&ask->raw[place->index], ask->base.pid, &layout, &error) ||
-	    layout_check(&layout, &error)) {
+	    tensor_layout_check(&layout, &error)) {
 		if (!parameter->tensor.unread)
 			parameter->tensor.unread = xstrdup(error.message);
 		return -1;
@@ -337,7 +337,7 @@ static void on_done(struct tensor_result *result, void *data)
 	if (error_is_set(&result->error) && (ask->is_stopped || loop_now() >= ask->deadline)) {
 		if (!error_is_set(&ask->error)) {
 			ask->error = result->error;
-			error_prefix(&ask->error, "%s", finding_name(&ask->finding));
+			error_prefix(&ask->error, "%s", expression_lookup_name(&ask->finding));
 		}
 		cancel_works(ask);
 	} else if (!ask->is_stopped) {
@@ -445,7 +445,7 @@ static void go_on(struct listing_ask *ask)
 static int parse(struct listing_ask *ask, struct error *error)
 {
 	const json_t *arguments = ask->base.request.body;
-	int result = finding_parse(&ask->finding, arguments, error);
+	int result = expression_lookup_parse(&ask->finding, arguments, error);
 
 	/* What cannot be read as an expression may be one for the agent. */
 	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
@@ -469,8 +469,9 @@ static bool is_on_device(const struct listing_ask *ask)
 	return false;
 }
 
-enum valuing listing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last, struct error *error)
+enum value_request parameter_list_begin(struct node *node, const struct process *process,
+					const struct message *request, bool is_last,
+					struct error *error)
 {
 	struct listing_ask *ask = xcalloc(1, sizeof(*ask));
 
@@ -483,12 +484,12 @@ enum valuing listing_begin(struct node *node, const struct process *process,
 		bool needs_code = ask->found.needs_code;
 
 		clear(ask);
-		return needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
+		return needs_code ? VALUE_REQUEST_TOO_MUCH : VALUE_REQUEST_FAILED;
 	}
 	if (!is_last && tensor_wish_is_any(&ask->wish) && is_on_device(ask)) {
 		clear(ask);
-		return VALUING_TOO_MUCH;
+		return VALUE_REQUEST_TOO_MUCH;
 	}
 	go_on(ask);
-	return VALUING_TAKEN;
+	return VALUE_REQUEST_TAKEN;
 }

@@ -8,10 +8,11 @@
 #include "backends/tensor/value-request.h"
 
 /* Most in one answer. */
-#define LISTING_PAGE 1000
+#define PARAMETER_LIST_PAGE 1000
 
-/* As valuing_begin(); one that cannot be hashed from outside says so. */
-enum valuing listing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last, struct error *error);
+/* As value_request_begin(); one that cannot be hashed from outside says so. */
+enum value_request parameter_list_begin(struct node *node, const struct process *process,
+					const struct message *request, bool is_last,
+					struct error *error);
 
 #endif

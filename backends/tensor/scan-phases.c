@@ -12,16 +12,16 @@
 /* Bytes for which it is worth while to look for the best kernel. */
 #define KERNEL_MINIMUM ((int64_t)1 << 20)
 
-static bool has_statistics(const struct phases *phases)
+static bool has_statistics(const struct scan_phases *phases)
 {
-	return phases->wish.statistics != WISH_NO_STATISTICS &&
+	return phases->wish.statistics != SCAN_QUERY_NO_STATISTICS &&
 	       dtype_is_number(phases->layout.dtype);
 }
 
-int phases_init(struct phases *phases, const struct tensor_layout *layout,
-		const struct tensor_wish *wish, struct error *error)
+int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *layout,
+		     const struct tensor_wish *wish, struct error *error)
 {
-	*phases = (struct phases){
+	*phases = (struct scan_phases){
 		.layout = *layout,
 		.wish = *wish,
 		.result.found = -1,
@@ -29,31 +29,31 @@ int phases_init(struct phases *phases, const struct tensor_layout *layout,
 		.kernel = &kernel_plain,
 	};
 	tensor_init(&phases->result.told);
-	if (layout_check(layout, error) < 0)
+	if (tensor_layout_check(layout, error) < 0)
 		return -1;
 	/* Behind the last one it is all the same. */
-	if (wish->after > layout_element_count(layout))
-		phases->wish.after = layout_element_count(layout);
+	if (wish->after > tensor_layout_element_count(layout))
+		phases->wish.after = tensor_layout_element_count(layout);
 	/* To look for it takes as long as some thousand elements do. */
-	if (has_statistics(phases) && phases_total(phases) > KERNEL_MINIMUM)
+	if (has_statistics(phases) && scan_phases_total(phases) > KERNEL_MINIMUM)
 		phases->kernel = kernel_best();
 	return tensor_wish_check(wish, layout, error);
 }
 
-void phases_clear(struct phases *phases)
+void scan_phases_clear(struct scan_phases *phases)
 {
 	tensor_result_clear(&phases->result);
-	ranges_clear(&phases->ranges);
+	scan_ranges_clear(&phases->ranges);
 }
 
-static bool has_hash(const struct phases *phases)
+static bool has_hash(const struct scan_phases *phases)
 {
 	return (phases->wish.has_hash || phases->wish.block_count > 0) &&
 	       phases->layout.dtype->class != DTYPE_OBJECT &&
 	       tensor_wish_is_whole(&phases->wish, &phases->layout);
 }
 
-static bool has_histogram(const struct phases *phases)
+static bool has_histogram(const struct scan_phases *phases)
 {
 	return phases->wish.bins > 0 && has_statistics(phases) &&
 	       phases->layout.dtype->class != DTYPE_COMPLEX;
@@ -63,12 +63,12 @@ static bool has_histogram(const struct phases *phases)
  * Each prepares its phase; false: it is not wanted.
  */
 
-static bool prepare_places(struct phases *phases)
+static bool prepare_places(struct scan_phases *phases)
 {
 	return phases->wish.has_slice || phases->wish.has_data;
 }
 
-static void prepare_elements(struct phases *phases)
+static void prepare_elements(struct scan_phases *phases)
 {
 	struct tensor_layout mask;
 
@@ -76,19 +76,19 @@ static void prepare_elements(struct phases *phases)
 	phases->scan.has_mask = phases->layout.has_mask;
 	if (!phases->scan.has_mask)
 		return;
-	mask = layout_mask(&phases->layout);
+	mask = tensor_layout_mask(&phases->layout);
 	elements_init(&phases->scan.mask, &mask);
 }
 
 /* All elements, or a sample; in any order, unless that counts. */
-static void prepare_ranges(struct phases *phases, bool may_sort)
+static void prepare_ranges(struct scan_phases *phases, bool may_sort)
 {
 	const struct tensor_layout *layout = &phases->layout;
 	struct elements *elements = &phases->scan.elements;
 
 	prepare_elements(phases);
 	if (!tensor_wish_is_whole(&phases->wish, layout)) {
-		ranges_add_sample(&phases->ranges, elements);
+		scan_ranges_add_sample(&phases->ranges, elements);
 		return;
 	}
 	/* The parts of one element have to stay beside each other, and its mask
@@ -97,12 +97,12 @@ static void prepare_ranges(struct phases *phases, bool may_sort)
 		may_sort && !phases->is_ordered && elements->item_units == 1 && !layout->has_mask;
 	if (phases->is_sorted)
 		elements_sort(elements);
-	ranges_add(&phases->ranges, elements, 0, layout_element_count(layout));
+	scan_ranges_add(&phases->ranges, elements, 0, tensor_layout_element_count(layout));
 }
 
-static bool prepare_scan(struct phases *phases)
+static bool prepare_scan(struct scan_phases *phases)
 {
-	int64_t count = layout_element_count(&phases->layout);
+	int64_t count = tensor_layout_element_count(&phases->layout);
 
 	phases->scan.has_statistics = has_statistics(phases);
 	phases->scan.has_hash = has_hash(phases);
@@ -110,8 +110,9 @@ static bool prepare_scan(struct phases *phases)
 		return false;
 	prepare_ranges(phases, !phases->scan.has_hash);
 	if (phases->wish.block_count > 0)
-		phases->scan.block_units = wish_block_elements(count, phases->wish.block_count) *
-					   phases->scan.elements.item_units;
+		phases->scan.block_units =
+			scan_query_block_elements(count, phases->wish.block_count) *
+			phases->scan.elements.item_units;
 	return true;
 }
 
@@ -123,7 +124,7 @@ static double real_of(const struct tensor_number *number)
 						      : (double)number->integer;
 }
 
-static bool prepare_histogram(struct phases *phases)
+static bool prepare_histogram(struct scan_phases *phases)
 {
 	const struct tensor_statistics *statistics = &phases->result.told.statistics;
 	struct tensor_histogram *histogram = &phases->result.told.histogram;
@@ -143,27 +144,27 @@ static bool prepare_histogram(struct phases *phases)
 }
 
 /* Round the tensor from behind `after` on: only the next one is wanted. */
-static void prepare_round(struct phases *phases)
+static void prepare_round(struct scan_phases *phases)
 {
-	int64_t count = layout_element_count(&phases->layout);
+	int64_t count = tensor_layout_element_count(&phases->layout);
 	int64_t start = phases->wish.after + 1;
 
 	if (start >= count)
 		start = 0;
-	ranges_add(&phases->ranges, &phases->scan.elements, start, count - start);
-	ranges_add(&phases->ranges, &phases->scan.elements, 0, start);
+	scan_ranges_add(&phases->ranges, &phases->scan.elements, start, count - start);
+	scan_ranges_add(&phases->ranges, &phases->scan.elements, 0, start);
 }
 
-static bool prepare_find(struct phases *phases)
+static bool prepare_find(struct scan_phases *phases)
 {
-	if (phases->wish.find == WISH_FIND_NOTHING)
+	if (phases->wish.find == SCAN_QUERY_FIND_NOTHING)
 		return false;
 	phases->scan.find = phases->wish.find;
 	phases->scan.after = phases->wish.after;
 	prepare_elements(phases);
-	if (phases->wish.find != WISH_FIND_NAN) {
-		ranges_add(&phases->ranges, &phases->scan.elements, 0,
-			   layout_element_count(&phases->layout));
+	if (phases->wish.find != SCAN_QUERY_FIND_NAN) {
+		scan_ranges_add(&phases->ranges, &phases->scan.elements, 0,
+				tensor_layout_element_count(&phases->layout));
 		return true;
 	}
 	phases->scan.after = -1;
@@ -171,16 +172,16 @@ static bool prepare_find(struct phases *phases)
 	return true;
 }
 
-static bool (*const prepare[])(struct phases *) = {
+static bool (*const prepare[])(struct scan_phases *) = {
 	[PHASE_PLACES] = prepare_places,
 	[PHASE_SCAN] = prepare_scan,
 	[PHASE_HISTOGRAM] = prepare_histogram,
 	[PHASE_FIND] = prepare_find,
 };
 
-static bool begin(struct phases *phases)
+static bool begin(struct scan_phases *phases)
 {
-	ranges_clear(&phases->ranges);
+	scan_ranges_clear(&phases->ranges);
 	phases->is_sorted = false;
 	phases->scan = (struct scan){
 		.dtype = phases->layout.dtype,
@@ -192,62 +193,62 @@ static bool begin(struct phases *phases)
 	return prepare[phases->phase](phases);
 }
 
-enum phase phases_next(struct phases *phases)
+enum phase scan_phases_next(struct scan_phases *phases)
 {
 	while (phases->phase != PHASE_END && !begin(phases))
 		phases->phase++;
 	return phases->phase;
 }
 
-int64_t phases_total(const struct phases *phases)
+int64_t scan_phases_total(const struct scan_phases *phases)
 {
 	bool is_whole = tensor_wish_is_whole(&phases->wish, &phases->layout);
-	int64_t bytes = layout_byte_count(&phases->layout);
-	int64_t scan =
-		is_whole ? bytes
-			 : phases->layout.item_size * WISH_SAMPLE_BLOCKS * WISH_SAMPLE_ELEMENTS;
+	int64_t bytes = tensor_layout_byte_count(&phases->layout);
+	int64_t scan = is_whole ? bytes
+				: phases->layout.item_size * SCAN_QUERY_SAMPLE_BLOCKS *
+					  SCAN_QUERY_SAMPLE_ELEMENTS;
 	int64_t total = 0;
 
 	if (has_statistics(phases) || has_hash(phases))
 		total += scan;
 	if (has_histogram(phases))
 		total += scan;
-	if (phases->wish.find != WISH_FIND_NOTHING)
+	if (phases->wish.find != SCAN_QUERY_FIND_NOTHING)
 		total += bytes;
 	return total;
 }
 
-int phases_read_places(struct phases *phases, struct error *error)
+int scan_phases_read_places(struct scan_phases *phases, struct error *error)
 {
 	struct tensor_result *result = &phases->result;
 	const struct tensor_wish *wish = &phases->wish;
 
 	if (wish->has_slice) {
 		result->slice = wish->slice;
-		if (places_slice(&phases->layout, &result->slice, error) < 0)
+		if (single_elements_slice(&phases->layout, &result->slice, error) < 0)
 			return -1;
 	}
 	if (!wish->has_data)
 		return 0;
-	result->data = places_data(&phases->layout, wish->data_start, wish->data_count,
-				   &result->data_length, error);
+	result->data = single_elements_data(&phases->layout, wish->data_start, wish->data_count,
+					    &result->data_length, error);
 	return result->data ? 0 : -1;
 }
 
-void phases_fold(struct phases *phases)
+void scan_phases_fold(struct scan_phases *phases)
 {
 	struct tensor *told = &phases->result.told;
-	int64_t count = layout_element_count(&phases->layout);
+	int64_t count = tensor_layout_element_count(&phases->layout);
 
 	if (phases->scan.has_statistics)
 		fold_statistics(&phases->scan, &phases->ranges, count, told);
 	if (phases->scan.has_hash)
 		fold_hashes(&phases->scan, &phases->ranges, count, phases->wish.block_count, told);
-	if (phases->scan.find != WISH_FIND_NOTHING)
+	if (phases->scan.find != SCAN_QUERY_FIND_NOTHING)
 		phases->result.found = fold_find(&phases->scan, &phases->ranges);
 }
 
-bool phases_again(struct phases *phases)
+bool scan_phases_again(struct scan_phases *phases)
 {
 	if (!phases->is_sorted || atomic_load(&phases->stop))
 		return false;
@@ -255,7 +256,8 @@ bool phases_again(struct phases *phases)
 	return true;
 }
 
-bool phases_is_found(const struct phases *phases)
+bool scan_phases_is_found(const struct scan_phases *phases)
 {
-	return phases->scan.find == WISH_FIND_NAN && fold_find(&phases->scan, &phases->ranges) >= 0;
+	return phases->scan.find == SCAN_QUERY_FIND_NAN &&
+	       fold_find(&phases->scan, &phases->ranges) >= 0;
 }

@@ -25,7 +25,7 @@ enum phase {
 	PHASE_END,
 };
 
-struct phases {
+struct scan_phases {
 	struct tensor_layout layout;
 	struct tensor_wish wish;
 	struct tensor_result result;
@@ -33,31 +33,31 @@ struct phases {
 	const struct kernel *kernel;
 	/* Of the phase. */
 	struct scan scan;
-	struct ranges ranges; /* none: of single elements */
-	bool is_sorted;	      /* not in the order of indices */
-	bool is_ordered;      /* no scan may be sorted: one failed */
+	struct scan_ranges ranges; /* none: of single elements */
+	bool is_sorted;		   /* not in the order of indices */
+	bool is_ordered;	   /* no scan may be sorted: one failed */
 	atomic_bool stop;
 	atomic_llong done; /* bytes */
 };
 
 /* Copies both. -1 and a sentence: they do not go together. */
-int phases_init(struct phases *phases, const struct tensor_layout *layout,
-		const struct tensor_wish *wish, struct error *error);
-void phases_clear(struct phases *phases);
+int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *layout,
+		     const struct tensor_wish *wish, struct error *error);
+void scan_phases_clear(struct scan_phases *phases);
 /* Bytes that all phases read. */
-int64_t phases_total(const struct phases *phases);
+int64_t scan_phases_total(const struct scan_phases *phases);
 /* Advances to the next that has something to do; PHASE_END: there is none. */
-enum phase phases_next(struct phases *phases);
+enum phase scan_phases_next(struct scan_phases *phases);
 /* Reads the single elements; on a thread. */
-int phases_read_places(struct phases *phases, struct error *error);
+int scan_phases_read_places(struct scan_phases *phases, struct error *error);
 /* All parts of a scan are done: puts them together. */
-void phases_fold(struct phases *phases);
+void scan_phases_fold(struct scan_phases *phases);
 /*
  * A part has failed. True: the scan is to be done again, in the order of
  * indices (only so it can be told which element it was).
  */
-bool phases_again(struct phases *phases);
+bool scan_phases_again(struct scan_phases *phases);
 /* Whether no part that was not begun yet is needed. */
-bool phases_is_found(const struct phases *phases);
+bool scan_phases_is_found(const struct scan_phases *phases);
 
 #endif

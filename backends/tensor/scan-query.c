@@ -13,13 +13,13 @@
 
 /* Bytes of a slice's elements: strings may be long. */
 #define SLICE_MAXIMUM (INT64_C(16) << 20)
-#define SAMPLE_ELEMENTS (WISH_SAMPLE_BLOCKS * WISH_SAMPLE_ELEMENTS)
+#define SAMPLE_ELEMENTS (SCAN_QUERY_SAMPLE_BLOCKS * SCAN_QUERY_SAMPLE_ELEMENTS)
 
 /* By their enumerators. */
 static const char *const statistics_names[] = { NULL, "sample", "whole", "auto" };
 static const char *const find_names[] = { NULL, "min", "max", "nan" };
 
-int64_t wish_block_elements(int64_t element_count, int block_count)
+int64_t scan_query_block_elements(int64_t element_count, int block_count)
 {
 	int64_t size = (element_count + block_count - 1) / block_count;
 
@@ -28,7 +28,7 @@ int64_t wish_block_elements(int64_t element_count, int block_count)
 
 void tensor_wish_init(struct tensor_wish *wish)
 {
-	*wish = (struct tensor_wish){ .after = -1, .timeout = WISH_TIMEOUT };
+	*wish = (struct tensor_wish){ .after = -1, .timeout = SCAN_QUERY_TIMEOUT };
 }
 
 /* 0: it is not there. */
@@ -69,9 +69,10 @@ static int parse_slice(struct tensor_wish *wish, const json_t *slice, struct err
 int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error)
 {
 	tensor_wish_init(wish);
-	wish->statistics = (enum wish_statistics)find_name(body, "statistics", statistics_names,
-							   ARRAY_LENGTH(statistics_names));
-	wish->find = (enum wish_find)find_name(body, "find", find_names, ARRAY_LENGTH(find_names));
+	wish->statistics = (enum scan_query_statistics)find_name(
+		body, "statistics", statistics_names, ARRAY_LENGTH(statistics_names));
+	wish->find =
+		(enum scan_query_find)find_name(body, "find", find_names, ARRAY_LENGTH(find_names));
 	wish->bins = json_get_count(body, "bins");
 	wish->block_count = json_get_count(body, "blocks");
 	if (parse_slice(wish, json_object_get(body, "slice"), error) < 0 ||
@@ -79,12 +80,12 @@ int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error
 		return -1;
 	wish->has_hash = json_get_boolean(body, "hash", false);
 	wish->after = json_get_integer(body, "after", -1);
-	wish->timeout = json_get_real(body, "timeout", WISH_TIMEOUT);
-	if (!(wish->timeout > 0) || wish->timeout > WISH_TIMEOUT_MAXIMUM)
+	wish->timeout = json_get_real(body, "timeout", SCAN_QUERY_TIMEOUT);
+	if (!(wish->timeout > 0) || wish->timeout > SCAN_QUERY_TIMEOUT_MAXIMUM)
 		return error_set(error, "\"timeout\" is in seconds, at most %.0f",
-				 WISH_TIMEOUT_MAXIMUM);
-	if (wish->bins > 0 && wish->statistics == WISH_NO_STATISTICS)
-		wish->statistics = WISH_AUTO;
+				 SCAN_QUERY_TIMEOUT_MAXIMUM);
+	if (wish->bins > 0 && wish->statistics == SCAN_QUERY_NO_STATISTICS)
+		wish->statistics = SCAN_QUERY_AUTO;
 	return 0;
 }
 
@@ -103,23 +104,24 @@ int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body, struct 
 
 bool tensor_wish_is_any(const struct tensor_wish *wish)
 {
-	return wish->statistics != WISH_NO_STATISTICS || wish->has_hash || wish->block_count > 0 ||
-	       wish->has_slice || wish->find != WISH_FIND_NOTHING || wish->has_data;
+	return wish->statistics != SCAN_QUERY_NO_STATISTICS || wish->has_hash ||
+	       wish->block_count > 0 || wish->has_slice || wish->find != SCAN_QUERY_FIND_NOTHING ||
+	       wish->has_data;
 }
 
 bool tensor_wish_is_whole(const struct tensor_wish *wish, const struct tensor_layout *layout)
 {
-	bool is_small = layout_element_count(layout) <= SAMPLE_ELEMENTS;
+	bool is_small = tensor_layout_element_count(layout) <= SAMPLE_ELEMENTS;
 
 	switch (wish->statistics) {
-	case WISH_NO_STATISTICS:
+	case SCAN_QUERY_NO_STATISTICS:
 		return wish->has_hash || wish->block_count > 0;
-	case WISH_SAMPLE:
+	case SCAN_QUERY_SAMPLE:
 		return is_small;
-	case WISH_WHOLE:
+	case SCAN_QUERY_WHOLE:
 		return true;
-	case WISH_AUTO:
-		return is_small || layout_byte_count(layout) <= WISH_WHOLE_BYTES;
+	case SCAN_QUERY_AUTO:
+		return is_small || tensor_layout_byte_count(layout) <= SCAN_QUERY_WHOLE_BYTES;
 	}
 	return false;
 }
@@ -167,7 +169,7 @@ static int check_slice(const struct tensor_slice *slice, const struct tensor_lay
 static int check_data(const struct tensor_wish *wish, const struct tensor_layout *layout,
 		      struct error *error)
 {
-	int64_t count = layout_element_count(layout);
+	int64_t count = tensor_layout_element_count(layout);
 
 	if (wish->data_start > count || wish->data_count > count - wish->data_start)
 		return error_set(error,
@@ -200,9 +202,10 @@ int tensor_wish_check(const struct tensor_wish *wish, const struct tensor_layout
 			error,
 			"elements of %s are pointers: there are no bytes of theirs to be had",
 			layout->dtype->name);
-	if (wish->find == WISH_FIND_NAN && !dtype_is_number(layout->dtype))
+	if (wish->find == SCAN_QUERY_FIND_NAN && !dtype_is_number(layout->dtype))
 		return error_set(error, "elements of %s are no numbers", layout->dtype->name);
-	if ((wish->find == WISH_FIND_MINIMUM || wish->find == WISH_FIND_MAXIMUM) && !has_order)
+	if ((wish->find == SCAN_QUERY_FIND_MINIMUM || wish->find == SCAN_QUERY_FIND_MAXIMUM) &&
+	    !has_order)
 		return error_set(error,
 				 "elements of %s have no order: none is the least or the greatest",
 				 layout->dtype->name);

@@ -19,35 +19,35 @@
 struct error;
 struct tensor_layout;
 
-#define WISH_SAMPLE_BLOCKS 256
-#define WISH_SAMPLE_ELEMENTS 4096
+#define SCAN_QUERY_SAMPLE_BLOCKS 256
+#define SCAN_QUERY_SAMPLE_ELEMENTS 4096
 /* "auto" reads the whole up to so many bytes. */
-#define WISH_WHOLE_BYTES (INT64_C(32) << 20)
-#define WISH_TIMEOUT 30.0 /* seconds, where none is said */
-#define WISH_TIMEOUT_MAXIMUM 3600.0
+#define SCAN_QUERY_WHOLE_BYTES (INT64_C(32) << 20)
+#define SCAN_QUERY_TIMEOUT 30.0 /* seconds, where none is said */
+#define SCAN_QUERY_TIMEOUT_MAXIMUM 3600.0
 
-enum wish_statistics {
-	WISH_NO_STATISTICS,
-	WISH_SAMPLE,
-	WISH_WHOLE,
-	WISH_AUTO,
+enum scan_query_statistics {
+	SCAN_QUERY_NO_STATISTICS,
+	SCAN_QUERY_SAMPLE,
+	SCAN_QUERY_WHOLE,
+	SCAN_QUERY_AUTO,
 };
 
-enum wish_find {
-	WISH_FIND_NOTHING,
-	WISH_FIND_MINIMUM,
-	WISH_FIND_MAXIMUM,
-	WISH_FIND_NAN, /* or an infinity */
+enum scan_query_find {
+	SCAN_QUERY_FIND_NOTHING,
+	SCAN_QUERY_FIND_MINIMUM,
+	SCAN_QUERY_FIND_MAXIMUM,
+	SCAN_QUERY_FIND_NAN, /* or an infinity */
 };
 
 struct tensor_wish {
-	enum wish_statistics statistics;
+	enum scan_query_statistics statistics;
 	int bins; /* 0: no histogram */
 	bool has_hash;
 	int block_count; /* at most so many; 0: none are hashed alone */
 	bool has_slice;
 	struct tensor_slice slice; /* without numbers: nothing is owned */
-	enum wish_find find;
+	enum scan_query_find find;
 	int64_t after; /* the flat index behind which it is sought; -1: all */
 	bool has_data;
 	int64_t data_start;
@@ -59,7 +59,7 @@ struct tensor_wish {
  * Elements of each block but the last, where at most so many blocks (not 0)
  * are wanted: the least number that is enough.
  */
-int64_t wish_block_elements(int64_t element_count, int block_count);
+int64_t scan_query_block_elements(int64_t element_count, int block_count);
 /* Nothing is wanted. */
 void tensor_wish_init(struct tensor_wish *wish);
 /*

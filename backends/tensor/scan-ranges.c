@@ -7,7 +7,7 @@
 #include "backends/tensor/scan.h"
 #include "base/array.h"
 
-static void add_part(struct ranges *ranges, int64_t start, int64_t count)
+static void add_part(struct scan_ranges *ranges, int64_t start, int64_t count)
 {
 	ARRAY_GROW(ranges->parts, ranges->count, ranges->capacity);
 	ranges->parts[ranges->count++] = (struct scan_part){
@@ -16,17 +16,17 @@ static void add_part(struct ranges *ranges, int64_t start, int64_t count)
 	};
 }
 
-void ranges_add(struct ranges *ranges, const struct elements *elements, int64_t start,
-		int64_t count)
+void scan_ranges_add(struct scan_ranges *ranges, const struct elements *elements, int64_t start,
+		     int64_t count)
 {
-	int64_t most = RANGES_PART / elements->unit_size;
+	int64_t most = SCAN_RANGES_PART / elements->unit_size;
 	int64_t step;
 
 	if (elements->unit_count == 0)
 		return;
 	/* One that is expanded may be larger than any memory. */
-	if (most < elements->unit_count / RANGES_MANY)
-		most = elements->unit_count / RANGES_MANY;
+	if (most < elements->unit_count / SCAN_RANGES_MANY)
+		most = elements->unit_count / SCAN_RANGES_MANY;
 	step = elements_step(elements, most);
 	start *= elements->item_units;
 	count *= elements->item_units;
@@ -41,30 +41,30 @@ void ranges_add(struct ranges *ranges, const struct elements *elements, int64_t 
 	}
 }
 
-void ranges_add_sample(struct ranges *ranges, const struct elements *elements)
+void scan_ranges_add_sample(struct scan_ranges *ranges, const struct elements *elements)
 {
 	int64_t count = elements->unit_count / elements->item_units;
-	int64_t room = count - WISH_SAMPLE_ELEMENTS;
-	int64_t steps = WISH_SAMPLE_BLOCKS - 1;
+	int64_t room = count - SCAN_QUERY_SAMPLE_ELEMENTS;
+	int64_t steps = SCAN_QUERY_SAMPLE_BLOCKS - 1;
 
 	for (int64_t i = 0; i <= steps; i++) {
 		/* i * room / steps, without a product that overflows. */
 		int64_t start = room / steps * i + room % steps * i / steps;
 
 		add_part(ranges, start * elements->item_units,
-			 WISH_SAMPLE_ELEMENTS * elements->item_units);
+			 SCAN_QUERY_SAMPLE_ELEMENTS * elements->item_units);
 	}
 }
 
-void ranges_clear(struct ranges *ranges)
+void scan_ranges_clear(struct scan_ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->count; i++)
 		scan_part_clear(&ranges->parts[i]);
 	free(ranges->parts);
-	*ranges = (struct ranges){ .parts = NULL };
+	*ranges = (struct scan_ranges){ .parts = NULL };
 }
 
-int64_t ranges_element_count(const struct ranges *ranges, const struct elements *elements)
+int64_t scan_ranges_element_count(const struct scan_ranges *ranges, const struct elements *elements)
 {
 	int64_t units = 0;
 
@@ -73,13 +73,14 @@ int64_t ranges_element_count(const struct ranges *ranges, const struct elements 
 	return ranges->count > 0 ? units / elements->item_units : 0;
 }
 
-size_t ranges_take(const struct ranges *ranges, const struct elements *elements, size_t first)
+size_t scan_ranges_take(const struct scan_ranges *ranges, const struct elements *elements,
+			size_t first)
 {
 	int64_t bytes = 0;
 	size_t half = (ranges->count - first + 1) / 2;
 	size_t count = 0;
 
-	while (count < half && bytes < RANGES_PART) {
+	while (count < half && bytes < SCAN_RANGES_PART) {
 		bytes += ranges->parts[first + count].count * elements->unit_size;
 		count++;
 	}

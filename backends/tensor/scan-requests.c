@@ -82,7 +82,7 @@ void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *
 
 struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error *error)
 {
-	const struct process *process = roster_find(node_roster(ask->node), ask->pid);
+	const struct process *process = process_table_find(node_roster(ask->node), ask->pid);
 
 	if (!process || (ask->start_time && process->start_time != ask->start_time)) {
 		error_set(error, "Process %d has ended.", (int)ask->pid);
@@ -109,8 +109,8 @@ static int fail(const struct tensor_ask *ask, struct error *error)
 	return -1;
 }
 
-int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding, struct found *found,
-		    struct ptrace_connection **reader, struct error *error)
+int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
+		    struct found *found, struct ptrace_connection **reader, struct error *error)
 {
 	/* The program may have been replaced (exec): then it is opened anew. */
 	for (int tries = 0; tries < 2; tries++) {
@@ -119,7 +119,7 @@ int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding, struc
 		found->needs_code = !*reader;
 		if (!*reader)
 			return -1;
-		if (finding_look(finding, *reader, found, error) == 0)
+		if (expression_lookup_look(finding, *reader, found, error) == 0)
 			return 0;
 		if (!found->is_lost)
 			break;

@@ -13,7 +13,7 @@
 #include "protocol/message.h"
 
 struct error;
-struct finding;
+struct expression_lookup;
 struct found;
 struct node;
 struct process;
@@ -53,8 +53,8 @@ void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *
  * Looks at it now, with needs_code where it is not read from outside at all;
  * *reader (or NULL) is what has read it.
  */
-int tensor_ask_look(struct tensor_ask *ask, const struct finding *finding, struct found *found,
-		    struct ptrace_connection **reader, struct error *error);
+int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
+		    struct found *found, struct ptrace_connection **reader, struct error *error);
 /* Statistics, histogram and hashes that were read go over to what is told. */
 void tensor_ask_take(struct tensor *told, struct tensor_result *result);
 /* Whether the process runs, for all that is known. */

@@ -43,7 +43,7 @@ struct tensor_work {
 	struct loop *loop;
 	struct node *node; /* NULL: progress goes to calls */
 	struct tensor_work_calls calls;
-	struct phases phases;
+	struct scan_phases phases;
 	struct lane lanes[LANES];
 	int running;
 	size_t next;	      /* the next part that was not taken */
@@ -69,7 +69,7 @@ static void free_when_over(struct tensor_work *work)
 {
 	if (!work->is_told || work->running > 0)
 		return;
-	phases_clear(&work->phases);
+	scan_phases_clear(&work->phases);
 	free(work);
 }
 
@@ -150,7 +150,7 @@ static void fail(struct tensor_work *work, const struct error *error)
 static void run_parts(void *data)
 {
 	struct lane *lane = data;
-	struct phases *phases = &lane->work->phases;
+	struct scan_phases *phases = &lane->work->phases;
 	int64_t *bins = phases->scan.histogram.bin_count > 0 ? lane->bins : NULL;
 
 	for (size_t i = 0; i < lane->count && !lane->is_failed; i++) {
@@ -165,7 +165,7 @@ static void run_places(void *data)
 {
 	struct lane *lane = data;
 
-	lane->is_failed = phases_read_places(&lane->work->phases, &lane->error) < 0;
+	lane->is_failed = scan_phases_read_places(&lane->work->phases, &lane->error) < 0;
 }
 
 static void on_lane(void *data);
@@ -179,13 +179,13 @@ static void start(struct lane *lane, void (*run)(void *data))
 static bool take_parts(struct lane *lane)
 {
 	struct tensor_work *work = lane->work;
-	struct ranges *ranges = &work->phases.ranges;
+	struct scan_ranges *ranges = &work->phases.ranges;
 
 	if (work->is_failed || work->has_failed_lane || work->next == ranges->count ||
-	    phases_is_found(&work->phases))
+	    scan_phases_is_found(&work->phases))
 		return false;
 	lane->first = work->next;
-	lane->count = ranges_take(ranges, &work->phases.scan.elements, work->next);
+	lane->count = scan_ranges_take(ranges, &work->phases.scan.elements, work->next);
 	work->next += lane->count;
 	start(lane, run_parts);
 	return true;
@@ -193,7 +193,7 @@ static bool take_parts(struct lane *lane)
 
 static void begin_phase(struct tensor_work *work)
 {
-	enum phase phase = phases_next(&work->phases);
+	enum phase phase = scan_phases_next(&work->phases);
 
 	work->next = 0;
 	work->has_failed_lane = false;
@@ -228,7 +228,7 @@ static void go_on(struct tensor_work *work)
 			return;
 		}
 		if (work->phases.phase != PHASE_PLACES) {
-			phases_fold(&work->phases);
+			scan_phases_fold(&work->phases);
 			add_bins(work);
 		}
 		work->phases.phase++;
@@ -245,7 +245,7 @@ static void on_failed(struct tensor_work *work)
 			first = &work->lanes[i];
 	if (!first) {
 		go_on(work);
-	} else if (phases_again(&work->phases)) {
+	} else if (scan_phases_again(&work->phases)) {
 		begin_phase(work);
 	} else {
 		fail(work, &first->error);
@@ -293,7 +293,7 @@ static void on_progress(void *data)
 {
 	struct tensor_work *work = data;
 
-	tell_progress(work, atomic_load(&work->phases.done), phases_total(&work->phases));
+	tell_progress(work, atomic_load(&work->phases.done), scan_phases_total(&work->phases));
 	if (work->node)
 		node_flush(work->node);
 }
@@ -308,7 +308,7 @@ static struct tensor_work *begin(struct loop *loop, struct node *node,
 	work->loop = loop;
 	work->node = node;
 	work->calls = *calls;
-	if (phases_init(&work->phases, layout, wish, &error) < 0) {
+	if (scan_phases_init(&work->phases, layout, wish, &error) < 0) {
 		fail(work, &error);
 		end_soon(work);
 		return work;

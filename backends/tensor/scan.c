@@ -79,8 +79,8 @@ static void add(const struct scan *scan, struct scan_part *part, int64_t *bins,
 	add_values(scan, part, bins, bytes, count);
 	if (scan->has_hash)
 		hash(scan, part, bytes, NULL, unit, units);
-	if (scan->find != WISH_FIND_NOTHING)
-		find_add(&part->find, scan->dtype, bytes, count, index);
+	if (scan->find != SCAN_QUERY_FIND_NOTHING)
+		extreme_search_add(&part->find, scan->dtype, bytes, count, index);
 }
 
 /* 1 where it is masked. Returns how many are. */
@@ -118,9 +118,9 @@ static void add_masked(const struct scan *scan, struct scan_part *part, int64_t 
 			end++;
 		if (mask[i])
 			continue;
-		if (scan->find != WISH_FIND_NOTHING)
-			find_add(&part->find, scan->dtype, bytes + (size_t)i * size, end - i,
-				 index + i);
+		if (scan->find != SCAN_QUERY_FIND_NOTHING)
+			extreme_search_add(&part->find, scan->dtype, bytes + (size_t)i * size,
+					   end - i, index + i);
 		memmove(bytes + (size_t)kept * size, bytes + (size_t)i * size,
 			(size_t)(end - i) * size);
 		kept += end - i;
@@ -171,7 +171,7 @@ void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins, st
 	if (scan->has_mask)
 		mask = xmalloc((size_t)(step / elements->item_units));
 	statistics_init(&part->statistics, scan->kernel);
-	find_init(&part->find, scan->kernel, scan->find, scan->after);
+	extreme_search_init(&part->find, scan->kernel, scan->find, scan->after);
 	for (int64_t done = 0; done < part->count && !part->is_failed;) {
 		int64_t start = part->start + done;
 		int64_t left = part->count - done;

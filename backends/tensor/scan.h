@@ -31,7 +31,7 @@ struct scan {
 	bool has_hash;
 	int64_t block_units;		   /* each so many are hashed alone; INT64_MAX: all */
 	struct histogram_bounds histogram; /* no bins: not wanted */
-	enum wish_find find;
+	enum scan_query_find find;
 	int64_t after;
 	atomic_bool *stop;  /* others set it: what was begun is left */
 	atomic_llong *done; /* bytes */
@@ -56,7 +56,7 @@ struct scan_part {
 	struct scan_hash *hashes; /* of blocks, in their order */
 	size_t hash_count;
 	size_t hash_capacity;
-	struct find find;
+	struct extreme_search find;
 };
 
 /* Bytes that are fetched at a time: they stay in the second cache. */

@@ -77,7 +77,7 @@ static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 /* As numpy shows what is masked; what cannot be read of the mask is unknown. */
 static void hide_masked(const struct tensor_layout *part, struct tensor_slice *slice)
 {
-	struct tensor_layout layout = layout_mask(part);
+	struct tensor_layout layout = tensor_layout_mask(part);
 	struct elements elements;
 
 	elements_init(&elements, &layout);
@@ -96,8 +96,8 @@ static void hide_masked(const struct tensor_layout *part, struct tensor_slice *s
 	}
 }
 
-int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
-		 struct error *error)
+int single_elements_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
+			  struct error *error)
 {
 	struct tensor_layout part = cut(layout, slice);
 	int64_t count = slice->row_count * slice->column_count;
@@ -117,8 +117,8 @@ int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 	return known > 0 ? 0 : error_prefix(error, "the slice");
 }
 
-uint8_t *places_data(const struct tensor_layout *layout, int64_t start, int64_t count,
-		     size_t *length, struct error *error)
+uint8_t *single_elements_data(const struct tensor_layout *layout, int64_t start, int64_t count,
+			      size_t *length, struct error *error)
 {
 	int64_t units;
 	struct elements elements;

@@ -17,10 +17,10 @@ struct tensor_layout;
  * Fills in the numbers of a slice that lies within the layout (it has none
  * yet); those that cannot be read stay unknown. -1: none can be.
  */
-int places_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
-		 struct error *error);
+int single_elements_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
+			  struct error *error);
 /* Elements start to start + count; the caller frees them. */
-uint8_t *places_data(const struct tensor_layout *layout, int64_t start, int64_t count,
-		     size_t *length, struct error *error);
+uint8_t *single_elements_data(const struct tensor_layout *layout, int64_t start, int64_t count,
+			      size_t *length, struct error *error);
 
 #endif

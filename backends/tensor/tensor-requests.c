@@ -45,33 +45,33 @@ static void send(struct node *node, struct connection *agent, enum request_kind 
 /* From outside first; then by an agent; then as well as it goes. */
 static void ask(struct node *node, const struct process *process, enum request_kind kind,
 		const struct message *request,
-		enum valuing (*begin)(struct node *node, const struct process *process,
-				      const struct message *request, bool is_last,
-				      struct error *error))
+		enum value_request (*begin)(struct node *node, const struct process *process,
+					    const struct message *request, bool is_last,
+					    struct error *error))
 {
 	struct error error = ERROR_INIT;
-	enum valuing valuing = begin(node, process, request, false, &error);
+	enum value_request valuing = begin(node, process, request, false, &error);
 	struct connection *agent = NULL;
 
-	if (valuing == VALUING_TOO_MUCH)
+	if (valuing == VALUE_REQUEST_TOO_MUCH)
 		agent = find_agent(node, process, kind, request);
 	if (agent) {
 		send(node, agent, kind, request);
 		return;
 	}
-	if (valuing == VALUING_TOO_MUCH)
+	if (valuing == VALUE_REQUEST_TOO_MUCH)
 		valuing = begin(node, process, request, true, &error);
-	if (valuing != VALUING_TAKEN)
+	if (valuing != VALUE_REQUEST_TAKEN)
 		respond_error(node, request, &error);
 }
 
 void tensor_request(struct node *node, const struct process *process, const struct message *request)
 {
-	ask(node, process, REQUEST_TENSOR, request, valuing_begin);
+	ask(node, process, REQUEST_TENSOR, request, value_request_begin);
 }
 
 void tensor_parameters_request(struct node *node, const struct process *process,
 			       const struct message *request)
 {
-	ask(node, process, REQUEST_PARAMETERS, request, listing_begin);
+	ask(node, process, REQUEST_PARAMETERS, request, parameter_list_begin);
 }

@@ -28,7 +28,7 @@
 
 struct valuing_ask {
 	struct tensor_ask base;
-	struct finding finding; /* borrows of the request */
+	struct expression_lookup finding; /* borrows of the request */
 	struct found found;
 	struct tensor_wish wish;
 	struct tensor told;
@@ -41,7 +41,7 @@ struct valuing_ask {
 
 static void clear(struct valuing_ask *ask)
 {
-	finding_clear(&ask->finding);
+	expression_lookup_clear(&ask->finding);
 	found_clear(&ask->found);
 	tensor_clear(&ask->told);
 	tensor_ask_end(&ask->base);
@@ -141,7 +141,8 @@ static bool is_found_again(struct valuing_ask *ask)
 	struct ptrace_connection *connection = tensor_ask_reader(&ask->base, &unused);
 	struct found again = { .tid = 0 };
 	const struct pyexpression_value *value = &ask->found.value;
-	bool is_same = connection && !finding_look(&ask->finding, connection, &again, &unused) &&
+	bool is_same = connection &&
+		       !expression_lookup_look(&ask->finding, connection, &again, &unused) &&
 		       again.value.address == value->address && again.value.has_tensor &&
 		       pytensor_is_same(&value->whole, &again.value.whole);
 
@@ -188,7 +189,7 @@ static int begin_work(struct valuing_ask *ask, struct error *error)
 	struct tensor_layout layout;
 
 	if (pytensor_layout(&ask->found.value.tensor, ask->base.pid, &layout, error) ||
-	    layout_check(&layout, error)) {
+	    tensor_layout_check(&layout, error)) {
 		if (!ask->told.unread)
 			ask->told.unread = xstrdup(error->message);
 		return -1;
@@ -218,7 +219,7 @@ static void on_done(struct tensor_result *result, void *data)
 
 	ask->work = NULL;
 	if (error_is_set(&result->error))
-		error_prefix(&result->error, "%s", finding_name(&ask->finding));
+		error_prefix(&result->error, "%s", expression_lookup_name(&ask->finding));
 	if (!is_same && !is_over && ask->tries < TRIES_MAXIMUM) {
 		read_anew(ask, &result->error);
 		return;
@@ -235,7 +236,7 @@ static void on_done(struct tensor_result *result, void *data)
 static int parse(struct valuing_ask *ask, struct error *error)
 {
 	const json_t *arguments = ask->base.request.body;
-	int result = finding_parse(&ask->finding, arguments, error);
+	int result = expression_lookup_parse(&ask->finding, arguments, error);
 
 	/* What cannot be read as an expression may be one for the agent. */
 	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
@@ -255,23 +256,24 @@ static bool is_too_much(const struct valuing_ask *ask)
 	return tensor->unread && !(tensor->device && strcmp(tensor->device, "meta") == 0);
 }
 
-enum valuing valuing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last, struct error *error)
+enum value_request value_request_begin(struct node *node, const struct process *process,
+				       const struct message *request, bool is_last,
+				       struct error *error)
 {
 	struct valuing_ask *ask = xcalloc(1, sizeof(*ask));
-	enum valuing result = VALUING_TAKEN;
+	enum value_request result = VALUE_REQUEST_TAKEN;
 
 	ask->base.cancel = cancel;
 	ask->base.forget = forget;
 	tensor_init(&ask->told);
 	tensor_ask_begin(&ask->base, node, process, request);
 	if (parse(ask, error)) {
-		result = ask->found.needs_code ? VALUING_TOO_MUCH : VALUING_FAILED;
+		result = ask->found.needs_code ? VALUE_REQUEST_TOO_MUCH : VALUE_REQUEST_FAILED;
 		clear(ask);
 	} else if (!ask->found.value.has_tensor || !tensor_wish_is_any(&ask->wish)) {
 		answer(ask, NULL);
 	} else if (!is_last && is_too_much(ask)) {
-		result = VALUING_TOO_MUCH;
+		result = VALUE_REQUEST_TOO_MUCH;
 		error_set(error, "%s", ask->found.value.tensor.unread);
 		clear(ask);
 	} else if (begin_work(ask, error)) {

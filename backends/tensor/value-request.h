@@ -16,17 +16,18 @@ struct message;
 struct node;
 struct process;
 
-enum valuing {
-	VALUING_TAKEN,	  /* it is answered, now or later */
-	VALUING_FAILED,	  /* with a sentence */
-	VALUING_TOO_MUCH, /* the same; code in the process could tell */
+enum value_request {
+	VALUE_REQUEST_TAKEN,	/* it is answered, now or later */
+	VALUE_REQUEST_FAILED,	/* with a sentence */
+	VALUE_REQUEST_TOO_MUCH, /* the same; code in the process could tell */
 };
 
 /*
  * is_last: nobody else can be asked, so elements that cannot be read from
- * outside are left out of the answer, instead of VALUING_TOO_MUCH.
+ * outside are left out of the answer, instead of VALUE_REQUEST_TOO_MUCH.
  */
-enum valuing valuing_begin(struct node *node, const struct process *process,
-			   const struct message *request, bool is_last, struct error *error);
+enum value_request value_request_begin(struct node *node, const struct process *process,
+				       const struct message *request, bool is_last,
+				       struct error *error);
 
 #endif

@@ -74,7 +74,7 @@ static bool is_traced(const char *status, struct reason *reason)
 
 	if (!find_number(status, "TracerPid", 10, &tracer) || tracer == 0 || tracer == getpid())
 		return false;
-	refusal_name((pid_t)tracer, name, sizeof(name));
+	access_refusal_name((pid_t)tracer, name, sizeof(name));
 	snprintf(reason->why, sizeof(reason->why),
 		 "%s (process %" PRId64
 		 ") is attached to it, and a process has one debugger at a time.",
@@ -114,17 +114,17 @@ static bool is_confined(const char *status, struct reason *reason)
 
 static bool is_allowed(pid_t pid, struct reason *reason)
 {
-	int number = hold_probe(pid);
+	int number = freeze_probe(pid);
 
 	if (number == 0)
 		return true;
-	refusal_find(reason, pid, number);
+	access_refusal_find(reason, pid, number);
 	return false;
 }
 
 static bool is_watchable(pid_t pid, struct reason *reason)
 {
-	if (perfwatch_probe(pid, reason))
+	if (perf_breakpoint_probe(pid, reason))
 		return true;
 	if (!reason->fix[0])
 		snprintf(reason->fix, sizeof(reason->fix), "%s", others + 3);
@@ -133,7 +133,7 @@ static bool is_watchable(pid_t pid, struct reason *reason)
 
 static bool can_unwind(struct reason *reason)
 {
-	if (arch_can_unwind())
+	if (registers_can_unwind())
 		return true;
 	snprintf(reason->why, sizeof(reason->why),
 		 "Stopping from outside is there for x86-64 only.");
@@ -152,7 +152,7 @@ static bool is_refused(pid_t pid, bool with_watches, struct reason *reason)
 		return true;
 	status = read_status(&procfs, pid);
 	if (!status) {
-		refusal_find(reason, pid, errno);
+		access_refusal_find(reason, pid, errno);
 		return true;
 	}
 	is_refused = is_traced(status, reason) || (with_watches && has_handler(status, reason)) ||

@@ -23,53 +23,54 @@
 #define PERF_DATA_OFFSET 24 /* in siginfo_t, of 64-bit processes */
 
 static const uint32_t types[] = {
-	[WATCH_NONE] = HW_BREAKPOINT_EMPTY,
-	[WATCH_WRITE] = HW_BREAKPOINT_W,
-	[WATCH_ACCESS] = HW_BREAKPOINT_RW,
-	[WATCH_EXECUTE] = HW_BREAKPOINT_X,
+	[HARDWARE_WATCH_NONE] = HW_BREAKPOINT_EMPTY,
+	[HARDWARE_WATCH_WRITE] = HW_BREAKPOINT_W,
+	[HARDWARE_WATCH_ACCESS] = HW_BREAKPOINT_RW,
+	[HARDWARE_WATCH_EXECUTE] = HW_BREAKPOINT_X,
 };
 
-void slots_init(struct slots *slots)
+void debug_registers_init(struct debug_registers *slots)
 {
-	*slots = (struct slots){ .fds = { -1, -1, -1, -1 } };
+	*slots = (struct debug_registers){ .fds = { -1, -1, -1, -1 } };
 }
 
-static void close_slot(struct slots *slots, int i)
+static void close_slot(struct debug_registers *slots, int i)
 {
 	if (slots->fds[i] >= 0)
 		close(slots->fds[i]);
 	slots->fds[i] = -1;
-	slots->watches[i].access = WATCH_NONE;
+	slots->watches[i].access = HARDWARE_WATCH_NONE;
 }
 
 /* It stays open: to open one takes longer than to change one. */
-static void switch_off(struct slots *slots, int i)
+static void switch_off(struct debug_registers *slots, int i)
 {
 	if (ioctl(slots->fds[i], PERF_EVENT_IOC_DISABLE, 0) < 0)
 		close_slot(slots, i);
-	slots->watches[i].access = WATCH_NONE;
+	slots->watches[i].access = HARDWARE_WATCH_NONE;
 }
 
-void slots_clear(struct slots *slots)
+void debug_registers_clear(struct debug_registers *slots)
 {
-	for (int i = 0; i < WATCH_SLOTS; i++)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		close_slot(slots, i);
 }
 
-bool slots_are_set(const struct slots *slots)
+bool debug_registers_are_set(const struct debug_registers *slots)
 {
-	for (int i = 0; i < WATCH_SLOTS; i++)
-		if (slots->watches[i].access != WATCH_NONE)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
+		if (slots->watches[i].access != HARDWARE_WATCH_NONE)
 			return true;
 	return false;
 }
 
-static bool is_same(const struct watch *a, const struct watch *b)
+static bool is_same(const struct hardware_watch *a, const struct hardware_watch *b)
 {
-	return (a->access == WATCH_NONE && b->access == WATCH_NONE) || watch_is_same(a, b);
+	return (a->access == HARDWARE_WATCH_NONE && b->access == HARDWARE_WATCH_NONE) ||
+	       hardware_watch_is_same(a, b);
 }
 
-static int explain(pid_t tid, int number, const struct watch *watch, struct error *error)
+static int explain(pid_t tid, int number, const struct hardware_watch *watch, struct error *error)
 {
 	if (number == ENOSPC)
 		return error_set(error,
@@ -86,12 +87,12 @@ static int explain(pid_t tid, int number, const struct watch *watch, struct erro
 			       watch->length, watch->address);
 }
 
-static int set_slot(struct slots *slots, int i, pid_t tid, const struct watch *watch,
-		    struct error *error)
+static int set_slot(struct debug_registers *slots, int i, pid_t tid,
+		    const struct hardware_watch *watch, struct error *error)
 {
 	struct perf_event_attr attributes;
 
-	perfwatch_fill(&attributes, watch->address, watch->length, types[watch->access]);
+	perf_breakpoint_fill(&attributes, watch->address, watch->length, types[watch->access]);
 	attributes.sig_data = OURS | (uint64_t)i;
 	if (slots->fds[i] >= 0 &&
 	    ioctl(slots->fds[i], PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) == 0) {
@@ -99,23 +100,24 @@ static int set_slot(struct slots *slots, int i, pid_t tid, const struct watch *w
 		return 0;
 	}
 	close_slot(slots, i);
-	slots->fds[i] = perfwatch_open(tid, &attributes);
+	slots->fds[i] = perf_breakpoint_open(tid, &attributes);
 	if (slots->fds[i] < 0)
 		return explain(tid, errno, watch, error);
 	slots->watches[i] = *watch;
 	return 0;
 }
 
-int slots_set(struct slots *slots, pid_t tid, const struct watch watches[WATCH_SLOTS],
-	      size_t *changes, struct error *error)
+int debug_registers_set(struct debug_registers *slots, pid_t tid,
+			const struct hardware_watch watches[HARDWARE_WATCH_SLOTS], size_t *changes,
+			struct error *error)
 {
 	int result = 0;
 
-	for (int i = 0; i < WATCH_SLOTS; i++) {
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++) {
 		if (is_same(&slots->watches[i], &watches[i]))
 			continue;
 		++*changes;
-		if (watches[i].access == WATCH_NONE)
+		if (watches[i].access == HARDWARE_WATCH_NONE)
 			switch_off(slots, i);
 		else if (set_slot(slots, i, tid, &watches[i], result < 0 ? NULL : error) < 0)
 			result = -1;
@@ -123,15 +125,16 @@ int slots_set(struct slots *slots, pid_t tid, const struct watch watches[WATCH_S
 	return result;
 }
 
-static bool is_at(const struct watch *watch, const siginfo_t *info)
+static bool is_at(const struct hardware_watch *watch, const siginfo_t *info)
 {
-	return watch->access != WATCH_NONE && watch->address == (uint64_t)(uintptr_t)info->si_addr;
+	return watch->access != HARDWARE_WATCH_NONE &&
+	       watch->address == (uint64_t)(uintptr_t)info->si_addr;
 }
 
-static bool is_before_watched(const struct slots *slots, uint64_t address)
+static bool is_before_watched(const struct debug_registers *slots, uint64_t address)
 {
-	for (int i = 0; i < WATCH_SLOTS; i++)
-		if (slots->watches[i].access == WATCH_EXECUTE &&
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
+		if (slots->watches[i].access == HARDWARE_WATCH_EXECUTE &&
 		    slots->watches[i].address == address)
 			return true;
 	return false;
@@ -142,7 +145,7 @@ static bool is_before_watched(const struct slots *slots, uint64_t address)
  * kernel takes it for an int1 of the program, which would die of it. Under KVM
  * one in some 100,000 came so.
  */
-static bool is_unexplained(const struct slots *slots, pid_t tid, const siginfo_t *info)
+static bool is_unexplained(const struct debug_registers *slots, pid_t tid, const siginfo_t *info)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
 	uint8_t before;
@@ -158,17 +161,17 @@ static bool is_unexplained(const struct slots *slots, pid_t tid, const siginfo_t
  * trap is dropped; a watch of an instruction fires again when the thread
  * continues.
  */
-static void find_only(const struct slots *slots, const siginfo_t *info, int *slot)
+static void find_only(const struct debug_registers *slots, const siginfo_t *info, int *slot)
 {
 	int count = 0;
 
 	*slot = -1;
 	if (is_before_watched(slots, (uint64_t)(uintptr_t)info->si_addr))
 		return;
-	for (int i = 0; i < WATCH_SLOTS; i++) {
-		enum watch_access access = slots->watches[i].access;
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++) {
+		enum hardware_watch_access access = slots->watches[i].access;
 
-		if (access == WATCH_EXECUTE || access == WATCH_NONE)
+		if (access == HARDWARE_WATCH_EXECUTE || access == HARDWARE_WATCH_NONE)
 			continue;
 		*slot = i;
 		count++;
@@ -178,22 +181,23 @@ static void find_only(const struct slots *slots, const siginfo_t *info, int *slo
 }
 
 /* A watch may have moved to another slot while its signal was on its way. */
-enum slots_trap slots_trap(const struct slots *slots, pid_t tid, const siginfo_t *info, int *slot)
+enum debug_registers_trap debug_registers_trap(const struct debug_registers *slots, pid_t tid,
+					       const siginfo_t *info, int *slot)
 {
 	uint64_t data;
 
 	memcpy(&data, (const char *)info + PERF_DATA_OFFSET, sizeof(data));
 	if (is_unexplained(slots, tid, info)) {
 		find_only(slots, info, slot);
-		return SLOTS_FORCED;
+		return DEBUG_REGISTERS_FORCED;
 	}
 	if (info->si_signo != SIGTRAP || info->si_code != TRAP_PERF || (data & ~SLOT_MASK) != OURS)
-		return SLOTS_NOT_OURS;
+		return DEBUG_REGISTERS_NOT_OURS;
 	*slot = (int)(data & SLOT_MASK);
-	if (*slot < WATCH_SLOTS && is_at(&slots->watches[*slot], info))
-		return SLOTS_FIRED;
-	for (*slot = 0; *slot < WATCH_SLOTS; ++*slot)
+	if (*slot < HARDWARE_WATCH_SLOTS && is_at(&slots->watches[*slot], info))
+		return DEBUG_REGISTERS_FIRED;
+	for (*slot = 0; *slot < HARDWARE_WATCH_SLOTS; ++*slot)
 		if (is_at(&slots->watches[*slot], info))
-			return SLOTS_FIRED;
-	return SLOTS_STALE;
+			return DEBUG_REGISTERS_FIRED;
+	return DEBUG_REGISTERS_STALE;
 }

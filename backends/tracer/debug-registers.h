@@ -15,40 +15,42 @@
 
 struct error;
 
-struct slots {
-	int fds[WATCH_SLOTS]; /* -1: never opened */
-	struct watch watches[WATCH_SLOTS];
+struct debug_registers {
+	int fds[HARDWARE_WATCH_SLOTS]; /* -1: never opened */
+	struct hardware_watch watches[HARDWARE_WATCH_SLOTS];
 };
 
-void slots_init(struct slots *slots);
+void debug_registers_init(struct debug_registers *slots);
 /* Closes all. */
-void slots_clear(struct slots *slots);
+void debug_registers_clear(struct debug_registers *slots);
 /* Whether any watch is set. */
-bool slots_are_set(const struct slots *slots);
+bool debug_registers_are_set(const struct debug_registers *slots);
 /*
  * Makes these the watches of the thread, which may run; those that are the
  * same are left alone. *changes grows by those made. -1 and a sentence: not
  * all of them are set.
  */
-int slots_set(struct slots *slots, pid_t tid, const struct watch watches[WATCH_SLOTS],
-	      size_t *changes, struct error *error);
+int debug_registers_set(struct debug_registers *slots, pid_t tid,
+			const struct hardware_watch watches[HARDWARE_WATCH_SLOTS], size_t *changes,
+			struct error *error);
 
-enum slots_trap {
-	SLOTS_NOT_OURS, /* the program's own signal */
-	SLOTS_STALE,	/* a watch that has been changed since */
-	SLOTS_FIRED,
+enum debug_registers_trap {
+	DEBUG_REGISTERS_NOT_OURS, /* the program's own signal */
+	DEBUG_REGISTERS_STALE,	  /* a watch that has been changed since */
+	DEBUG_REGISTERS_FIRED,
 	/*
 	 * A debug exception that says nothing of its watch. *slot: the watch
 	 * that it must be, or -1. The kernel has forced the signal: where
 	 * SIGTRAP was ignored, it has its default action again.
 	 */
-	SLOTS_FORCED,
+	DEBUG_REGISTERS_FORCED,
 };
 
 /*
  * What the signal SIGTRAP means that the thread stands for; *slot: which watch
  * fired. Of several that one instruction sets off only one is told of.
  */
-enum slots_trap slots_trap(const struct slots *slots, pid_t tid, const siginfo_t *info, int *slot);
+enum debug_registers_trap debug_registers_trap(const struct debug_registers *slots, pid_t tid,
+					       const siginfo_t *info, int *slot);
 
 #endif

@@ -25,7 +25,7 @@
 #define NICENESS_LEAST (-20)
 
 /* 1: it stands, 0: not yet, -1: it is gone. */
-static int look(struct hold *hold)
+static int look(struct freeze *hold)
 {
 	int status;
 	pid_t found = waitpid(hold->tid, &status, __WALL | WNOHANG);
@@ -36,7 +36,7 @@ static int look(struct hold *hold)
 		return -1;
 	/* A group-stop and our own interrupt bring an event, a signal none. */
 	hold->signal = status >> 16 ? 0 : WSTOPSIG(status);
-	restart_stood(&hold->restart, hold->pid, hold->tid, WSTOPSIG(status));
+	syscall_restart_stood(&hold->restart, hold->pid, hold->tid, WSTOPSIG(status));
 	return 1;
 }
 
@@ -44,13 +44,13 @@ static int look(struct hold *hold)
  * A thread that waits for a processor, perhaps for ours, is not held by us: it
  * was not before the last look that found it so.
  */
-static int wait_until_it_stands(struct hold *hold)
+static int wait_until_it_stands(struct freeze *hold)
 {
 	uint64_t began = loop_now_ns();
-	struct nap nap;
+	struct stop_wait nap;
 	int result;
 
-	nap_begin(&nap);
+	stop_wait_begin(&nap);
 	for (;;) {
 		uint64_t now = loop_now_ns();
 		result = look(hold);
@@ -58,11 +58,11 @@ static int wait_until_it_stands(struct hold *hold)
 			break;
 		hold->began_ns = now;
 		if (now - began > SPIN_NS) {
-			nap_sleep(&nap);
+			stop_wait_sleep(&nap);
 			hold->began_ns = loop_now_ns();
 		}
 	}
-	nap_end(&nap);
+	stop_wait_end(&nap);
 	return result;
 }
 
@@ -75,7 +75,7 @@ static bool can_be_stopped(char letter)
 	return letter && !strchr("DZXx", letter);
 }
 
-static int seize(struct hold *hold, struct task *task, struct error *error)
+static int seize(struct freeze *hold, struct task *task, struct error *error)
 {
 	char letter = task_letter(task);
 
@@ -89,7 +89,7 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
 		return error_set_errno(error, errno, "thread %d cannot be held", (int)task->tid);
 	hold->pid = task->pid;
 	hold->tid = task->tid;
-	restart_note(&hold->restart, task->pid, task->tid);
+	syscall_restart_note(&hold->restart, task->pid, task->tid);
 	hold->began_ns = loop_now_ns();
 	ptrace(PTRACE_INTERRUPT, task->tid, 0, 0);
 	return 0;
@@ -99,7 +99,7 @@ static int seize(struct hold *hold, struct task *task, struct error *error)
  * Who is put aside by the scheduler while he holds somebody holds him for as
  * long as that lasts. Where we may, we go first for these microseconds.
  */
-static void hurry(struct hold *hold)
+static void hurry(struct freeze *hold)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 
@@ -112,7 +112,7 @@ static void hurry(struct hold *hold)
 	setpriority(PRIO_PROCESS, 0, NICENESS_LEAST);
 }
 
-static void take_time(const struct hold *hold)
+static void take_time(const struct freeze *hold)
 {
 	const struct sched_param none = { .sched_priority = 0 };
 
@@ -123,7 +123,7 @@ static void take_time(const struct hold *hold)
 	setpriority(PRIO_PROCESS, 0, hold->niceness);
 }
 
-static int hold_now(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
+static int hold_now(struct freeze *hold, pid_t pid, pid_t tid, struct error *error)
 {
 	struct task task;
 	int result;
@@ -136,7 +136,7 @@ static int hold_now(struct hold *hold, pid_t pid, pid_t tid, struct error *error
 	result = wait_until_it_stands(hold);
 	/* The file is of the thread it was opened for, its number is not. */
 	if (result > 0 && !task_letter(&task)) {
-		hold_end(hold);
+		freeze_end(hold);
 		result = -1;
 	} else if (result < 0) {
 		hold->tid = 0;
@@ -149,11 +149,11 @@ static int hold_now(struct hold *hold, pid_t pid, pid_t tid, struct error *error
 	return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
 }
 
-int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
+int freeze_begin(struct freeze *hold, pid_t pid, pid_t tid, struct error *error)
 {
 	int result;
 
-	*hold = (struct hold){ .tid = 0 };
+	*hold = (struct freeze){ .tid = 0 };
 	hurry(hold);
 	result = hold_now(hold, pid, tid, error);
 	if (result < 0)
@@ -161,36 +161,36 @@ int hold_begin(struct hold *hold, pid_t pid, pid_t tid, struct error *error)
 	return result;
 }
 
-int hold_registers(const struct hold *hold, struct registers *registers)
+int freeze_registers(const struct freeze *hold, struct registers *registers)
 {
-	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
+	uint64_t dump[REGISTERS_DUMP_BYTES / sizeof(uint64_t)];
 	struct iovec out = { dump, sizeof(dump) };
 
 	if (!hold->tid ||
 	    ptrace(PTRACE_GETREGSET, hold->tid, (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
 		return -1;
-	return arch_from_dump(registers, dump, out.iov_len);
+	return registers_from_dump(registers, dump, out.iov_len);
 }
 
-uint64_t hold_elapsed(const struct hold *hold)
+uint64_t freeze_elapsed(const struct freeze *hold)
 {
 	return loop_now_ns() - hold->began_ns;
 }
 
-uint64_t hold_end(struct hold *hold)
+uint64_t freeze_end(struct freeze *hold)
 {
 	if (!hold->tid)
 		return 0;
-	restart_leave(&hold->restart, hold->tid);
+	syscall_restart_leave(&hold->restart, hold->tid);
 	/* It fails for a thread that was killed and does not stand any more. */
 	if (ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal) == 0)
 		hold->tid = 0;
-	uint64_t held_ns = hold_elapsed(hold);
+	uint64_t held_ns = freeze_elapsed(hold);
 	take_time(hold);
 	return held_ns;
 }
 
-bool hold_settle(struct hold *hold)
+bool freeze_settle(struct freeze *hold)
 {
 	int result;
 
@@ -198,13 +198,13 @@ bool hold_settle(struct hold *hold)
 		return true;
 	result = look(hold);
 	if (result > 0)
-		hold_end(hold);
+		freeze_end(hold);
 	else if (result < 0)
 		hold->tid = 0;
 	return !hold->tid;
 }
 
-int hold_probe(pid_t pid)
+int freeze_probe(pid_t pid)
 {
 	char path[32];
 

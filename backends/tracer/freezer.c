@@ -15,56 +15,56 @@
 
 #define SETTLE_SECONDS 0.002 /* how long a late one stands at most */
 
-struct holds {
+struct freezer {
 	struct loop *loop;
-	struct hold now; /* tid 0: none */
+	struct freeze now; /* tid 0: none */
 	/* Of a process that is traced for long: instead of now. */
 	struct waits *waits; /* NULL: there are none */
 	struct tracee *tracee;
 	pid_t tid;
 	uint64_t began_ns;
-	struct hold *late;
+	struct freeze *late;
 	size_t late_count;
 	size_t late_capacity;
 	struct loop_timer *timer; /* NULL: none is late */
 };
 
-struct holds *holds_new(struct loop *loop)
+struct freezer *freezer_new(struct loop *loop)
 {
-	struct holds *holds = xcalloc(1, sizeof(*holds));
+	struct freezer *holds = xcalloc(1, sizeof(*holds));
 
 	holds->loop = loop;
 	return holds;
 }
 
-void holds_set_waits(struct holds *holds, struct waits *waits)
+void freezer_set_waits(struct freezer *holds, struct waits *waits)
 {
 	holds->waits = waits;
 }
 
-static void stop_timer(struct holds *holds)
+static void stop_timer(struct freezer *holds)
 {
 	if (holds->timer)
 		loop_timer_stop(holds->timer);
 	holds->timer = NULL;
 }
 
-void holds_free(struct holds *holds)
+void freezer_free(struct freezer *holds)
 {
 	if (!holds)
 		return;
-	holds_settle(holds);
+	freezer_settle(holds);
 	stop_timer(holds);
 	free(holds->late);
 	free(holds);
 }
 
-size_t holds_settle(struct holds *holds)
+size_t freezer_settle(struct freezer *holds)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < holds->late_count; i++)
-		if (!hold_settle(&holds->late[i]))
+		if (!freeze_settle(&holds->late[i]))
 			holds->late[kept++] = holds->late[i];
 	holds->late_count = kept;
 	return kept;
@@ -72,14 +72,14 @@ size_t holds_settle(struct holds *holds)
 
 static void on_settle(void *data)
 {
-	struct holds *holds = data;
+	struct freezer *holds = data;
 
-	if (holds_settle(holds) == 0)
+	if (freezer_settle(holds) == 0)
 		stop_timer(holds);
 }
 
 /* What could not be let go now is let go later. */
-void holds_keep(struct holds *holds, struct hold *hold)
+void freezer_keep(struct freezer *holds, struct freeze *hold)
 {
 	if (!hold->tid)
 		return;
@@ -91,7 +91,7 @@ void holds_keep(struct holds *holds, struct hold *hold)
 			loop_timer(holds->loop, SETTLE_SECONDS, SETTLE_SECONDS, on_settle, holds);
 }
 
-static bool has_late(const struct holds *holds, pid_t pid)
+static bool has_late(const struct freezer *holds, pid_t pid)
 {
 	for (size_t i = 0; i < holds->late_count; i++)
 		if (holds->late[i].pid == pid)
@@ -99,7 +99,7 @@ static bool has_late(const struct holds *holds, pid_t pid)
 	return false;
 }
 
-static int hold_traced(struct holds *holds, struct tracee *tracee, pid_t tid, struct error *error)
+static int hold_traced(struct freezer *holds, struct tracee *tracee, pid_t tid, struct error *error)
 {
 	holds->began_ns = loop_now_ns();
 	if (tracee_hold(tracee, tid, error) < 0)
@@ -109,7 +109,7 @@ static int hold_traced(struct holds *holds, struct tracee *tracee, pid_t tid, st
 	return 0;
 }
 
-int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
+int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *error)
 {
 	struct tracee *tracee;
 	int result;
@@ -118,44 +118,44 @@ int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error)
 	tracee = holds->waits ? tracee_find(holds->waits, tid) : NULL;
 	if (tracee)
 		return hold_traced(holds, tracee, tid, error);
-	holds_settle(holds);
+	freezer_settle(holds);
 	if (has_late(holds, pid))
 		return error_set(error,
 				 "pid %d: a thread that was to be held does not come to stand",
 				 (int)pid);
-	result = hold_begin(&holds->now, pid, tid, error);
+	result = freeze_begin(&holds->now, pid, tid, error);
 	if (result < 0)
-		holds_keep(holds, &holds->now);
+		freezer_keep(holds, &holds->now);
 	return result;
 }
 
-bool holds_stands(const struct holds *holds, pid_t tid)
+bool freezer_stands(const struct freezer *holds, pid_t tid)
 {
 	const struct tracee *tracee = holds->waits ? tracee_find(holds->waits, tid) : NULL;
 
 	return tracee && tracee_is_stopped(tracee, tid);
 }
 
-bool holds_traces(const struct holds *holds, pid_t tid)
+bool freezer_traces(const struct freezer *holds, pid_t tid)
 {
 	return holds->waits && tracee_is_ours(holds->waits, tid);
 }
 
-int holds_registers(const struct holds *holds, struct registers *registers)
+int freezer_registers(const struct freezer *holds, struct registers *registers)
 {
 	if (holds->tracee)
 		return tracee_registers(holds->tracee, holds->tid, registers);
-	return hold_registers(&holds->now, registers);
+	return freeze_registers(&holds->now, registers);
 }
 
-uint64_t holds_elapsed(const struct holds *holds)
+uint64_t freezer_elapsed(const struct freezer *holds)
 {
 	if (holds->tracee)
 		return loop_now_ns() - holds->began_ns;
-	return hold_elapsed(&holds->now);
+	return freeze_elapsed(&holds->now);
 }
 
-uint64_t holds_end(struct holds *holds)
+uint64_t freezer_end(struct freezer *holds)
 {
 	uint64_t held_ns;
 
@@ -164,7 +164,7 @@ uint64_t holds_end(struct holds *holds)
 		holds->tracee = NULL;
 		return loop_now_ns() - holds->began_ns;
 	}
-	held_ns = hold_end(&holds->now);
-	holds_keep(holds, &holds->now);
+	held_ns = freeze_end(&holds->now);
+	freezer_keep(holds, &holds->now);
 	return held_ns;
 }

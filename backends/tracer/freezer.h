@@ -16,38 +16,38 @@
 #include <sys/types.h>
 
 struct error;
-struct hold;
-struct holds;
+struct freeze;
+struct freezer;
 struct loop;
 struct registers;
 struct waits;
 
-/* Borrows the loop for its life; NULL: only holds_settle() looks after them. */
-struct holds *holds_new(struct loop *loop);
-void holds_free(struct holds *holds);
+/* Borrows the loop for its life; NULL: only freezer_settle() looks after them. */
+struct freezer *freezer_new(struct loop *loop);
+void freezer_free(struct freezer *holds);
 /*
  * Threads of processes that are stopped from outside (tracer/tracee.h) are
  * held by who traces them; waits, borrowed, knows which those are.
  */
-void holds_set_waits(struct holds *holds, struct waits *waits);
+void freezer_set_waits(struct freezer *holds, struct waits *waits);
 /*
- * Holds thread tid of process pid until holds_end(). -1 and a sentence: it is
+ * Holds thread tid of process pid until freezer_end(). -1 and a sentence: it is
  * not held. Of a process with a late thread none is held.
  */
-int holds_begin(struct holds *holds, pid_t pid, pid_t tid, struct error *error);
+int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *error);
 /* Whether we have stopped it anyhow: to hold it costs nothing. */
-bool holds_stands(const struct holds *holds, pid_t tid);
+bool freezer_stands(const struct freezer *holds, pid_t tid);
 /* Whether it is traced by us: where it is seen stopped, it only passes by. */
-bool holds_traces(const struct holds *holds, pid_t tid);
+bool freezer_traces(const struct freezer *holds, pid_t tid);
 /* The registers of the thread that is held. 0, or -1. */
-int holds_registers(const struct holds *holds, struct registers *registers);
+int freezer_registers(const struct freezer *holds, struct registers *registers);
 /* For how long the thread is held so far, in nanoseconds. */
-uint64_t holds_elapsed(const struct holds *holds);
+uint64_t freezer_elapsed(const struct freezer *holds);
 /* Ends the hold that is begun; returns how long it was, in nanoseconds. */
-uint64_t holds_end(struct holds *holds);
+uint64_t freezer_end(struct freezer *holds);
 /* Takes one that could not be let go: a late one, too. */
-void holds_keep(struct holds *holds, struct hold *hold);
+void freezer_keep(struct freezer *holds, struct freeze *hold);
 /* Lets go of the late ones that stand; returns how many are left. */
-size_t holds_settle(struct holds *holds);
+size_t freezer_settle(struct freezer *holds);
 
 #endif

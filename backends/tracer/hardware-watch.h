@@ -3,8 +3,8 @@
  * at a time, set through perf_event_open(2) with sigtrap (Linux 5.13).
  *
  * The thread stops after an instruction that wrote there, or (of
- * WATCH_ACCESS) read or wrote; there is no watch of reads alone. Of
- * WATCH_EXECUTE it stops before the instruction.
+ * HARDWARE_WATCH_ACCESS) read or wrote; there is no watch of reads alone. Of
+ * HARDWARE_WATCH_EXECUTE it stops before the instruction.
  */
 #ifndef BACKENDS_TRACER_HARDWARE_WATCH_H
 #define BACKENDS_TRACER_HARDWARE_WATCH_H
@@ -12,22 +12,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WATCH_SLOTS 4
+#define HARDWARE_WATCH_SLOTS 4
 
-enum watch_access {
-	WATCH_NONE, /* the slot is free */
-	WATCH_WRITE,
-	WATCH_ACCESS,
-	WATCH_EXECUTE, /* before the instruction there; length is 8 */
+enum hardware_watch_access {
+	HARDWARE_WATCH_NONE, /* the slot is free */
+	HARDWARE_WATCH_WRITE,
+	HARDWARE_WATCH_ACCESS,
+	HARDWARE_WATCH_EXECUTE, /* before the instruction there; length is 8 */
 };
 
-struct watch {
+struct hardware_watch {
 	uint64_t address; /* a multiple of length */
 	int length;	  /* 1, 2, 4 or 8 bytes */
-	enum watch_access access;
+	enum hardware_watch_access access;
 };
 
-static inline bool watch_is_same(const struct watch *a, const struct watch *b)
+static inline bool hardware_watch_is_same(const struct hardware_watch *a,
+					  const struct hardware_watch *b)
 {
 	return a->address == b->address && a->length == b->length && a->access == b->access;
 }

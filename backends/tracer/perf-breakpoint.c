@@ -24,7 +24,8 @@
 #define FIRST_MAJOR 5
 #define FIRST_MINOR 13
 
-void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address, int length, uint32_t type)
+void perf_breakpoint_fill(struct perf_event_attr *attributes, uint64_t address, int length,
+			  uint32_t type)
 {
 	*attributes = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT,
@@ -40,7 +41,7 @@ void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address, int le
 	};
 }
 
-int perfwatch_open(pid_t tid, const struct perf_event_attr *attributes)
+int perf_breakpoint_open(pid_t tid, const struct perf_event_attr *attributes)
 {
 	return (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -51,9 +52,9 @@ static int try_watch(pid_t pid)
 	struct perf_event_attr attributes;
 	int fd;
 
-	perfwatch_fill(&attributes, NOWHERE, 1, HW_BREAKPOINT_RW);
+	perf_breakpoint_fill(&attributes, NOWHERE, 1, HW_BREAKPOINT_RW);
 	attributes.disabled = 1;
-	fd = perfwatch_open(pid, &attributes);
+	fd = perf_breakpoint_open(pid, &attributes);
 	if (fd < 0)
 		return errno;
 	close(fd);
@@ -99,7 +100,7 @@ static void explain_denial(pid_t pid, int number, struct reason *reason)
 	int own = try_watch(0);
 
 	if (own == 0) {
-		refusal_find(reason, pid, EPERM);
+		access_refusal_find(reason, pid, EPERM);
 		return;
 	}
 	if (level > PARANOID_USERS && geteuid() != 0) {
@@ -121,7 +122,7 @@ static void explain_denial(pid_t pid, int number, struct reason *reason)
 		"Start the container with --cap-add PERFMON or --security-opt seccomp=unconfined.");
 }
 
-bool perfwatch_probe(pid_t pid, struct reason *reason)
+bool perf_breakpoint_probe(pid_t pid, struct reason *reason)
 {
 	int number = try_watch(pid);
 
@@ -140,7 +141,7 @@ bool perfwatch_probe(pid_t pid, struct reason *reason)
 		snprintf(reason->fix, sizeof(reason->fix), "End it.");
 		return false;
 	case ESRCH:
-		refusal_find(reason, pid, number);
+		access_refusal_find(reason, pid, number);
 		return false;
 	}
 	if (!is_old_kernel(reason))

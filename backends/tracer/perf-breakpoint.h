@@ -17,15 +17,15 @@ struct reason;
  * address; type as linux/hw_breakpoint.h has it. It is of one thread, and goes
  * when that runs another program.
  */
-void perfwatch_fill(struct perf_event_attr *attributes, uint64_t address, int length,
-		    uint32_t type);
+void perf_breakpoint_fill(struct perf_event_attr *attributes, uint64_t address, int length,
+			  uint32_t type);
 /* The watch's descriptor, or -1 with errno. */
-int perfwatch_open(pid_t tid, const struct perf_event_attr *attributes);
+int perf_breakpoint_open(pid_t tid, const struct perf_event_attr *attributes);
 
 /*
  * Whether watches can be set: one is made, disabled, on the main thread of the
  * process and closed at once, so nothing ever stops there. False: the reason.
  */
-bool perfwatch_probe(pid_t pid, struct reason *reason);
+bool perf_breakpoint_probe(pid_t pid, struct reason *reason);
 
 #endif

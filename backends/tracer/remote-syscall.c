@@ -65,7 +65,7 @@ static void look_everywhere(pid_t pid, const struct maps *maps, struct arch_plac
 			look_into(pid, &maps->mappings[i], places);
 }
 
-int remote_find(pid_t pid, struct arch_places *places, struct error *error)
+int remote_syscall_find(pid_t pid, struct arch_places *places, struct error *error)
 {
 	struct maps maps = { .count = 0 };
 
@@ -84,7 +84,7 @@ int remote_find(pid_t pid, struct arch_places *places, struct error *error)
  * The call
  */
 
-static int keep(struct remote *remote, struct error *error)
+static int keep(struct remote_syscall *remote, struct error *error)
 {
 	if (ptrace_get_registers(remote->tid, &remote->registers) < 0 ||
 	    ptrace_get_mask(remote->tid, &remote->mask) < 0)
@@ -96,13 +96,13 @@ static int keep(struct remote *remote, struct error *error)
 	return 0;
 }
 
-static int put_frame(const struct remote *remote, const struct arch_frame *frame)
+static int put_frame(const struct remote_syscall *remote, const struct arch_frame *frame)
 {
 	return ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length);
 }
 
 /* The long one first: a short one fits below more stacks, but is one-way. */
-static int make_frame(struct remote *remote, struct arch_frame *frame,
+static int make_frame(struct remote_syscall *remote, struct arch_frame *frame,
 		      const struct arch_places *places, const struct arch_action *action)
 {
 	struct arch_floats *floats = xmalloc(sizeof(*floats));
@@ -124,7 +124,7 @@ static int make_frame(struct remote *remote, struct arch_frame *frame,
  * From the moment when the registers are set the thread would come back by
  * itself, to the mask it has now.
  */
-static int start(struct remote *remote, const struct arch_frame *frame,
+static int start(struct remote_syscall *remote, const struct arch_frame *frame,
 		 const struct arch_places *places)
 {
 	struct arch_dump registers = remote->registers;
@@ -141,18 +141,18 @@ static int start(struct remote *remote, const struct arch_frame *frame,
 		return -1;
 	}
 	remote->place = frame->old;
-	remote->phase = REMOTE_ENTERS;
+	remote->phase = REMOTE_SYSCALL_ENTERS;
 	ptrace_syscall(remote->tid, 0);
 	return 0;
 }
 
-int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *places,
-		 const struct arch_action *action, struct error *error)
+int remote_syscall_begin(struct remote_syscall *remote, pid_t tid, const struct arch_places *places,
+			 const struct arch_action *action, struct error *error)
 {
 	struct arch_frame *frame;
 	int result = 0;
 
-	*remote = (struct remote){ .tid = tid };
+	*remote = (struct remote_syscall){ .tid = tid };
 	if (keep(remote, error) < 0)
 		return -1;
 	frame = xcalloc(1, sizeof(*frame));
@@ -166,7 +166,7 @@ int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *pla
 	return result;
 }
 
-static void take_result(struct remote *remote)
+static void take_result(struct remote_syscall *remote)
 {
 	struct arch_dump registers;
 
@@ -183,12 +183,12 @@ static void take_result(struct remote *remote)
  * registers, also when nobody lets it go on. The registers last: until then
  * the thread puts its mask back itself.
  */
-static void leave(struct remote *remote)
+static void leave(struct remote_syscall *remote)
 {
 	ptrace_interrupt(remote->tid);
 	ptrace_set_mask(remote->tid, remote->mask);
 	ptrace_set_registers(remote->tid, &remote->registers);
-	remote->phase = REMOTE_SETTLES;
+	remote->phase = REMOTE_SYSCALL_SETTLES;
 	ptrace_cont(remote->tid, 0);
 }
 
@@ -196,12 +196,12 @@ static void leave(struct remote *remote)
  * All its signals are blocked but SIGSTOP, which is let through: the thread
  * takes part in the stop of its process as soon as it is back.
  */
-static bool on_stop(struct remote *remote, int status)
+static bool on_stop(struct remote_syscall *remote, int status)
 {
 	int event = status >> 16;
 	int number = WSTOPSIG(status);
 
-	if (remote->phase == REMOTE_SETTLES) {
+	if (remote->phase == REMOTE_SYSCALL_SETTLES) {
 		if (event == PTRACE_EVENT_STOP)
 			return true;
 		ptrace_interrupt(remote->tid);
@@ -214,8 +214,8 @@ static bool on_stop(struct remote *remote, int status)
 		ptrace_syscall(remote->tid, event ? 0 : number);
 		return false;
 	}
-	if (remote->phase == REMOTE_ENTERS) {
-		remote->phase = REMOTE_LEAVES;
+	if (remote->phase == REMOTE_SYSCALL_ENTERS) {
+		remote->phase = REMOTE_SYSCALL_LEAVES;
 		ptrace_syscall(remote->tid, 0);
 		return false;
 	}
@@ -224,21 +224,22 @@ static bool on_stop(struct remote *remote, int status)
 	return false;
 }
 
-bool remote_changed(struct remote *remote, int status)
+bool remote_syscall_changed(struct remote_syscall *remote, int status)
 {
 	/* By another thread it has become another program. */
 	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXEC) {
 		remote->result = -ESRCH;
-		remote->phase = REMOTE_IDLE;
+		remote->phase = REMOTE_SYSCALL_IDLE;
 		return true;
 	}
 	if (!on_stop(remote, status))
 		return false;
-	remote->phase = REMOTE_IDLE;
+	remote->phase = REMOTE_SYSCALL_IDLE;
 	return true;
 }
 
-int remote_result(const struct remote *remote, struct arch_action *old, struct error *error)
+int remote_syscall_result(const struct remote_syscall *remote, struct arch_action *old,
+			  struct error *error)
 {
 	if (remote->result < 0)
 		return error_set_errno(error, (int)-remote->result,

@@ -24,15 +24,15 @@
 
 struct error;
 
-enum remote_phase {
-	REMOTE_IDLE,
-	REMOTE_ENTERS,	/* it is to come to the call */
-	REMOTE_LEAVES,	/* it is to come back */
-	REMOTE_SETTLES, /* it is to come to its event stop */
+enum remote_syscall_phase {
+	REMOTE_SYSCALL_IDLE,
+	REMOTE_SYSCALL_ENTERS,	/* it is to come to the call */
+	REMOTE_SYSCALL_LEAVES,	/* it is to come back */
+	REMOTE_SYSCALL_SETTLES, /* it is to come to its event stop */
 };
 
-struct remote {
-	enum remote_phase phase;
+struct remote_syscall {
+	enum remote_syscall_phase phase;
 	pid_t tid;
 	struct arch_dump registers; /* to be put back, and so is the mask */
 	uint64_t mask;
@@ -45,20 +45,21 @@ struct remote {
  * Where the process calls the kernel. -1 and a sentence: nowhere. It reads
  * some megabytes at most.
  */
-int remote_find(pid_t pid, struct arch_places *places, struct error *error);
+int remote_syscall_find(pid_t pid, struct arch_places *places, struct error *error);
 /*
  * Begins it in a thread that is in an event stop. -1 and a sentence: it stands
  * as before.
  */
-int remote_begin(struct remote *remote, pid_t tid, const struct arch_places *places,
-		 const struct arch_action *action, struct error *error);
+int remote_syscall_begin(struct remote_syscall *remote, pid_t tid, const struct arch_places *places,
+			 const struct arch_action *action, struct error *error);
 /*
- * Takes the next status of the thread. True: it is over (phase REMOTE_IDLE),
- * the thread stands, or has ended (as the status says), and remote_result()
+ * Takes the next status of the thread. True: it is over (phase REMOTE_SYSCALL_IDLE),
+ * the thread stands, or has ended (as the status says), and remote_syscall_result()
  * says how it went.
  */
-bool remote_changed(struct remote *remote, int status);
+bool remote_syscall_changed(struct remote_syscall *remote, int status);
 /* The action that was. -1 and a sentence: nothing was changed. */
-int remote_result(const struct remote *remote, struct arch_action *old, struct error *error);
+int remote_syscall_result(const struct remote_syscall *remote, struct arch_action *old,
+			  struct error *error);
 
 #endif

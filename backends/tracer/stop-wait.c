@@ -13,7 +13,7 @@ static void make_child(sigset_t *child)
 	sigaddset(child, SIGCHLD);
 }
 
-void nap_begin(struct nap *nap)
+void stop_wait_begin(struct stop_wait *nap)
 {
 	sigset_t child;
 
@@ -23,7 +23,7 @@ void nap_begin(struct nap *nap)
 	nap->was_woken = false;
 }
 
-void nap_sleep(struct nap *nap)
+void stop_wait_sleep(struct stop_wait *nap)
 {
 	const struct timespec longest = { .tv_nsec = nap->nanoseconds };
 	sigset_t child;
@@ -35,7 +35,7 @@ void nap_sleep(struct nap *nap)
 		nap->nanoseconds *= 2;
 }
 
-void nap_end(struct nap *nap)
+void stop_wait_end(struct stop_wait *nap)
 {
 	if (nap->was_woken)
 		raise(SIGCHLD);

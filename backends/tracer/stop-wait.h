@@ -13,16 +13,16 @@
 #include <signal.h>
 #include <stdbool.h>
 
-struct nap {
+struct stop_wait {
 	sigset_t before;
 	long nanoseconds; /* of the next sleep at most */
 	bool was_woken;
 };
 
 /* Before the first look: from then on no signal is missed. */
-void nap_begin(struct nap *nap);
+void stop_wait_begin(struct stop_wait *nap);
 /* After each look that has found nothing. */
-void nap_sleep(struct nap *nap);
-void nap_end(struct nap *nap);
+void stop_wait_sleep(struct stop_wait *nap);
+void stop_wait_end(struct stop_wait *nap);
 
 #endif

@@ -133,16 +133,17 @@ static bool has_socket_limit(pid_t pid, int fd, int option)
 	return limit.tv_sec > 0 || limit.tv_usec > 0;
 }
 
-static enum restart_harm harm_of(pid_t pid, const struct call *call, const uint64_t *arguments)
+static enum syscall_restart_harm harm_of(pid_t pid, const struct call *call,
+					 const uint64_t *arguments)
 {
 	bool is_limited = false;
 
 	switch (call->limit) {
 	case LIMIT_NONE:
 	case LIMIT_MILLISECONDS:
-		return RESTART_REST;
+		return SYSCALL_RESTART_REST;
 	case LIMIT_TIMESPEC:
-		return arguments[call->argument] ? RESTART_ANEW : RESTART_REST;
+		return arguments[call->argument] ? SYSCALL_RESTART_ANEW : SYSCALL_RESTART_REST;
 	case LIMIT_OF_INPUT:
 		is_limited = has_socket_limit(pid, (int)arguments[0], SO_RCVTIMEO);
 		break;
@@ -150,30 +151,32 @@ static enum restart_harm harm_of(pid_t pid, const struct call *call, const uint6
 		is_limited = has_socket_limit(pid, (int)arguments[0], SO_SNDTIMEO);
 		break;
 	case LIMIT_OF_RING:
-		return arguments[call->argument] & RING_HAS_ARGUMENT ? RESTART_ANEW : RESTART_REST;
+		return arguments[call->argument] & RING_HAS_ARGUMENT ? SYSCALL_RESTART_ANEW
+								     : SYSCALL_RESTART_REST;
 	}
 	/* Without a limit the kernel itself begins it again. */
-	return is_limited ? RESTART_ANEW : RESTART_NONE;
+	return is_limited ? SYSCALL_RESTART_ANEW : SYSCALL_RESTART_NONE;
 }
 
-enum restart_harm restart_harm(pid_t pid, pid_t tid)
+enum syscall_restart_harm syscall_restart_harm(pid_t pid, pid_t tid)
 {
 	struct task_syscall now;
 	const struct call *call;
 
 	task_syscall_read(&now, pid, tid);
 	call = find_call(now.number);
-	return call ? harm_of(pid, call, now.arguments) : RESTART_NONE;
+	return call ? harm_of(pid, call, now.arguments) : SYSCALL_RESTART_NONE;
 }
 
-const char *restart_anew(pid_t pid, pid_t tid)
+const char *syscall_restart_anew(pid_t pid, pid_t tid)
 {
 	struct task_syscall now;
 	const struct call *call;
 
 	task_syscall_read(&now, pid, tid);
 	call = find_call(now.number);
-	return call && harm_of(pid, call, now.arguments) == RESTART_ANEW ? call->name : NULL;
+	return call && harm_of(pid, call, now.arguments) == SYSCALL_RESTART_ANEW ? call->name
+										 : NULL;
 }
 
 /* Reads the limit of a thread that stands. False: it has none that counts. */
@@ -259,7 +262,7 @@ static bool read_offset(int processor, int64_t *offset)
 	return is_known;
 }
 
-void restart_note(struct restart *restart, pid_t pid, pid_t tid)
+void syscall_restart_note(struct syscall_restart *restart, pid_t pid, pid_t tid)
 {
 	struct task_syscall now;
 	const struct call *call;
@@ -276,7 +279,8 @@ void restart_note(struct restart *restart, pid_t pid, pid_t tid)
 }
 
 /* For how long it had slept when it was stopped. */
-static bool read_slept(const struct restart *restart, pid_t pid, pid_t tid, uint64_t *slept_ns)
+static bool read_slept(const struct syscall_restart *restart, pid_t pid, pid_t tid,
+		       uint64_t *slept_ns)
 {
 	int processor = read_processor(pid, tid);
 	int64_t offset, before_offset;
@@ -311,7 +315,7 @@ static const struct call *look(pid_t tid, struct arch_dump *dump,
 	return find_call(arch_current_call(dump, arguments));
 }
 
-static void count(struct restart *restart, pid_t pid, pid_t tid, const struct call *call,
+static void count(struct syscall_restart *restart, pid_t pid, pid_t tid, const struct call *call,
 		  const uint64_t *arguments)
 {
 	uint64_t now = loop_now_ns();
@@ -325,7 +329,7 @@ static void count(struct restart *restart, pid_t pid, pid_t tid, const struct ca
 }
 
 /* It was stopped on its way back to the call that is to begin again. */
-static bool is_on_its_way(const struct restart *restart, pid_t tid)
+static bool is_on_its_way(const struct syscall_restart *restart, pid_t tid)
 {
 	struct arch_dump dump;
 
@@ -334,7 +338,7 @@ static bool is_on_its_way(const struct restart *restart, pid_t tid)
 	       arch_below_stack(&dump) == restart->stack;
 }
 
-static bool is_same(const struct restart *restart, const struct arch_dump *dump)
+static bool is_same(const struct syscall_restart *restart, const struct arch_dump *dump)
 {
 	return restart->instruction == arch_instruction(dump) &&
 	       restart->stack == arch_below_stack(dump);
@@ -346,7 +350,7 @@ static bool is_job_control(int signal_number)
 	       signal_number == SIGTTOU || signal_number == SIGCONT;
 }
 
-void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_number)
+void syscall_restart_stood(struct syscall_restart *restart, pid_t pid, pid_t tid, int signal_number)
 {
 	uint64_t arguments[ARCH_ARGUMENTS];
 	struct arch_dump dump;
@@ -368,7 +372,7 @@ void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_num
 	ptrace_set_registers(tid, &dump);
 }
 
-static uint64_t left_of(const struct restart *restart)
+static uint64_t left_of(const struct syscall_restart *restart)
 {
 	uint64_t now = loop_now_ns();
 
@@ -376,12 +380,12 @@ static uint64_t left_of(const struct restart *restart)
 }
 
 /* Never less than what is left: a time-out is never early. */
-static uint64_t left_milliseconds(const struct restart *restart)
+static uint64_t left_milliseconds(const struct syscall_restart *restart)
 {
 	return (left_of(restart) + MILLISECOND_NS - 1) / MILLISECOND_NS;
 }
 
-bool restart_go(struct restart *restart, pid_t tid)
+bool syscall_restart_go(struct syscall_restart *restart, pid_t tid)
 {
 	uint64_t arguments[ARCH_ARGUMENTS];
 	struct arch_dump dump;
@@ -396,7 +400,7 @@ bool restart_go(struct restart *restart, pid_t tid)
 	return restart->is_due;
 }
 
-void restart_leave(struct restart *restart, pid_t tid)
+void syscall_restart_leave(struct syscall_restart *restart, pid_t tid)
 {
 	uint64_t arguments[ARCH_ARGUMENTS];
 	struct arch_dump dump;
@@ -416,7 +420,7 @@ void restart_leave(struct restart *restart, pid_t tid)
  */
 
 /* The thread is about to call the kernel again with what is left. */
-static void change(struct restart *restart, pid_t tid, struct arch_dump *dump,
+static void change(struct syscall_restart *restart, pid_t tid, struct arch_dump *dump,
 		   const struct call *call, const uint64_t *arguments)
 {
 	uint64_t left = left_of(restart);
@@ -433,7 +437,7 @@ static void change(struct restart *restart, pid_t tid, struct arch_dump *dump,
 	restart->is_changed = ptrace_set_registers(tid, dump) == 0;
 }
 
-static bool on_entry(struct restart *restart, pid_t tid)
+static bool on_entry(struct syscall_restart *restart, pid_t tid)
 {
 	uint64_t arguments[ARCH_ARGUMENTS];
 	struct arch_dump dump;
@@ -449,7 +453,7 @@ static bool on_entry(struct restart *restart, pid_t tid)
 	return restart->is_changed;
 }
 
-bool restart_at_call(struct restart *restart, pid_t tid)
+bool syscall_restart_at_call(struct syscall_restart *restart, pid_t tid)
 {
 	uint64_t arguments[ARCH_ARGUMENTS];
 	struct arch_dump dump;

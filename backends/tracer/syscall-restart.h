@@ -16,7 +16,7 @@
  * lies below the thread's red zone for that moment. Nothing of the program's
  * memory is changed. A thread that is detached from cannot be met there: a
  * time-out in a register is given what is left for good, all others begin
- * anew with all of their time (RESTART_ANEW).
+ * anew with all of their time (SYSCALL_RESTART_ANEW).
  */
 #ifndef BACKENDS_TRACER_SYSCALL_RESTART_H
 #define BACKENDS_TRACER_SYSCALL_RESTART_H
@@ -26,7 +26,7 @@
 #include <sys/types.h>
 
 /* Of one thread that is traced; zeros at first. */
-struct restart {
+struct syscall_restart {
 	long number;	      /* of the call before the stop, */
 	uint64_t slept_ns;    /* since when, by the scheduler's clock; 0: unknown */
 	int processor;	      /* whose clock that is */
@@ -41,31 +41,32 @@ struct restart {
 };
 
 /* What detaching from a thread that sleeps would do to its system call. */
-enum restart_harm {
-	RESTART_NONE, /* it continues, or the kernel restarts it */
-	RESTART_REST, /* it is begun again with what is left of its time */
-	RESTART_ANEW, /* it is begun again with all of its time */
+enum syscall_restart_harm {
+	SYSCALL_RESTART_NONE, /* it continues, or the kernel restarts it */
+	SYSCALL_RESTART_REST, /* it is begun again with what is left of its time */
+	SYSCALL_RESTART_ANEW, /* it is begun again with all of its time */
 };
 
 /* By /proc, without a stop. */
-enum restart_harm restart_harm(pid_t pid, pid_t tid);
-/* The name of the call, where that is RESTART_ANEW; else NULL. */
-const char *restart_anew(pid_t pid, pid_t tid);
+enum syscall_restart_harm syscall_restart_harm(pid_t pid, pid_t tid);
+/* The name of the call, where that is SYSCALL_RESTART_ANEW; else NULL. */
+const char *syscall_restart_anew(pid_t pid, pid_t tid);
 /* Before the thread is interrupted: when its system call has begun. */
-void restart_note(struct restart *restart, pid_t pid, pid_t tid);
+void syscall_restart_note(struct syscall_restart *restart, pid_t pid, pid_t tid);
 /*
  * The thread is in an event stop, or in the stop of a signal: signal_number is
  * WSTOPSIG() of its status. A group-stop changes nothing: SIGSTOP, SIGTSTP,
  * SIGTTIN, SIGTTOU and SIGCONT end the call with EINTR without a tracer, too.
  */
-void restart_stood(struct restart *restart, pid_t pid, pid_t tid, int signal_number);
+void syscall_restart_stood(struct syscall_restart *restart, pid_t pid, pid_t tid,
+			   int signal_number);
 /*
  * The thread is about to run. True: by ptrace_syscall(), and each stop
- * at a call is for restart_at_call(), until that says false.
+ * at a call is for syscall_restart_at_call(), until that says false.
  */
-bool restart_go(struct restart *restart, pid_t tid);
-bool restart_at_call(struct restart *restart, pid_t tid);
+bool syscall_restart_go(struct syscall_restart *restart, pid_t tid);
+bool syscall_restart_at_call(struct syscall_restart *restart, pid_t tid);
 /* The thread is about to be detached from. */
-void restart_leave(struct restart *restart, pid_t tid);
+void syscall_restart_leave(struct syscall_restart *restart, pid_t tid);
 
 #endif

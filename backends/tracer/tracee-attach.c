@@ -141,7 +141,7 @@ static int seize_all(struct tracee *tracee)
 static void explain(pid_t pid, int number, struct reason *reason)
 {
 	if (number != EBUSY) {
-		refusal_find(reason, pid, number);
+		access_refusal_find(reason, pid, number);
 		return;
 	}
 	*reason = (struct reason){ .fix = "Try again in a moment." };

@@ -84,9 +84,9 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 
 	uint64_t began = loop_now_ns();
 	uint64_t last = began;
-	struct nap nap;
+	struct stop_wait nap;
 
-	nap_begin(&nap);
+	stop_wait_begin(&nap);
 	while (is_any_awaited(tracee, false)) {
 		uint64_t now = loop_now_ns();
 		if (now - began > nanoseconds)
@@ -101,9 +101,9 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 				break;
 			last = now;
 		}
-		nap_sleep(&nap);
+		stop_wait_sleep(&nap);
 	}
-	nap_end(&nap);
+	stop_wait_end(&nap);
 }
 
 static bool is_trap_pending(const struct thread *thread)
@@ -118,7 +118,7 @@ static bool is_trap_pending(const struct thread *thread)
 static bool may_be_spared(const struct thread *thread)
 {
 	return thread->state == TRACEE_RUNNING && !thread->own_trap &&
-	       restart_harm(thread->tracee->pid, thread->tid) == RESTART_ANEW &&
+	       syscall_restart_harm(thread->tracee->pid, thread->tid) == SYSCALL_RESTART_ANEW &&
 	       !is_trap_pending(thread);
 }
 
@@ -150,7 +150,7 @@ static void stop_one(struct tracee *tracee)
 static void stop_all(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		slots_clear(&tracee->threads[i]->slots);
+		debug_registers_clear(&tracee->threads[i]->slots);
 	tracee_pass(tracee, "closed");
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
@@ -174,7 +174,8 @@ static bool has_trap(const struct thread *thread)
 	long count = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &wanted, infos);
 
 	for (long i = 0; i < count; i++)
-		if (slots_trap(&thread->slots, thread->tid, &infos[i], &slot) != SLOTS_NOT_OURS)
+		if (debug_registers_trap(&thread->slots, thread->tid, &infos[i], &slot) !=
+		    DEBUG_REGISTERS_NOT_OURS)
 			return true;
 	return false;
 }
@@ -237,7 +238,7 @@ static void drain_all(struct tracee *tracee)
 
 void thread_leave(struct thread *thread)
 {
-	restart_leave(&thread->restart, thread->tid);
+	syscall_restart_leave(&thread->restart, thread->tid);
 	ptrace(PTRACE_DETACH, thread->tid, 0, 0);
 	thread_remove(thread);
 }
@@ -308,7 +309,7 @@ static void look_after_spared(struct tracee *tracee)
 						     SPARED_SECONDS, on_spared, tracee);
 }
 
-void tracee_leave(struct tracee *tracee)
+void tracee_detach(struct tracee *tracee)
 {
 	tracee->depth++;
 	if (tracee->detaching != DETACHING_BEGUN) {
@@ -328,7 +329,7 @@ void tracee_leave(struct tracee *tracee)
 void tracee_step_out(struct tracee *tracee)
 {
 	if (--tracee->depth == 0 && tracee_is_detaching(tracee))
-		tracee_leave(tracee);
+		tracee_detach(tracee);
 }
 
 void tracee_destroy(struct tracee *tracee)
@@ -354,18 +355,18 @@ static void count_late(void *entry, void *data)
 void tracee_finish(struct waits *waits)
 {
 	uint64_t began = loop_now_ns();
-	struct nap nap;
+	struct stop_wait nap;
 
-	nap_begin(&nap);
+	stop_wait_begin(&nap);
 	for (;;) {
 		size_t count = 0;
 		waits_each(waits, thread_changed, count_late, &count);
 		if (count == 0 || loop_now_ns() - began > LEAVE_NS)
 			break;
 		if (waits_take(waits) == 0)
-			nap_sleep(&nap);
+			stop_wait_sleep(&nap);
 	}
-	nap_end(&nap);
+	stop_wait_end(&nap);
 }
 
 /* The node ends: so do all traces, by themselves. */
@@ -374,7 +375,7 @@ void thread_end(struct thread *thread)
 	struct tracee *tracee = thread->tracee;
 	size_t *count = thread->is_child ? &tracee->child_count : &tracee->thread_count;
 
-	slots_clear(&thread->slots);
+	debug_registers_clear(&thread->slots);
 	free(thread->remote);
 	free(thread->own_trap);
 	free(thread);

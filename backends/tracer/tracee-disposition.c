@@ -46,7 +46,7 @@ static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
 {
 	if (tracee->places.call && tracee->places.come_back)
 		return 0;
-	return remote_find(tid, &tracee->places, error);
+	return remote_syscall_find(tid, &tracee->places, error);
 }
 
 static int wait_for_call(struct thread *thread, struct error *error)
@@ -64,7 +64,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 					 (int)thread->tid);
 		}
 		thread_note_signal(thread, status);
-	} while (!remote_changed(thread->remote, status));
+	} while (!remote_syscall_changed(thread->remote, status));
 	if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP)
 		thread->is_in_group_stop = WSTOPSIG(status) != SIGTRAP;
 	else
@@ -84,11 +84,11 @@ static int call(struct thread *thread, enum call_aim aim, const struct arch_acti
 		return -1;
 	thread->remote = xcalloc(1, sizeof(*thread->remote));
 	tracee->counts.remote_calls++;
-	result = remote_begin(thread->remote, thread->tid, &tracee->places, action, error);
+	result = remote_syscall_begin(thread->remote, thread->tid, &tracee->places, action, error);
 	if (result == 0) {
 		if (wait_for_call(thread, error) < 0)
 			return -1;
-		result = remote_result(thread->remote, old, error);
+		result = remote_syscall_result(thread->remote, old, error);
 	}
 	free(thread->remote);
 	thread->remote = NULL;
@@ -145,7 +145,7 @@ static void take_result(struct thread *thread, const struct arch_action *old)
 bool thread_finish_call(struct thread *thread)
 {
 	struct arch_action old;
-	int result = remote_result(thread->remote, &old, NULL);
+	int result = remote_syscall_result(thread->remote, &old, NULL);
 
 	free(thread->remote);
 	thread->remote = NULL;
@@ -251,16 +251,17 @@ static bool may_stand(const struct thread *thread)
 static struct thread *find_runner(struct tracee *tracee, struct thread *preferred)
 {
 	struct thread *found = may_stand(preferred) ? preferred : NULL;
-	enum restart_harm least = found ? restart_harm(tracee->pid, found->tid) : RESTART_NONE;
+	enum syscall_restart_harm least =
+		found ? syscall_restart_harm(tracee->pid, found->tid) : SYSCALL_RESTART_NONE;
 
 	for (size_t i = 0; i < tracee->thread_count; i++) {
 		struct thread *thread = tracee->threads[i];
-		enum restart_harm harm;
-		if (found && least == RESTART_NONE)
+		enum syscall_restart_harm harm;
+		if (found && least == SYSCALL_RESTART_NONE)
 			break;
 		if (thread == preferred || !may_stand(thread))
 			continue;
-		harm = restart_harm(tracee->pid, thread->tid);
+		harm = syscall_restart_harm(tracee->pid, thread->tid);
 		if (found && harm >= least)
 			continue;
 		found = thread;
@@ -390,7 +391,7 @@ void thread_take_own_trap(struct thread *thread, siginfo_t *info)
 		return;
 	}
 	for (size_t i = 0; i < tracee->thread_count; i++)
-		slots_clear(&tracee->threads[i]->slots);
+		debug_registers_clear(&tracee->threads[i]->slots);
 	thread->own_trap = xmalloc(sizeof(*info));
 	*thread->own_trap = *info;
 	thread_interrupt(thread);

@@ -156,7 +156,7 @@ static void take_exec(struct thread *thread)
 		thread_remove(other);
 		tell_ended(tracee, tid);
 	}
-	slots_clear(&thread->slots);
+	debug_registers_clear(&thread->slots);
 	tracee->places.call = 0;
 	thread->is_exec_due = true;
 	thread->is_stop_due = true;
@@ -310,17 +310,17 @@ static void take_signal(struct thread *thread, int number)
 		thread_go(thread, number);
 		return;
 	}
-	switch (slots_trap(&thread->slots, thread->tid, &info, &slot)) {
-	case SLOTS_NOT_OURS:
+	switch (debug_registers_trap(&thread->slots, thread->tid, &info, &slot)) {
+	case DEBUG_REGISTERS_NOT_OURS:
 		thread_take_own_trap(thread, &info);
 		break;
-	case SLOTS_STALE:
+	case DEBUG_REGISTERS_STALE:
 		thread_go(thread, 0);
 		break;
-	case SLOTS_FIRED:
+	case DEBUG_REGISTERS_FIRED:
 		take_trap(thread, slot);
 		break;
-	case SLOTS_FORCED:
+	case DEBUG_REGISTERS_FORCED:
 		thread->forced = slot;
 		thread_interrupt(thread);
 		thread_go(thread, 0);
@@ -350,7 +350,7 @@ void thread_take(struct thread *thread, int status)
 {
 	thread_note_signal(thread, status);
 	if (thread->remote) {
-		if (!remote_changed(thread->remote, status) || !thread_finish_call(thread))
+		if (!remote_syscall_changed(thread->remote, status) || !thread_finish_call(thread))
 			return;
 	}
 	take_status(thread, status);

@@ -108,19 +108,19 @@ struct thread {
 	bool was_reported;	 /* of a child: forked() was called */
 	bool is_stop_due;	 /* stopped() is to be called */
 	bool is_exec_due;	 /* execed() is */
-	int forced;		 /* SLOTS_FORCED: the slot, or FORCED_UNKNOWN */
+	int forced;		 /* DEBUG_REGISTERS_FORCED: the slot, or FORCED_UNKNOWN */
 	siginfo_t *own_trap;	 /* see thread_take_own_trap(); NULL: none */
 	bool is_in_group_stop;	 /* the last event-stop was a group-stop */
 	double since;
 	double trapped; /* when it was trapped last; 0: never */
-	struct slots slots;
+	struct debug_registers slots;
 	enum watchable watchable;
-	bool is_born;		/* within born(): the C library has blocked all signals */
-	struct remote *remote;	/* NULL: none is under way */
-	enum call_aim aim;	/* of that */
-	int status;		/* FROZEN: of the stop, not taken yet */
-	struct restart restart; /* of the system call that a stop ended */
-	uint64_t mask;		/* of its signals, if is_masked */
+	bool is_born;			/* within born(): the C library has blocked all signals */
+	struct remote_syscall *remote;	/* NULL: none is under way */
+	enum call_aim aim;		/* of that */
+	int status;			/* FROZEN: of the stop, not taken yet */
+	struct syscall_restart restart; /* of the system call that a stop ended */
+	uint64_t mask;			/* of its signals, if is_masked */
 	bool is_masked;
 };
 
@@ -134,7 +134,7 @@ struct tracee {
 	struct thread **children;
 	size_t child_count;
 	size_t child_capacity;
-	struct arch_places places; /* remote_find(); 0: not looked for */
+	struct arch_places places; /* remote_syscall_find(); 0: not looked for */
 	enum disposition disposition;
 	struct arch_action old; /* what was, when it is ignored */
 	uint64_t signals;	/* for tracee_take_signals() */
@@ -205,7 +205,7 @@ void thread_send_own_trap(struct thread *thread);
 
 /* tracee-detach.c */
 /* tracee_free(), when no function of ours is under way; and for late ones. */
-void tracee_leave(struct tracee *tracee);
+void tracee_detach(struct tracee *tracee);
 /* A function that has made depth greater ends; it may free the tracee. */
 void tracee_step_out(struct tracee *tracee);
 /* waits_free() */

@@ -57,7 +57,7 @@ struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child)
 
 	thread->tid = tid;
 	thread->forced = FORCED_NOT;
-	slots_init(&thread->slots);
+	debug_registers_init(&thread->slots);
 	put_in(tracee, thread, is_child);
 	waits_add(tracee->waits, tid, thread_changed, thread);
 	return thread;
@@ -93,7 +93,7 @@ void thread_remove(struct thread *thread)
 {
 	leave_list(thread);
 	waits_forget(thread->tracee->waits, thread->tid);
-	slots_clear(&thread->slots);
+	debug_registers_clear(&thread->slots);
 	free(thread->remote);
 	free(thread->own_trap);
 	free(thread);
@@ -117,19 +117,20 @@ struct thread *thread_find(const struct tracee *tracee, pid_t tid)
 
 void thread_interrupt(struct thread *thread)
 {
-	restart_note(&thread->restart, thread->tracee->pid, thread->tid);
+	syscall_restart_note(&thread->restart, thread->tracee->pid, thread->tid);
 	ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
 }
 
 void thread_note_stop(struct thread *thread, int status)
 {
 	if (WIFSTOPPED(status) && WSTOPSIG(status) != SYSCALL_STOP)
-		restart_stood(&thread->restart, thread->tracee->pid, thread->tid, WSTOPSIG(status));
+		syscall_restart_stood(&thread->restart, thread->tracee->pid, thread->tid,
+				      WSTOPSIG(status));
 }
 
 static void run(struct thread *thread, int signal_number)
 {
-	if (restart_go(&thread->restart, thread->tid))
+	if (syscall_restart_go(&thread->restart, thread->tid))
 		ptrace_syscall(thread->tid, signal_number);
 	else
 		ptrace_cont(thread->tid, signal_number);
@@ -147,7 +148,7 @@ void thread_go(struct thread *thread, int signal_number)
 
 void thread_go_from_call(struct thread *thread)
 {
-	if (!restart_at_call(&thread->restart, thread->tid)) {
+	if (!syscall_restart_at_call(&thread->restart, thread->tid)) {
 		thread_go(thread, 0);
 		return;
 	}
@@ -191,15 +192,15 @@ uint64_t tracee_take_signals(struct tracee *tracee)
 static int take_signal_while_settling(struct thread *thread, int number)
 {
 	siginfo_t info;
-	enum slots_trap trap;
+	enum debug_registers_trap trap;
 	int slot;
 
 	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0)
 		return number;
-	trap = slots_trap(&thread->slots, thread->tid, &info, &slot);
-	if (trap == SLOTS_FORCED)
+	trap = debug_registers_trap(&thread->slots, thread->tid, &info, &slot);
+	if (trap == DEBUG_REGISTERS_FORCED)
 		thread->forced = slot;
-	return trap == SLOTS_NOT_OURS ? number : 0;
+	return trap == DEBUG_REGISTERS_NOT_OURS ? number : 0;
 }
 
 /*
@@ -277,7 +278,7 @@ void tracee_free(struct tracee *tracee)
 		return;
 	tracee->detaching = DETACHING_DUE;
 	if (tracee->depth == 0)
-		tracee_leave(tracee);
+		tracee_detach(tracee);
 }
 
 void tracee_set_calls(struct tracee *tracee, const struct tracee_calls *calls)
@@ -340,7 +341,7 @@ double tracee_since(const struct tracee *tracee, pid_t tid)
 
 int tracee_registers(const struct tracee *tracee, pid_t tid, struct registers *registers)
 {
-	uint64_t dump[ARCH_DUMP_BYTES / sizeof(uint64_t)];
+	uint64_t dump[REGISTERS_DUMP_BYTES / sizeof(uint64_t)];
 	struct iovec out = { dump, sizeof(dump) };
 	struct thread *thread = thread_find(tracee, tid);
 
@@ -350,7 +351,7 @@ int tracee_registers(const struct tracee *tracee, pid_t tid, struct registers *r
 		return -1;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &out) < 0)
 		return -1;
-	return arch_from_dump(registers, dump, out.iov_len);
+	return registers_from_dump(registers, dump, out.iov_len);
 }
 
 void tracee_counts(const struct tracee *tracee, struct tracee_counts *counts)
@@ -446,10 +447,10 @@ static int refuse_blocked(struct thread *thread, struct error *error)
 			 (int)thread->tid);
 }
 
-static bool wants_any(const struct watch slots[WATCH_SLOTS])
+static bool wants_any(const struct hardware_watch slots[HARDWARE_WATCH_SLOTS])
 {
-	for (int i = 0; i < WATCH_SLOTS; i++)
-		if (slots[i].access != WATCH_NONE)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
+		if (slots[i].access != HARDWARE_WATCH_NONE)
 			return true;
 	return false;
 }
@@ -458,7 +459,7 @@ static int prepare(struct thread *thread, struct error *error)
 {
 	int64_t mask;
 
-	if (!slots_are_set(&thread->slots)) {
+	if (!debug_registers_are_set(&thread->slots)) {
 		thread->watchable = blocks_traps(thread, &mask) ? WATCHABLE_UNPROVEN : WATCHABLE;
 		if (thread->watchable == WATCHABLE_UNPROVEN && !thread->is_born &&
 		    (thread->state != TRACEE_STOPPED || !is_making_another(thread, mask)))
@@ -475,8 +476,8 @@ static int prepare(struct thread *thread, struct error *error)
 	return -1;
 }
 
-int tracee_watch(struct tracee *tracee, pid_t tid, const struct watch slots[WATCH_SLOTS],
-		 struct error *error)
+int tracee_watch(struct tracee *tracee, pid_t tid,
+		 const struct hardware_watch slots[HARDWARE_WATCH_SLOTS], struct error *error)
 {
 	struct thread *thread = thread_seek(tracee, tid);
 	size_t changes = 0;
@@ -486,7 +487,7 @@ int tracee_watch(struct tracee *tracee, pid_t tid, const struct watch slots[WATC
 		return error_set(error, "there is no thread %d", (int)tid);
 	if (wants_any(slots) && prepare(thread, error) < 0)
 		return -1;
-	result = slots_set(&thread->slots, tid, slots, &changes, error);
+	result = debug_registers_set(&thread->slots, tid, slots, &changes, error);
 	tracee->counts.changes += changes;
 	if (changes)
 		tracee_pass(tracee, "watched");
@@ -513,7 +514,7 @@ int tracee_prove(struct tracee *tracee, pid_t tid, struct error *error)
 	}
 	if ((mask & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS)
 		return 0;
-	slots_clear(&thread->slots);
+	debug_registers_clear(&thread->slots);
 	return refuse_blocked(thread, error);
 }
 
@@ -521,7 +522,7 @@ bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
 {
 	const struct thread *thread = thread_find(tracee, tid);
 
-	return thread && thread->slots.watches[slot].access != WATCH_NONE;
+	return thread && thread->slots.watches[slot].access != HARDWARE_WATCH_NONE;
 }
 
 /*

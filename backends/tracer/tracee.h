@@ -131,13 +131,13 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds);
 
 /*
  * Makes these the watches of a thread, stopped or not; slots[i].access is
- * WATCH_NONE where there is to be none. Slots that are the same stay as they
+ * HARDWARE_WATCH_NONE where there is to be none. Slots that are the same stay as they
  * are. The first watch of a process makes the process ignore SIGTRAP: one of its
  * threads is stopped for some 0.3 ms. Of two watches that fire at the same
  * instruction one is reported. -1: not all are set.
  */
-int tracee_watch(struct tracee *tracee, pid_t tid, const struct watch slots[WATCH_SLOTS],
-		 struct error *error);
+int tracee_watch(struct tracee *tracee, pid_t tid,
+		 const struct hardware_watch slots[HARDWARE_WATCH_SLOTS], struct error *error);
 /*
  * The last tracee_watch() of the thread has failed for a reason that may be over
  * soon: the thread blocked SIGTRAP, as it does while it makes a child or a

@@ -487,18 +487,18 @@ static bool look_once(struct waits *waits, pid_t tid, int *status)
 bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds, int *status)
 {
 	uint64_t began = loop_now_ns();
-	struct nap nap;
+	struct stop_wait nap;
 	bool is_there = look_once(waits, tid, status);
 
 	if (is_there || nanoseconds == 0)
 		return is_there;
-	nap_begin(&nap);
+	stop_wait_begin(&nap);
 	for (;;) {
 		is_there = look_once(waits, tid, status);
 		if (is_there || loop_now_ns() - began > nanoseconds)
 			break;
-		nap_sleep(&nap);
+		stop_wait_sleep(&nap);
 	}
-	nap_end(&nap);
+	stop_wait_end(&nap);
 	return is_there;
 }

@@ -94,8 +94,8 @@ static bool is_file(const char *text)
 	return strchr(text, '/') || (length > 3 && strcmp(text + length - 3, ".py") == 0);
 }
 
-int breakplace_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
-		    struct error *error)
+int break_place_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
+		     struct error *error)
 {
 	const char *colon = strrchr(text, ':');
 	const char *digits = colon ? colon + 1 : text;
@@ -147,8 +147,8 @@ static size_t find_log(const struct arguments *arguments)
 	return found;
 }
 
-int breakplace_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
-			  struct error *error)
+int break_place_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
+			   struct error *error)
 {
 	size_t end = find_log(arguments);
 
@@ -158,7 +158,7 @@ int breakplace_read_terms(struct breakpoint *breakpoint, const struct arguments 
 		return 0;
 	if (strcmp(arguments->words[1], "if") != 0 || end < 3)
 		return error_set(error,
-				 "'%.40s' does not fit: %s PLACE " BREAKPLACE_TERMS " [ranks SET]",
+				 "'%.40s' does not fit: %s PLACE " BREAK_PLACE_TERMS " [ranks SET]",
 				 arguments->words[1], arguments->name);
 	breakpoint->condition = arguments_text(arguments, 2, end);
 	return 0;

@@ -11,16 +11,16 @@ struct breakpoint;
 struct error;
 struct session;
 
-#define BREAKPLACE_TERMS "[if CONDITION] [log TEXT]"
+#define BREAK_PLACE_TERMS "[if CONDITION] [log TEXT]"
 
 /* Fills path and line, or function; files are found as the ranks know them. */
-int breakplace_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
-		    struct error *error);
+int break_place_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
+		     struct error *error);
 /*
  * Fills condition and log from the words behind the place. The condition is as
  * it was typed; the text goes to the end of the line, without its quotes.
  */
-int breakplace_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
-			  struct error *error);
+int break_place_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
+			   struct error *error);
 
 #endif

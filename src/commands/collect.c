@@ -11,7 +11,7 @@
 #include "engine/script-events.h"
 #include "protocol/process.h"
 
-static int ask(const struct asking *asking, struct command_context *context,
+static int ask(const struct collection *asking, struct command_context *context,
 	       struct pending *pending, struct error *error)
 {
 	const struct session *session = &context->engine->session;
@@ -34,7 +34,7 @@ static int ask(const struct asking *asking, struct command_context *context,
 	return error_set(error, "%s: there is no rank to act on", asking->command);
 }
 
-static void append_json(const struct asking *asking, struct command_context *context,
+static void append_json(const struct collection *asking, struct command_context *context,
 			const struct group_answer *answer)
 {
 	const struct rank *rank = session_find_rank(&context->engine->session, answer->rank);
@@ -59,7 +59,7 @@ static int status_of(const struct command_context *context, size_t count)
 }
 
 /* -1 and the sentences when all of them failed. */
-static int take_answers(const struct asking *asking, struct command_context *context,
+static int take_answers(const struct collection *asking, struct command_context *context,
 			struct pending *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
@@ -97,7 +97,8 @@ static int take_answers(const struct asking *asking, struct command_context *con
 	return count > 0 ? 0 : -1;
 }
 
-int asking_run(const struct asking *asking, struct command_context *context, struct error *error)
+int collection_run(const struct collection *asking, struct command_context *context,
+		   struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct pending *pending;

@@ -11,7 +11,7 @@ struct buffer;
 struct command_context;
 struct error;
 
-struct asking {
+struct collection {
 	const char *command; /* as it is said, and what failed is told of */
 	const char *request;
 	json_t *arguments; /* besides the pid; borrowed, NULL: none */
@@ -28,6 +28,7 @@ struct asking {
  * Asks the context's ranks. A shell waits and writes what they say, a screen
  * is told later. -1 and a sentence when none could do it.
  */
-int asking_run(const struct asking *asking, struct command_context *context, struct error *error);
+int collection_run(const struct collection *asking, struct command_context *context,
+		   struct error *error);
 
 #endif

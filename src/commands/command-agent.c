@@ -113,7 +113,7 @@ static json_t *make_types(const struct arguments *arguments, size_t first)
 static int run_raised(struct command_context *context, const struct arguments *arguments,
 		      struct error *error)
 {
-	struct asking asking = {
+	struct collection asking = {
 		.command = "catch",
 		.request = "setExceptionBreakpoints",
 		.say = say_raised,
@@ -134,7 +134,7 @@ static int run_raised(struct command_context *context, const struct arguments *a
 	request = json_pack("{s:o, s:o}", "filters", filters, "types",
 			    is_off ? json_array() : make_types(arguments, 1));
 	asking.arguments = request;
-	result = asking_run(&asking, context, error);
+	result = collection_run(&asking, context, error);
 	json_decref(request);
 	return result;
 }
@@ -186,7 +186,7 @@ static void follow(struct command_context *context)
 static int catch_run(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)
 {
-	struct asking asking = {
+	struct collection asking = {
 		.command = "catch",
 		.request = "catch",
 		.say = say_caught,
@@ -201,7 +201,7 @@ static int catch_run(struct command_context *context, const struct arguments *ar
 	result = read_catch(request, arguments, error);
 	asking.arguments = request;
 	if (result == 0)
-		result = asking_run(&asking, context, error);
+		result = collection_run(&asking, context, error);
 	if (result == 0 && json_is_true(json_object_get(request, "on")))
 		follow(context);
 	json_decref(request);

@@ -189,9 +189,9 @@ static int set_breakpoint(struct command_context *context, const struct argument
 	id = added->breakpoint.id;
 	added->breakpoint.is_temporary = is_temporary;
 	choose_ranks(added, context);
-	if (breakplace_read(&added->breakpoint, &context->engine->session, arguments->words[0],
-			    error) == 0 &&
-	    breakplace_read_terms(&added->breakpoint, arguments, error) == 0) {
+	if (break_place_read(&added->breakpoint, &context->engine->session, arguments->words[0],
+			     error) == 0 &&
+	    break_place_read_terms(&added->breakpoint, arguments, error) == 0) {
 		int result = tell_of(context, id, id, error);
 
 		if (result == 0)

@@ -44,7 +44,7 @@ const struct command command_help = {
 static int completion_run(struct command_context *context, const struct arguments *arguments,
 			  struct error *error)
 {
-	return completion_append(context->out, arguments->words[0], context->tables, error);
+	return shell_completion_append(context->out, arguments->words[0], context->tables, error);
 }
 
 const struct command command_completion = {

@@ -51,7 +51,7 @@ static int check_flags(const struct arguments *arguments, struct error *error)
 static int inject_run(struct command_context *context, const struct arguments *arguments,
 		      struct error *error)
 {
-	struct asking asking = {
+	struct collection asking = {
 		.command = arguments->name,
 		.request = "inject",
 		.say = say,
@@ -64,7 +64,7 @@ static int inject_run(struct command_context *context, const struct arguments *a
 		return -1;
 	request = json_pack("{s:f}", "seconds", request_limit(context->engine->settings.timeout));
 	asking.arguments = request;
-	result = asking_run(&asking, context, error);
+	result = collection_run(&asking, context, error);
 	json_decref(request);
 	return result;
 }
@@ -86,14 +86,14 @@ static void add_result(json_t *json, const json_t *body)
 static int eject_run(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)
 {
-	const struct asking asking = {
+	const struct collection asking = {
 		.command = arguments->name,
 		.request = "eject",
 		.say = say,
 		.add = add_result,
 	};
 
-	return asking_run(&asking, context, error);
+	return collection_run(&asking, context, error);
 }
 
 const struct command command_eject = {

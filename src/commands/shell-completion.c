@@ -355,8 +355,8 @@ static void append_arguments(const struct script *script)
 	buffer_append_string(out, "\tesac\n}\n");
 }
 
-int completion_append(struct buffer *out, const char *shell, const struct command_tables *tables,
-		      struct error *error)
+int shell_completion_append(struct buffer *out, const char *shell,
+			    const struct command_tables *tables, struct error *error)
 {
 	struct script script = {
 		.out = out,

@@ -14,7 +14,7 @@ struct command_tables;
 struct error;
 
 /* Appends the script of a shell; -1 and a sentence when it is not known. */
-int completion_append(struct buffer *out, const char *shell, const struct command_tables *tables,
-		      struct error *error);
+int shell_completion_append(struct buffer *out, const char *shell,
+			    const struct command_tables *tables, struct error *error);
 
 #endif

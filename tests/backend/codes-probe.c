@@ -85,7 +85,7 @@ static json_t *answer_list(struct probe *probe,
 
 static json_t *answer_revision(struct probe *probe)
 {
-	return json_integer((json_int_t)codes_revision(probe->codes));
+	return json_integer((json_int_t)code_search_revision(probe->codes));
 }
 
 /* "in CODE NAME": the function of a module's body, code object CODE. */
@@ -95,16 +95,16 @@ static void find_in(struct codes *codes, const char *argument, struct code_list 
 	uint64_t code = strtoull(argument, &name, 0);
 
 	if (*name == ' ')
-		codes_of_function_in(codes, code, name + 1, list);
+		code_search_of_function_in(codes, code, name + 1, list);
 }
 
 static const struct {
 	const char *name;
 	void (*find)(struct codes *, const char *, struct code_list *);
 } finders[] = {
-	{ "file", codes_of_file },
-	{ "far", codes_of_file_far },
-	{ "function", codes_of_function },
+	{ "file", code_search_of_file },
+	{ "far", code_search_of_file_far },
+	{ "function", code_search_of_function },
 	{ "in", find_in },
 };
 
@@ -130,9 +130,9 @@ int main(int argc, char **argv)
 
 	if (looker_open(&probe.process, argc, argv))
 		return 1;
-	probe.codes = codes_new(probe.process.memory, &probe.process.python);
+	probe.codes = code_search_new(probe.process.memory, &probe.process.python);
 	looker_serve(answer_line, &probe);
-	codes_free(probe.codes);
+	code_search_free(probe.codes);
 	looker_close(&probe.process);
 	return 0;
 }

@@ -67,7 +67,7 @@ static int find_depth(const struct process_sample *sample, pid_t tid, const char
 static json_t *answer_frame(struct probe *probe, const char *text)
 {
 	struct stack_table *table = stack_table_new();
-	struct holds *holds = holds_new(NULL);
+	struct freezer *holds = freezer_new(NULL);
 	struct pystack *pystack =
 		pystack_new(probe->process.memory, &probe->process.python, table, holds);
 	struct process_sample sample = { 0 };
@@ -86,7 +86,7 @@ static json_t *answer_frame(struct probe *probe, const char *text)
 		process_sample_clear(&sample);
 	}
 	pystack_free(pystack);
-	holds_free(holds);
+	freezer_free(holds);
 	stack_table_free(table);
 	if (is_found)
 		return json_object();

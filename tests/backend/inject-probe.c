@@ -52,14 +52,14 @@ static void on_passing(const char *point, void *data)
 int main(int count, char **words)
 {
 	struct inject *inject;
-	struct holds *holds;
+	struct freezer *holds;
 	struct reason reason;
 	struct loop *loop;
 
 	if (count != 4 && count != 5)
 		return 2;
 	loop = loop_new();
-	holds = holds_new(loop);
+	holds = freezer_new(loop);
 	inject = inject_new(loop, holds, (pid_t)strtol(words[1], NULL, 10), words[2],
 			    strtod(words[3], NULL), on_done, loop, &reason);
 	if (inject && count == 5)
@@ -68,7 +68,7 @@ int main(int count, char **words)
 		loop_run(loop);
 	else
 		tell(NULL, &reason);
-	holds_free(holds);
+	freezer_free(holds);
 	loop_free(loop);
 	return 0;
 }

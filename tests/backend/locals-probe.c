@@ -88,7 +88,7 @@ static int find_depth(const struct process_sample *sample, pid_t tid, const char
 static struct pyobject_frame find_frame(struct probe *probe, pid_t tid, const char *function)
 {
 	struct stack_table *table = stack_table_new();
-	struct holds *holds = holds_new(NULL);
+	struct freezer *holds = freezer_new(NULL);
 	struct pystack *pystack =
 		pystack_new(probe->process.memory, &probe->process.python, table, holds);
 	struct process_sample sample = { 0 };
@@ -104,7 +104,7 @@ static struct pyobject_frame find_frame(struct probe *probe, pid_t tid, const ch
 		process_sample_clear(&sample);
 	}
 	pystack_free(pystack);
-	holds_free(holds);
+	freezer_free(holds);
 	stack_table_free(table);
 	return frame;
 }

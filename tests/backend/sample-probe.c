@@ -35,7 +35,7 @@ struct probe {
 	struct memory *memory;
 	struct cpython python;
 	struct stack_table *table;
-	struct holds *holds;
+	struct freezer *holds;
 	struct pystack *pystack;
 	struct process_sample sample;
 	int count;
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 	struct probe probe = {
 		.memory = memory_new((pid_t)strtol(argv[2], NULL, 10)),
 		.table = stack_table_new(),
-		.holds = holds_new(NULL),
+		.holds = freezer_new(NULL),
 		.count = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 1,
 	};
 	int result = locate(&probe, &error);
@@ -269,7 +269,7 @@ int main(int argc, char **argv)
 	process_sample_clear(&probe.sample);
 	pystack_free(probe.pystack);
 	stack_table_free(probe.table);
-	holds_free(probe.holds);
+	freezer_free(probe.holds);
 	memory_free(probe.memory);
 	return result < 0;
 }

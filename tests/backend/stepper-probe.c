@@ -46,7 +46,7 @@
 
 struct slot {
 	int fd; /* -1: free */
-	struct watch watch;
+	struct hardware_watch watch;
 };
 
 struct probe {
@@ -58,7 +58,7 @@ struct probe {
 	struct cpython python;
 	struct bytecode_cache *codes;
 	struct stepper *stepper;
-	struct slot slots[WATCH_SLOTS];
+	struct slot slots[HARDWARE_WATCH_SLOTS];
 	struct plan plan;
 	int breaks[BREAKS_MAXIMUM];
 	size_t break_count;
@@ -126,7 +126,7 @@ static size_t wish(struct probe *probe, struct planned *wishes, size_t maximum)
 						.address = bytecode_watched(
 							code, units[k]),
 						.length = 1,
-						.access = WATCH_ACCESS,
+						.access = HARDWARE_WATCH_ACCESS,
 					},
 				};
 		}
@@ -163,7 +163,7 @@ static void drop(struct slot *slot)
 	*slot = (struct slot){ .fd = -1 };
 }
 
-static void set(struct probe *probe, int number, const struct watch *watch)
+static void set(struct probe *probe, int number, const struct hardware_watch *watch)
 {
 	struct slot *slot = &probe->slots[number];
 	struct perf_event_attr attributes = {
@@ -175,7 +175,8 @@ static void set(struct probe *probe, int number, const struct watch *watch)
 		.remove_on_exec = 1,
 		.sigtrap = 1,
 		.sig_data = (uint64_t)number,
-		.bp_type = watch->access == WATCH_WRITE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+		.bp_type =
+			watch->access == HARDWARE_WATCH_WRITE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
 		.bp_addr = watch->address,
 		.bp_len = (uint64_t)watch->length,
 	};
@@ -184,7 +185,7 @@ static void set(struct probe *probe, int number, const struct watch *watch)
 	    slot->watch.access == watch->access)
 		return;
 	probe->changes++;
-	if (watch->access == WATCH_NONE) {
+	if (watch->access == HARDWARE_WATCH_NONE) {
 		drop(slot);
 		return;
 	}
@@ -207,7 +208,7 @@ static void arm(struct probe *probe)
 
 	wishes.count = wish(probe, items, UNITS_MAXIMUM);
 	stepper_plan(probe->stepper, &wishes, &probe->plan);
-	for (int i = 0; i < WATCH_SLOTS; i++)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		set(probe, i, &probe->plan.slots[i].watch);
 }
 
@@ -227,7 +228,7 @@ static int run(struct probe *probe)
 			continue;
 		uint64_t number;
 		memcpy(&number, (char *)&info + 24, sizeof(number));
-		if (info.si_code == 6 && number < WATCH_SLOTS) {
+		if (info.si_code == 6 && number < HARDWARE_WATCH_SLOTS) {
 			probe->traps++;
 			return (int)number;
 		}
@@ -346,7 +347,7 @@ static bool go(struct probe *probe, struct stepper_stop *stop)
 			return false;
 		}
 		struct planned fired = probe->plan.slots[slot];
-		if (fired.watch.access == WATCH_NONE)
+		if (fired.watch.access == HARDWARE_WATCH_NONE)
 			continue;
 		if (stepper_trap(probe->stepper, &fired, stop))
 			return true;
@@ -433,14 +434,14 @@ int main(int argc, char **argv)
 		.commands = argv + 3,
 		.command_count = argc - 3,
 	};
-	for (int i = 0; i < WATCH_SLOTS; i++)
+	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		probe.slots[i].fd = -1;
 	probe.memory = memory_new(probe.pid);
 	int result = begin(&probe, &error);
 	if (result == 0) {
 		fprintf(stderr, "ready\n");
 		follow_commands(&probe);
-		for (int i = 0; i < WATCH_SLOTS; i++)
+		for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 			drop(&probe.slots[i]);
 		ptrace(PTRACE_DETACH, probe.pid, 0, 0);
 	} else {

@@ -44,7 +44,7 @@ struct probe {
 	struct tracee_calls calls;
 	const char *point; /* where to be killed; NULL: nowhere */
 	long left;	   /* of the times of coming there */
-	struct watch slots[WATCH_SLOTS];
+	struct hardware_watch slots[HARDWARE_WATCH_SLOTS];
 	char line[256];
 	size_t length;
 };
@@ -189,17 +189,17 @@ static int print_counts(struct probe *probe, const char *words, struct error *er
 	return 0;
 }
 
-static enum watch_access access_of(char letter)
+static enum hardware_watch_access access_of(char letter)
 {
 	switch (letter) {
 	case 'w':
-		return WATCH_WRITE;
+		return HARDWARE_WATCH_WRITE;
 	case 'a':
-		return WATCH_ACCESS;
+		return HARDWARE_WATCH_ACCESS;
 	case 'x':
-		return WATCH_EXECUTE;
+		return HARDWARE_WATCH_EXECUTE;
 	default:
-		return WATCH_NONE;
+		return HARDWARE_WATCH_NONE;
 	}
 }
 
@@ -211,9 +211,9 @@ static int watch(struct probe *probe, const char *words, struct error *error)
 
 	if (sscanf(words, "%d %d %" SCNi64 " %d %c", &tid, &slot, (int64_t *)&address, &length,
 		   &letter) != 5 ||
-	    slot < 0 || slot >= WATCH_SLOTS)
+	    slot < 0 || slot >= HARDWARE_WATCH_SLOTS)
 		return error_set(error, "watch TID SLOT ADDRESS LENGTH ACCESS");
-	probe->slots[slot] = (struct watch){
+	probe->slots[slot] = (struct hardware_watch){
 		.address = address,
 		.length = length,
 		.access = access_of(letter),

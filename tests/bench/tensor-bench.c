@@ -194,7 +194,7 @@ static void begin(struct bench *bench, pid_t pid, const char *dtype, size_t star
 
 	tensor_wish_init(&wish);
 	wish.has_hash = is_hash;
-	wish.statistics = is_hash ? WISH_NO_STATISTICS : WISH_WHOLE;
+	wish.statistics = is_hash ? SCAN_QUERY_NO_STATISTICS : SCAN_QUERY_WHOLE;
 	layout.item_size = layout.dtype->size;
 	layout.strides[0] = layout.item_size;
 	layout.shape[0] = (int64_t)bytes / layout.item_size;

@@ -19,10 +19,10 @@ static void search(struct codes *codes)
 		void (*find)(struct codes *codes, const char *name, struct code_list *list);
 		const char *name;
 	} searches[] = {
-		{ codes_of_file, "train.py" },
-		{ codes_of_file_far, "/x/train.py" },
-		{ codes_of_function, "f" },
-		{ codes_of_function, "train.C.f" },
+		{ code_search_of_file, "train.py" },
+		{ code_search_of_file_far, "/x/train.py" },
+		{ code_search_of_function, "f" },
+		{ code_search_of_function, "train.C.f" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(searches); i++) {
@@ -42,14 +42,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!memory)
 		return 0;
-	codes = codes_new(memory, &python);
-	codes_revision(codes);
+	codes = code_search_new(memory, &python);
+	code_search_revision(codes);
 	search(codes);
-	codes_nested(codes, IMAGE_START + 0x63000, &list);
-	codes_of_function_in(codes, IMAGE_START + 0x63000, "C.f", &list);
+	code_search_nested(codes, IMAGE_START + 0x63000, &list);
+	code_search_of_function_in(codes, IMAGE_START + 0x63000, "C.f", &list);
 	code_list_clear(&list);
-	codes_revision(codes);
-	codes_free(codes);
+	code_search_revision(codes);
+	code_search_free(codes);
 	memory_free(memory);
 	return 0;
 }

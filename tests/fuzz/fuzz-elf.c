@@ -18,21 +18,21 @@ static void read_file(const uint8_t *data, size_t size)
 	if (fd < 0)
 		return;
 	if (write(fd, data, size) == (ssize_t)size)
-		elf_file_section(fd, ".PyRuntime", &address);
+		loaded_elf_file_section(fd, ".PyRuntime", &address);
 	close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct memory *memory = memory_new(getpid());
-	struct elf_image image;
+	struct loaded_elf_image image;
 	uint64_t address;
 
 	image_fill_bytes(data, size);
 	memory_begin(memory, false);
-	if (elf_mapped(&image, memory, IMAGE_START) == 0) {
-		elf_symbol(&image, memory, "_PyRuntime", &address);
-		elf_symbol(&image, memory, "Py_Version", &address);
+	if (loaded_elf_mapped(&image, memory, IMAGE_START) == 0) {
+		loaded_elf_symbol(&image, memory, "_PyRuntime", &address);
+		loaded_elf_symbol(&image, memory, "Py_Version", &address);
 	}
 	memory_free(memory);
 	read_file(data, size);

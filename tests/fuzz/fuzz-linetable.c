@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint64_t offsets[] = { 0, 2, 100, 5000, UINT64_MAX };
-	struct linetable table = { .first_lineno = 1 };
+	struct line_table table = { .first_lineno = 1 };
 	uint8_t *copy;
 
 	if (size == 0)
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	table.bytes = copy + 1;
 	table.length = size - 1;
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
-		linetable_find(&table, OFFSETS_MINOR_FIRST + copy[0] % 7, offsets[i]);
+		line_table_find(&table, OFFSETS_MINOR_FIRST + copy[0] % 7, offsets[i]);
 	free(copy);
 	return 0;
 }

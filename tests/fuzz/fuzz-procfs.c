@@ -91,20 +91,20 @@ static void look(struct procfs *procfs)
 {
 	struct exe_cache *exes = exe_cache_new();
 	struct process process;
-	struct scan_entry *entry;
-	struct scan scan;
+	struct process_scan_entry *entry;
+	struct process_scan scan;
 
-	scan_init(&scan, procfs);
+	process_scan_init(&scan, procfs);
 	exe_cache_begin(exes, procfs, true);
-	scan_all(&scan, exes);
-	entry = scan_find(&scan, PID);
+	process_scan_all(&scan, exes);
+	entry = process_scan_find(&scan, PID);
 	if (entry) {
 		process_init(&process);
 		describe(&scan, entry, entry, &process);
 		process_clear(&process);
 	}
 	procfs_status(procfs, PID, "NSpid", -1);
-	scan_clear(&scan);
+	process_scan_clear(&scan);
 	exe_cache_free(exes);
 }
 

@@ -17,7 +17,7 @@
 static void sample(struct memory *memory, const struct cpython *python)
 {
 	struct stack_table *table = stack_table_new();
-	struct holds *holds = holds_new(NULL);
+	struct freezer *holds = freezer_new(NULL);
 	struct pystack *pystack = pystack_new(memory, python, table, holds);
 	struct process_sample sample = { .pid = 0 };
 
@@ -29,7 +29,7 @@ static void sample(struct memory *memory, const struct cpython *python)
 		process_sample_clear(&sample);
 	}
 	pystack_free(pystack);
-	holds_free(holds);
+	freezer_free(holds);
 	stack_table_free(table);
 }
 

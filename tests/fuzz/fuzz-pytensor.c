@@ -34,7 +34,7 @@ static void check(const struct pytensor *tensor)
 	assert(pytensor_is_same(tensor, tensor));
 	if (pytensor_layout(tensor, getpid(), &layout, &error))
 		return;
-	assert(layout_element_count(&layout) == tensor->element_count);
+	assert(tensor_layout_element_count(&layout) == tensor->element_count);
 	if (tensor->family == PYTENSOR_TORCH && tensor->element_count)
 		assert(tensor->storage_bytes >= tensor->item_size);
 }

@@ -73,7 +73,7 @@ static void check_elements(const struct tensor_layout *layout)
 {
 	struct elements elements;
 	int64_t item = layout->item_size;
-	int64_t count = layout_element_count(layout);
+	int64_t count = tensor_layout_element_count(layout);
 	struct error error = ERROR_INIT;
 	uint8_t *read;
 
@@ -84,7 +84,7 @@ static void check_elements(const struct tensor_layout *layout)
 	if (elements_read(&elements, 0, elements.unit_count, read, &error) != elements.unit_count)
 		abort();
 	for (int64_t i = 0; i < count; i++) {
-		uint64_t address = layout_address(layout, i);
+		uint64_t address = tensor_layout_address(layout, i);
 
 		if (memcmp(read + i * item, (void *)(uintptr_t)address, (size_t)item) != 0)
 			abort();
@@ -95,17 +95,17 @@ static void check_elements(const struct tensor_layout *layout)
 static void run(const struct tensor_layout *layout, const struct tensor_wish *wish)
 {
 	struct error error = ERROR_INIT;
-	struct phases phases;
+	struct scan_phases phases;
 
-	if (phases_init(&phases, layout, wish, &error) < 0) {
-		phases_clear(&phases);
+	if (scan_phases_init(&phases, layout, wish, &error) < 0) {
+		scan_phases_clear(&phases);
 		return;
 	}
-	for (; phases_next(&phases) != PHASE_END; phases.phase++) {
+	for (; scan_phases_next(&phases) != PHASE_END; phases.phase++) {
 		int64_t bins[TENSOR_BINS_MAXIMUM] = { 0 };
 
 		if (phases.phase == PHASE_PLACES)
-			phases_read_places(&phases, &error);
+			scan_phases_read_places(&phases, &error);
 		for (size_t i = 0; i < phases.ranges.count; i++) {
 			struct scan_part *part = &phases.ranges.parts[i];
 
@@ -114,16 +114,16 @@ static void run(const struct tensor_layout *layout, const struct tensor_wish *wi
 			part->is_done = !part->is_failed;
 		}
 		if (phases.phase != PHASE_PLACES)
-			phases_fold(&phases);
+			scan_phases_fold(&phases);
 	}
-	phases_clear(&phases);
+	scan_phases_clear(&phases);
 }
 
 static void set_wish(struct tensor_wish *wish, const struct head *head)
 {
 	tensor_wish_init(wish);
-	wish->statistics = (enum wish_statistics)(head->wish & 3);
-	wish->find = (enum wish_find)(head->wish >> 2 & 3);
+	wish->statistics = (enum scan_query_statistics)(head->wish & 3);
+	wish->find = (enum scan_query_find)(head->wish >> 2 & 3);
 	wish->has_hash = head->wish >> 4 & 1;
 	wish->has_data = head->wish >> 5 & 1;
 	wish->has_slice = head->wish >> 6 & 1;
@@ -173,10 +173,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!(head.flags & 2))
 		layout.address = (uint64_t)(uintptr_t)bytes + (uint64_t)(head.address & 0xffff);
 	set_wish(&wish, &head);
-	if (layout_check(&layout, &error) == 0 &&
-	    layout_element_count(&layout) <= ELEMENTS_MAXIMUM &&
-	    layout_byte_count(&layout) <= ELEMENTS_MAXIMUM * 16) {
-		if (layout_element_count(&layout) > 0 && is_within(&layout, bytes, size))
+	if (tensor_layout_check(&layout, &error) == 0 &&
+	    tensor_layout_element_count(&layout) <= ELEMENTS_MAXIMUM &&
+	    tensor_layout_byte_count(&layout) <= ELEMENTS_MAXIMUM * 16) {
+		if (tensor_layout_element_count(&layout) > 0 && is_within(&layout, bytes, size))
 			check_elements(&layout);
 		run(&layout, &wish);
 	}

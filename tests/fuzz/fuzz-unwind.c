@@ -20,7 +20,7 @@
 
 extern const struct unwind_module probetui_unwind_module;
 
-static void find_names(const struct elffile *elf)
+static void find_names(const struct elf_file *elf)
 {
 	atomic_bool is_cancelled = false;
 	struct symbols *symbols = symbols_new(elf, &is_cancelled);
@@ -29,9 +29,9 @@ static void find_names(const struct elffile *elf)
 	for (uint64_t at = 0; at < ADDRESSES * STRIDE; at += STRIDE) {
 		char *name = symbols_find(symbols, elf, 0x1000 + at);
 		if (name)
-			free(cppname_shorten(name));
+			free(cpp_name_shorten(name));
 		free(name);
-		elffile_address(elf, at, &address);
+		elf_file_address(elf, at, &address);
 	}
 	symbols_free(symbols);
 }
@@ -49,7 +49,7 @@ static void unwind(struct unwind_file *file, uint64_t address)
 	struct registers callee = { .pc = address, .is_next = true };
 	struct registers caller;
 
-	for (int i = 0; i < ARCH_REGISTERS; i++)
+	for (int i = 0; i < REGISTERS_COUNT; i++)
 		registers_set(&callee, i, 0x7000 + (uint64_t)i * 8);
 	for (int i = 0; i < STEPS; i++) {
 		if (probetui_unwind_module.step(file, 0, &callee, &caller, &memory) !=
@@ -64,9 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz-unwind", MFD_CLOEXEC);
 	char *text = xstrndup((const char *)data, size);
 	struct unwind_file *file;
-	struct elffile elf;
+	struct elf_file elf;
 
-	free(cppname_shorten(text));
+	free(cpp_name_shorten(text));
 	free(text);
 	if (fd < 0)
 		return 0;
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close(fd);
 		return 0;
 	}
-	if (elffile_read(&elf, fd) == 0)
+	if (elf_file_read(&elf, fd) == 0)
 		find_names(&elf);
 	file = probetui_unwind_module.open(fd);
 	for (uint64_t at = 0; file && at < ADDRESSES * STRIDE; at += STRIDE)

@@ -146,22 +146,22 @@ static void add(struct code_list *list, const struct fake *fake)
 	list->items[list->count++] = fake->code.address;
 }
 
-void codes_of_file(struct codes *codes, const char *path, struct code_list *list)
+void code_search_of_file(struct codes *codes, const char *path, struct code_list *list)
 {
 	(void)codes;
 	searches++;
 	for (size_t i = 0; i < ARRAY_LENGTH(fakes); i++)
-		if (codefile_matches(path, fakes[i].code.file))
+		if (code_file_matches(path, fakes[i].code.file))
 			add(list, &fakes[i]);
 }
 
-void codes_of_file_far(struct codes *codes, const char *path, struct code_list *list)
+void code_search_of_file_far(struct codes *codes, const char *path, struct code_list *list)
 {
 	far_searches++;
-	codes_of_file(codes, path, list);
+	code_search_of_file(codes, path, list);
 }
 
-void codes_of_function(struct codes *codes, const char *name, struct code_list *list)
+void code_search_of_function(struct codes *codes, const char *name, struct code_list *list)
 {
 	(void)codes;
 	for (size_t i = 0; i < ARRAY_LENGTH(fakes); i++)
@@ -169,19 +169,19 @@ void codes_of_function(struct codes *codes, const char *name, struct code_list *
 			add(list, &fakes[i]);
 }
 
-void codes_of_function_in(struct codes *codes, uint64_t code, const char *name,
-			  struct code_list *list)
+void code_search_of_function_in(struct codes *codes, uint64_t code, const char *name,
+				struct code_list *list)
 {
 	struct code_list all = { .items = NULL };
 
-	codes_of_function(codes, name, &all);
+	code_search_of_function(codes, name, &all);
 	for (size_t i = 0; i < all.count; i++)
 		if (all.items[i] == code)
-			codes_of_function(codes, name, list);
+			code_search_of_function(codes, name, list);
 	free(all.items);
 }
 
-void codes_nested(struct codes *codes, uint64_t code, struct code_list *list)
+void code_search_nested(struct codes *codes, uint64_t code, struct code_list *list)
 {
 	(void)codes;
 	for (size_t i = 0; i < ARRAY_LENGTH(fakes); i++)
@@ -195,7 +195,7 @@ void code_list_clear(struct code_list *list)
 	*list = (struct code_list){ .items = NULL };
 }
 
-uint64_t codes_revision(struct codes *codes)
+uint64_t code_search_revision(struct codes *codes)
 {
 	(void)codes;
 	return revision;
@@ -279,7 +279,7 @@ static int set_up(void **state)
 	far_searches = searches = walks = 0;
 	truth = 1;
 	world->memory = memory_new(getpid());
-	world->breaks = breaks_new(world->memory, &world->python, NULL, NULL);
+	world->breaks = breakpoint_table_new(world->memory, &world->python, NULL, NULL);
 	*state = world;
 	return 0;
 }
@@ -288,7 +288,7 @@ static int tear_down(void **state)
 {
 	struct world *world = *state;
 
-	breaks_free(world->breaks);
+	breakpoint_table_free(world->breaks);
 	memory_free(world->memory);
 	free(world);
 	return 0;
@@ -314,7 +314,7 @@ static void set(struct world *world, const char *text)
 	struct error error = ERROR_INIT;
 	json_t *list = parse(text);
 
-	assert_int_equal(breaks_set(world->breaks, list, &error), 0);
+	assert_int_equal(breakpoint_table_set(world->breaks, list, &error), 0);
 	assert_string_equal(error.message, "");
 	json_decref(list);
 }
@@ -323,7 +323,8 @@ static void set(struct world *world, const char *text)
 static size_t at(struct world *world, int fake, int line, struct break_hit *hit)
 {
 	struct break_hit own;
-	bool stops = breaks_hit(world->breaks, &fakes[fake].code, line, 1, 2, hit ? hit : &own);
+	bool stops = breakpoint_table_hit(world->breaks, &fakes[fake].code, line, 1, 2,
+					  hit ? hit : &own);
 	size_t count = hit ? hit->count : own.count;
 
 	assert_int_equal(stops, count > 0);
@@ -335,10 +336,10 @@ static size_t at(struct world *world, int fake, int line, struct break_hit *hit)
 static size_t wishes(struct world *world, uint64_t addresses[8])
 {
 	struct planned planned[8];
-	size_t count = breaks_wishes(world->breaks, planned, 8);
+	size_t count = breakpoint_table_wishes(world->breaks, planned, 8);
 
 	for (size_t i = 0; i < count && i < 8; i++) {
-		assert_int_equal(planned[i].watch.access, WATCH_ACCESS);
+		assert_int_equal(planned[i].watch.access, HARDWARE_WATCH_ACCESS);
 		assert_int_equal(planned[i].watch.length, 1);
 		assert_int_equal(planned[i].kind, PLAN_BREAKPOINT);
 		addresses[i] = planned[i].watch.address;
@@ -349,7 +350,7 @@ static size_t wishes(struct world *world, uint64_t addresses[8])
 static struct breakpoint_binding *describe(struct world *world, struct debugger *debugger)
 {
 	debugger_init(debugger);
-	breaks_describe(world->breaks, debugger);
+	breakpoint_table_describe(world->breaks, debugger);
 	return debugger->bindings;
 }
 
@@ -473,11 +474,11 @@ static void test_wrong_condition(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'condition': 'x!'}]");
 	expect(world, 0, 0, 0, "The condition is wrong: There is no operator '!' (column 1).");
 	assert_int_equal(at(world, 1, 6, NULL), 0);
-	assert_false(breaks_are_any(world->breaks));
+	assert_false(breakpoint_table_are_any(world->breaks));
 	/* Mended, it is there. */
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'condition': 'x'}]");
 	expect(world, 0, 1, 0, NULL);
-	assert_true(breaks_are_any(world->breaks));
+	assert_true(breakpoint_table_are_any(world->breaks));
 }
 
 /* One that names what is not there is refused, and may be set later. */
@@ -490,9 +491,9 @@ static void test_unknown_name(void **state)
 	unknown = "x";
 	set(world, list);
 	expect(world, 0, 0, 0, "condition failed: name 'x' is not defined");
-	assert_false(breaks_are_any(world->breaks));
-	breaks_look(world->breaks);
-	assert_false(breaks_are_any(world->breaks));
+	assert_false(breakpoint_table_are_any(world->breaks));
+	breakpoint_table_look(world->breaks);
+	assert_false(breakpoint_table_are_any(world->breaks));
 	unknown = NULL;
 	set(world, list);
 	expect(world, 0, 1, 0, NULL);
@@ -510,7 +511,7 @@ static void test_temporary(void **state)
 	uint64_t before;
 
 	set(world, list);
-	before = breaks_revision(world->breaks);
+	before = breakpoint_table_revision(world->breaks);
 	truth = 0;
 	assert_int_equal(at(world, 1, 6, NULL), 0);
 	assert_int_equal(wishes(world, addresses), 1);
@@ -518,8 +519,8 @@ static void test_temporary(void **state)
 	assert_int_equal(at(world, 1, 6, NULL), 1);
 	assert_int_equal(at(world, 1, 6, NULL), 0);
 	assert_int_equal(wishes(world, addresses), 0);
-	assert_int_not_equal(breaks_revision(world->breaks), before);
-	assert_false(breaks_are_any(world->breaks));
+	assert_int_not_equal(breakpoint_table_revision(world->breaks), before);
+	assert_false(breakpoint_table_are_any(world->breaks));
 	/* A list that was on its way does not bring it back. */
 	set(world, list);
 	assert_int_equal(at(world, 1, 6, NULL), 0);
@@ -538,7 +539,7 @@ static void test_disabled(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'disabled': true}]");
 	assert_int_equal(at(world, 1, 6, NULL), 0);
 	assert_int_equal(wishes(world, addresses), 0);
-	assert_false(breaks_are_any(world->breaks));
+	assert_false(breakpoint_table_are_any(world->breaks));
 	expect(world, 0, 1, 1, NULL);
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}]");
 	assert_int_equal(at(world, 1, 6, NULL), 1);
@@ -586,15 +587,15 @@ static void test_much_to_log(void **state)
 	}
 	assert_int_equal(said, 2 * BREAK_SAID_MAXIMUM);
 	expect(world, 0, 7, BREAK_SAID_MAXIMUM + 50, NULL);
-	breaks_left_out(world->breaks, loop_now(), &hit);
+	breakpoint_table_left_out(world->breaks, loop_now(), &hit);
 	assert_int_equal(hit.said_count, 0);
-	breaks_left_out(world->breaks, loop_now() + 1, &hit);
+	breakpoint_table_left_out(world->breaks, loop_now() + 1, &hit);
 	assert_int_equal(hit.said_count, 2);
 	assert_int_equal(hit.said[1].id, 8);
 	assert_string_equal(hit.said[1].text,
 			    "50 more (a log point speaks 100 times a second at most)");
 	break_hit_clear(&hit);
-	breaks_left_out(world->breaks, loop_now() + 9, &hit);
+	breakpoint_table_left_out(world->breaks, loop_now() + 9, &hit);
 	assert_int_equal(hit.said_count, 0);
 }
 
@@ -610,7 +611,7 @@ static void test_wrong_log(void **state)
 		struct debugger debugger;
 
 		json_object_set_new(json_array_get(list, 0), "log", json_string(texts[i][0]));
-		assert_int_equal(breaks_set(world->breaks, list, NULL), 0);
+		assert_int_equal(breakpoint_table_set(world->breaks, list, NULL), 0);
 		json_decref(list);
 		describe(world, &debugger);
 		assert_int_equal(debugger.bindings[0].number, 0);
@@ -651,30 +652,30 @@ static void test_formats(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-		struct numberformat format;
+		struct number_format format;
 		struct error error = ERROR_INIT;
 		struct buffer out = BUFFER_INIT;
 		bool is_written = cases[i].written;
 
-		assert_int_equal(numberformat_read(&format, cases[i].format, &error), 0);
-		assert_int_equal(numberformat_append(&out, &format, cases[i].value, &error),
+		assert_int_equal(number_format_read(&format, cases[i].format, &error), 0);
+		assert_int_equal(number_format_append(&out, &format, cases[i].value, &error),
 				 is_written ? 0 : -1);
 		if (is_written)
 			assert_string_equal(out.data, cases[i].written);
 		buffer_clear(&out);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
-		struct numberformat format;
+		struct number_format format;
 		struct error error = ERROR_INIT;
 
-		assert_int_equal(numberformat_read(&format, wrong[i], &error), -1);
+		assert_int_equal(number_format_read(&format, wrong[i], &error), -1);
 		assert_non_null(strstr(error.message, "{loss:.3f}"));
 	}
 }
 
 static void expect_mark(const struct world *world, const char *mark)
 {
-	json_t *answer = breaks_to_json(world->breaks);
+	json_t *answer = breakpoint_table_to_json(world->breaks);
 	const json_t *first = json_array_get(json_object_get(answer, "breakpoints"), 0);
 
 	assert_true(json_is_true(json_object_get(first, mark)));
@@ -692,12 +693,12 @@ static void test_looked_for_everywhere(void **state)
 		fakes[0].is_loaded = false;
 		for (int j = 0; j < 3; j++) {
 			revision++;
-			breaks_look(world->breaks);
+			breakpoint_table_look(world->breaks);
 		}
 		assert_int_equal(far_searches, i);
 		fakes[0].is_loaded = true;
 		revision++;
-		breaks_look(world->breaks);
+		breakpoint_table_look(world->breaks);
 	}
 }
 
@@ -734,7 +735,7 @@ static void test_refused(void **state)
 	expect(world, 1, 0, 0, "pending: no code of train.py is loaded yet");
 	expect(world, 2, 0, 0, "Line 70 of train.py is behind the last one that has code, line 9.");
 	revision++;
-	breaks_look(world->breaks);
+	breakpoint_table_look(world->breaks);
 	assert_int_equal(far_searches, 0);
 	expect_mark(world, "refused");
 }
@@ -750,22 +751,22 @@ static void test_absent(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 2}]");
 	expect(world, 0, 0, 0, message);
 	expect_mark(world, "pending");
-	assert_true(breaks_are_any(world->breaks));
+	assert_true(breakpoint_table_are_any(world->breaks));
 	/* No watch is spent on it. */
-	assert_false(breaks_are_pending(world->breaks));
+	assert_false(breakpoint_table_are_pending(world->breaks));
 	/* It is told before it is looked for everywhere, which is done once. */
 	assert_int_equal(far_searches, 0);
-	assert_true(breaks_are_far(world->breaks));
+	assert_true(breakpoint_table_are_far(world->breaks));
 	for (int i = 0; i < 2; i++) {
-		breaks_look(world->breaks);
+		breakpoint_table_look(world->breaks);
 		revision++;
-		assert_false(breaks_are_far(world->breaks));
+		assert_false(breakpoint_table_are_far(world->breaks));
 		assert_int_equal(far_searches, 1);
 	}
 	expect(world, 0, 0, 0, message);
 	fakes[0].is_loaded = true;
 	revision++;
-	breaks_look(world->breaks);
+	breakpoint_table_look(world->breaks);
 	expect(world, 0, 1, 0, NULL);
 }
 
@@ -777,21 +778,21 @@ static void test_pending(void **state)
 	set(world, "[{'id': 1, 'path': 'late.py', 'line': 2}, {'id': 2, 'function': 'late'}]");
 	expect(world, 0, 0, 0, "pending: no code of late.py is loaded yet");
 	expect(world, 1, 0, 0, "pending: no function late is loaded yet");
-	assert_true(breaks_are_pending(world->breaks));
-	assert_true(breaks_are_any(world->breaks));
-	answer = breaks_to_json(world->breaks);
+	assert_true(breakpoint_table_are_pending(world->breaks));
+	assert_true(breakpoint_table_are_any(world->breaks));
+	answer = breakpoint_table_to_json(world->breaks);
 	assert_true(json_is_true(json_object_get(
 		json_array_get(json_object_get(answer, "breakpoints"), 0), "pending")));
 	json_decref(answer);
 	/* Nothing is searched while nothing is loaded. */
 	searches = 0;
-	assert_false(breaks_look(world->breaks));
+	assert_false(breakpoint_table_look(world->breaks));
 	assert_int_equal(searches, 0);
 	fakes[2].is_loaded = true;
 	revision++;
-	assert_true(breaks_look(world->breaks));
-	assert_false(breaks_look(world->breaks));
-	assert_false(breaks_are_pending(world->breaks));
+	assert_true(breakpoint_table_look(world->breaks));
+	assert_false(breakpoint_table_look(world->breaks));
+	assert_false(breakpoint_table_are_pending(world->breaks));
 	expect(world, 0, 1, 0, NULL);
 	assert_int_equal(at(world, 2, 2, NULL), 2);
 }
@@ -803,8 +804,8 @@ static void test_starts(void **state)
 	set(world, "[{'id': 1, 'path': 'late.py', 'line': 2}, {'id': 2, 'path': 'train.py', "
 		   "'line': 6}, {'id': 3, 'function': 'late'}]");
 	fakes[2].is_loaded = true;
-	assert_false(breaks_starts(world->breaks, fakes[0].code.address));
-	assert_true(breaks_starts(world->breaks, fakes[2].code.address));
+	assert_false(breakpoint_table_starts(world->breaks, fakes[0].code.address));
+	assert_true(breakpoint_table_starts(world->breaks, fakes[2].code.address));
 	assert_int_equal(at(world, 2, 2, NULL), 2);
 	expect(world, 0, 1, 1, NULL);
 	expect(world, 2, 3, 1, NULL);
@@ -819,10 +820,10 @@ static void test_starts_without_the_line(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 70}]");
 	expect(world, 0, 0, 0, "pending: no code of train.py is loaded yet");
 	fakes[0].is_loaded = true;
-	assert_true(breaks_starts(world->breaks, fakes[0].code.address));
+	assert_true(breakpoint_table_starts(world->breaks, fakes[0].code.address));
 	expect(world, 0, 0, 0, "Line 70 of train.py is behind the last one that has code, line 3.");
 	expect_mark(world, "refused");
-	assert_false(breaks_starts(world->breaks, fakes[0].code.address));
+	assert_false(breakpoint_table_starts(world->breaks, fakes[0].code.address));
 }
 
 /* Code that is gone, and something else at its address. */
@@ -839,7 +840,7 @@ static void test_gone(void **state)
 	assert_int_equal(at(world, 1, 6, NULL), 1);
 	fakes[1].is_loaded = false;
 	revision++;
-	assert_true(breaks_look(world->breaks));
+	assert_true(breakpoint_table_look(world->breaks));
 	assert_int_equal(wishes(world, addresses), 0);
 	expect(world, 0, 0, 1, "Line 6 of train.py is behind the last one that has code, line 3.");
 }
@@ -868,26 +869,26 @@ static void test_short(void **state)
 	    "[{'id': 1, 'path': 'train.py', 'line': 6}, {'id': 2, 'path': 'train.py', 'line': 7}, "
 	    "{'id': 3, 'path': 'train.py', 'line': 8}, {'id': 4, 'path': 'train.py', 'line': 9}]");
 	assert_int_equal(wishes(world, addresses), 5);
-	breaks_short(world->breaks, 1, NULL);
+	breakpoint_table_short(world->breaks, 1, NULL);
 	expect(world, 2, 3, 0, NULL);
 	expect(world, 3, 0, 0,
 	       "no free watch: a thread has 4, which breakpoints 1, 2, 3 use. Disable one of them, "
 	       "or use the agent.");
 	/* A step has two of them. */
-	breaks_short(world->breaks, 3, NULL);
+	breakpoint_table_short(world->breaks, 3, NULL);
 	expect(world, 0, 1, 0, NULL);
 	expect(world, 1, 2, 0,
 	       "watched: 1 of its 2 places; no free watch: a thread has 4, which breakpoints 1, 2 "
 	       "and the step use. Disable one of them, or use the agent.");
-	breaks_short(world->breaks, 4, NULL);
+	breakpoint_table_short(world->breaks, 4, NULL);
 	expect(world, 1, 0, 0,
 	       "no free watch: a thread has 4, which breakpoint 1 and the step use. Disable one of "
 	       "them, or use the agent.");
-	breaks_short(world->breaks, 5, NULL);
+	breakpoint_table_short(world->breaks, 5, NULL);
 	expect(world, 1, 0, 0,
 	       "no free watch: a thread has 4, which the step uses. It is set again when that is "
 	       "over.");
-	breaks_short(world->breaks, 0, NULL);
+	breakpoint_table_short(world->breaks, 0, NULL);
 	expect(world, 3, 4, 0, NULL);
 }
 
@@ -908,18 +909,18 @@ static void test_wrong_list(void **state)
 		struct error error = ERROR_INIT;
 		json_t *list = parse(lists[i]);
 
-		assert_int_equal(breaks_set(world->breaks, list, &error), -1);
+		assert_int_equal(breakpoint_table_set(world->breaks, list, &error), -1);
 		assert_true(error_is_set(&error));
 		json_decref(list);
 	}
-	assert_int_equal(breaks_set(world->breaks, NULL, NULL), -1);
+	assert_int_equal(breakpoint_table_set(world->breaks, NULL, NULL), -1);
 	expect(world, 0, 1, 0, NULL);
 	/* Watches of variables are somebody else's. */
 	set(world, "[{'id': 1, 'watch': 'x'}, {'id': 2, 'path': 'train.py', 'line': 6}, {'id': 2, "
 		   "'path': 'train.py', 'line': 8}]");
 	expect(world, 0, 2, 0, NULL);
 	set(world, "[]");
-	assert_false(breaks_are_any(world->breaks));
+	assert_false(breakpoint_table_are_any(world->breaks));
 }
 
 int main(void)

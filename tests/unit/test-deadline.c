@@ -23,29 +23,32 @@ static void lines_of_the_kernel(void **state)
 	bool is_realtime = true;
 
 	(void)state;
-	assert_true(deadline_parse("202 0x7f01 0x189 0x0 0x7f55aa 0x0 0xffffffff 0x7f56 0x7f57",
-				   &address, &is_realtime));
+	assert_true(collective_deadline_parse(
+		"202 0x7f01 0x189 0x0 0x7f55aa 0x0 0xffffffff 0x7f56 0x7f57", &address,
+		&is_realtime));
 	assert_int_equal(address, 0x7f55aa);
 	assert_true(is_realtime);
-	assert_true(deadline_parse("202 0x7f01 0x89 0x0 0x7f55aa 0x0 0xffffffff 0x7f56 0x7f57",
-				   &address, &is_realtime));
+	assert_true(collective_deadline_parse(
+		"202 0x7f01 0x89 0x0 0x7f55aa 0x0 0xffffffff 0x7f56 0x7f57", &address,
+		&is_realtime));
 	assert_false(is_realtime);
 	/* What a tracer has interrupted is restarted; poll(2) of 137 files. */
-	assert_true(deadline_parse("219 0x7f01 0x89 0x0 0x7f55aa 0x0 0xffffffff 0x7f56 0x7f57",
-				   &address, &is_realtime));
+	assert_true(collective_deadline_parse(
+		"219 0x7f01 0x89 0x0 0x7f55aa 0x0 0xffffffff 0x7f56 0x7f57", &address,
+		&is_realtime));
 	assert_int_equal(address, 0x7f55aa);
-	assert_false(deadline_parse("219 0x7f01 0x9 0x7d0 0x7f55aa 0x0 0x0 0x7f56 0x7f57", &address,
-				    &is_realtime));
+	assert_false(collective_deadline_parse(
+		"219 0x7f01 0x9 0x7d0 0x7f55aa 0x0 0x0 0x7f56 0x7f57", &address, &is_realtime));
 	/* Without a limit; FUTEX_WAIT, whose time is relative; others. */
-	assert_false(deadline_parse("202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff 0x7f56 0x7f57",
-				    &address, &is_realtime));
-	assert_false(deadline_parse("202 0x7f01 0x80 0x0 0x7f55aa 0x0 0x0 0x7f56 0x7f57", &address,
-				    &is_realtime));
-	assert_false(
-		deadline_parse("7 0x1 0x189 0x0 0x7f55aa 0x0 0x0 0x1 0x2", &address, &is_realtime));
-	assert_false(deadline_parse("running", &address, &is_realtime));
-	assert_false(deadline_parse("-1 0x7f56 0x7f57", &address, &is_realtime));
-	assert_false(deadline_parse("", &address, &is_realtime));
+	assert_false(collective_deadline_parse(
+		"202 0x7f01 0x189 0x0 0x0 0x0 0xffffffff 0x7f56 0x7f57", &address, &is_realtime));
+	assert_false(collective_deadline_parse("202 0x7f01 0x80 0x0 0x7f55aa 0x0 0x0 0x7f56 0x7f57",
+					       &address, &is_realtime));
+	assert_false(collective_deadline_parse("7 0x1 0x189 0x0 0x7f55aa 0x0 0x0 0x1 0x2", &address,
+					       &is_realtime));
+	assert_false(collective_deadline_parse("running", &address, &is_realtime));
+	assert_false(collective_deadline_parse("-1 0x7f56 0x7f57", &address, &is_realtime));
+	assert_false(collective_deadline_parse("", &address, &is_realtime));
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -225,15 +225,15 @@ static void the_kernels_kills_of_ours(void **state)
 		{ "", 0 },
 	};
 	struct found found = { .pid = 0 };
-	const struct kernellog_calls calls = { is_42, take, &found };
+	const struct kernel_log_calls calls = { is_42, take, &found };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		found.count = 0;
-		kernellog_take(&calls, rows[i].record, 100, true);
+		kernel_log_take(&calls, rows[i].record, 100, true);
 		assert_int_equal(found.count, rows[i].count);
 	}
-	kernellog_take(&calls, rows[0].record, 100, true);
+	kernel_log_take(&calls, rows[0].record, 100, true);
 	assert_true(found.ago == 10);
 	assert_string_equal(found.text, "Out of memory: Killed process 42 (python) total-vm:1kB");
 }
@@ -246,13 +246,13 @@ static void a_line_of_before_the_process_is_of_another(void **state)
 		"6,1,86400000000,-;oom-kill:x,task_memcg=/job,pid=7,uid=0",
 	};
 	struct found found = { .pid = 0 };
-	const struct kernellog_calls calls = { is_42, take, &found };
+	const struct kernel_log_calls calls = { is_42, take, &found };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(records); i++) {
-		kernellog_take(&calls, records[i], 864000, true);
+		kernel_log_take(&calls, records[i], 864000, true);
 		assert_int_equal(found.count, 0);
-		kernellog_take(&calls, records[i], 86410, true);
+		kernel_log_take(&calls, records[i], 86410, true);
 		assert_int_equal(found.count, 1);
 		found.count = 0;
 	}
@@ -261,12 +261,12 @@ static void a_line_of_before_the_process_is_of_another(void **state)
 static void pids_of_another_namespace_say_nothing(void **state)
 {
 	struct found found = { .pid = 0 };
-	const struct kernellog_calls calls = { is_42, take, &found };
+	const struct kernel_log_calls calls = { is_42, take, &found };
 
 	(void)state;
-	kernellog_take(&calls, "3,1,90000000,-;Out of memory: Killed process 42 (x)", 100, false);
+	kernel_log_take(&calls, "3,1,90000000,-;Out of memory: Killed process 42 (x)", 100, false);
 	assert_int_equal(found.count, 0);
-	kernellog_take(&calls, "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=42,u", 100, false);
+	kernel_log_take(&calls, "6,1,90000000,-;oom-kill:x,task_memcg=/job,pid=42,u", 100, false);
 	assert_int_equal(found.count, 1);
 }
 

@@ -111,25 +111,25 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool settle(struct hold *hold)
+static bool settle(struct freeze *hold)
 {
 	uint64_t began = now_ns();
 
-	while (!hold_settle(hold))
+	while (!freeze_settle(hold))
 		if (now_ns() - began > LIMIT_NS)
 			return false;
 	return true;
 }
 
 /* One that gets no processor for 50 ms does not stand in time. */
-static void begin(struct hold *hold, pid_t child)
+static void begin(struct freeze *hold, pid_t child)
 {
 	uint64_t began = now_ns();
 	struct error error;
 
 	do {
 		error = (struct error)ERROR_INIT;
-		if (hold_begin(hold, child, child, &error) == 0)
+		if (freeze_begin(hold, child, child, &error) == 0)
 			return;
 		assert_true(settle(hold));
 	} while (now_ns() - began < LIMIT_NS);
@@ -139,12 +139,12 @@ static void begin(struct hold *hold, pid_t child)
 static void lets_go(void **state)
 {
 	struct family family;
-	struct hold hold;
+	struct freeze hold;
 
 	(void)state;
 	start(&family);
 	begin(&hold, family.child);
-	assert_true(hold_end(&hold) > 0);
+	assert_true(freeze_end(&hold) > 0);
 	assert_int_equal(hold.tid, 0);
 	order_death(&family);
 	await_end(&family);
@@ -153,26 +153,26 @@ static void lets_go(void **state)
 static void gives_a_dead_one_to_its_parent(void **state)
 {
 	struct family family;
-	struct hold hold;
+	struct freeze hold;
 
 	(void)state;
 	start(&family);
 	begin(&hold, family.child);
 	order_death(&family);
-	hold_end(&hold);
+	freeze_end(&hold);
 	assert_true(settle(&hold));
 	await_end(&family);
 }
 
 /* As begin(). */
-static void begin_one(struct holds *holds, pid_t child)
+static void begin_one(struct freezer *holds, pid_t child)
 {
 	uint64_t began = now_ns();
 	struct error error;
 
 	do {
 		error = (struct error)ERROR_INIT;
-		if (holds_begin(holds, child, child, &error) == 0)
+		if (freezer_begin(holds, child, child, &error) == 0)
 			return;
 	} while (now_ns() - began < LIMIT_NS);
 	fail_msg("%s", error.message);
@@ -180,7 +180,7 @@ static void begin_one(struct holds *holds, pid_t child)
 
 static void gives_all_dead_ones_to_their_parents(void **state)
 {
-	struct holds *holds = holds_new(NULL);
+	struct freezer *holds = freezer_new(NULL);
 	struct family families[3];
 	uint64_t began;
 
@@ -189,25 +189,25 @@ static void gives_all_dead_ones_to_their_parents(void **state)
 		start(&families[i]);
 		begin_one(holds, families[i].child);
 		order_death(&families[i]);
-		holds_end(holds);
+		freezer_end(holds);
 	}
 	began = now_ns();
-	while (holds_settle(holds) > 0)
+	while (freezer_settle(holds) > 0)
 		assert_true(now_ns() - began < LIMIT_NS);
 	for (int i = 0; i < 3; i++)
 		await_end(&families[i]);
-	holds_free(holds);
+	freezer_free(holds);
 }
 
 static void leaves_another_process_alone(void **state)
 {
 	struct error error = ERROR_INIT;
 	struct family family;
-	struct hold hold;
+	struct freeze hold;
 
 	(void)state;
 	start(&family);
-	assert_int_equal(hold_begin(&hold, family.parent, family.child, &error), -1);
+	assert_int_equal(freeze_begin(&hold, family.parent, family.child, &error), -1);
 	assert_int_equal(hold.tid, 0);
 	assert_non_null(strstr(error.message, "cannot be held"));
 	order_death(&family);

@@ -13,9 +13,9 @@
 
 static int find(int minor, const uint8_t *bytes, size_t length, uint64_t at)
 {
-	const struct linetable table = { bytes, length, 10 };
+	const struct line_table table = { bytes, length, 10 };
 
-	return linetable_find(&table, minor, at);
+	return line_table_find(&table, minor, at);
 }
 
 static void finds_lines_of_lnotab(void **state)

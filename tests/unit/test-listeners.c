@@ -17,42 +17,42 @@
 #define CONNECTED(inode, path)                                                                     \
 	"0000000000000000: 00000003 00000000 00000000 0001 03 " inode " " path "\n"
 
-static struct listeners parse_unix(const char *text, bool (*wants)(const char *path))
+static struct listening_sockets parse_unix(const char *text, bool (*wants)(const char *path))
 {
-	struct listeners listeners = LISTENERS_INIT;
+	struct listening_sockets listeners = LISTENING_SOCKETS_INIT;
 	char bytes[2048];
 
 	snprintf(bytes, sizeof(bytes), "%s", text);
-	listeners_parse_unix(&listeners, bytes, wants);
+	listening_sockets_parse_unix(&listeners, bytes, wants);
 	return listeners;
 }
 
 static void those_that_listen_are_found(void **state)
 {
-	struct listeners found =
+	struct listening_sockets found =
 		parse_unix(HEAD CONNECTED("10", "/tmp/pdb.sock.0") LISTENS(" 11", "/tmp/pdb.sock.0")
 				   LISTENS("12", "/run/other") LISTENS("13", "")
 					   CONNECTED("14", "/tmp/pdb.sock.0"),
-			   socketfile_is_debugger);
+			   socket_file_is_debugger);
 
 	(void)state;
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.items[0].inode, 11);
 	assert_string_equal(found.items[0].path, "/tmp/pdb.sock.0");
 	assert_int_equal(found.items[0].client_count, 2);
-	listeners_clear(&found);
+	listening_sockets_clear(&found);
 }
 
 static void a_newline_is_part_of_a_path(void **state)
 {
-	struct listeners found = parse_unix(
+	struct listening_sockets found = parse_unix(
 		HEAD LISTENS("11", "/tmp/pdb\n\nnot a line") LISTENS("12", "/tmp/pdb.2\n"), NULL);
 
 	(void)state;
 	assert_int_equal(found.count, 2);
 	assert_string_equal(found.items[0].path, "/tmp/pdb\n\nnot a line");
 	assert_string_equal(found.items[1].path, "/tmp/pdb.2\n");
-	listeners_clear(&found);
+	listening_sockets_clear(&found);
 }
 
 static void rubbish_is_nothing(void **state)
@@ -69,10 +69,10 @@ static void rubbish_is_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct listeners found = parse_unix(texts[i], NULL);
+		struct listening_sockets found = parse_unix(texts[i], NULL);
 
 		assert_int_equal(found.count, 0);
-		listeners_clear(&found);
+		listening_sockets_clear(&found);
 	}
 }
 
@@ -89,10 +89,10 @@ static void ports_are_found(void **state)
 		"   3: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 "
 		"0A 00000000:00000000 00:00000000 00000000     0        0 114 1 0 100 0 0 10 0\n"
 		"   4: rubbish\n";
-	struct listeners found = LISTENERS_INIT;
+	struct listening_sockets found = LISTENING_SOCKETS_INIT;
 
 	(void)state;
-	listeners_parse_tcp(&found, text);
+	listening_sockets_parse_tcp(&found, text);
 	assert_int_equal(found.count, 3);
 	assert_string_equal(found.items[0].host, "127.0.0.1");
 	assert_int_equal(found.items[0].port, 4444);
@@ -102,7 +102,7 @@ static void ports_are_found(void **state)
 	assert_string_equal(found.items[1].host, "127.0.0.1");
 	assert_string_equal(found.items[2].host, "::1");
 	assert_int_equal(found.items[2].port, 8080);
-	listeners_clear(&found);
+	listening_sockets_clear(&found);
 }
 
 struct example {
@@ -141,8 +141,8 @@ static void names_have_numbers(void **state)
 		const struct example *example = &examples[i];
 		struct socket_name name;
 
-		socketfile_read_name(&name, example->path);
-		if (socketfile_is_debugger(example->path) != example->is_debugger ||
+		socket_file_read_name(&name, example->path);
+		if (socket_file_is_debugger(example->path) != example->is_debugger ||
 		    name.rank != example->rank || name.pid != example->pid)
 			fail_msg("%s: rank %d, process %d", example->path, name.rank,
 				 (int)name.pid);

@@ -262,7 +262,7 @@ static void names_are_shortened(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		char *name = cppname_shorten(rows[i][0]);
+		char *name = cpp_name_shorten(rows[i][0]);
 		assert_string_equal(name, rows[i][1]);
 		free(name);
 	}
@@ -311,19 +311,19 @@ static void names_that_double_are_left_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(modest); i++)
-		assert_true(cppname_is_modest(modest[i]));
+		assert_true(cpp_name_is_modest(modest[i]));
 	buffer_printf(&name, "_Z1f1AIiiE");
 	for (int i = 0; i < 30; i++)
 		buffer_printf(&name, "S_IS%c_S%c_E", digits[i], digits[i]);
-	assert_false(cppname_is_modest(name.data));
+	assert_false(cpp_name_is_modest(name.data));
 	buffer_reset(&name);
 	for (int i = 0; i < 5000; i++)
 		buffer_printf(&name, "S%c_", digits[i % 36]);
-	assert_false(cppname_is_modest(name.data));
+	assert_false(cpp_name_is_modest(name.data));
 	buffer_reset(&name);
 	for (int i = 0; i < 40; i++)
 		buffer_printf(&name, "xT_");
-	assert_false(cppname_is_modest(name.data));
+	assert_false(cpp_name_is_modest(name.data));
 	buffer_clear(&name);
 }
 

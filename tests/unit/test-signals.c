@@ -18,23 +18,23 @@
 
 static void a_status_is_read(void **state)
 {
-	struct signals signals;
+	struct pending_signals signals;
 
 	(void)state;
-	signals_parse(&signals, "Name:\tSigPnd: 7\nSigQ:\t1/2\n"
-				"SigPnd:\t0000000000000200\n"
-				"ShdPnd:\t0000000000004000\n"
-				"SigBlk:\t8000000000000000\n"
-				"SigIgn:\t0000000001001000\n"
-				"SigCgt:\t0000000000004002\n");
+	pending_signals_parse(&signals, "Name:\tSigPnd: 7\nSigQ:\t1/2\n"
+					"SigPnd:\t0000000000000200\n"
+					"ShdPnd:\t0000000000004000\n"
+					"SigBlk:\t8000000000000000\n"
+					"SigIgn:\t0000000001001000\n"
+					"SigCgt:\t0000000000004002\n");
 	assert_int_equal(signals.pending, BIT(SIGUSR1));
 	assert_int_equal(signals.shared, BIT(SIGTERM));
 	assert_int_equal(signals.blocked, BIT(64));
 	assert_int_equal(signals.ignored, BIT(SIGPIPE) | BIT(SIGXFSZ));
 	assert_int_equal(signals.caught, BIT(SIGTERM) | BIT(SIGINT));
-	signals_parse(&signals, "Name:\tx\nSigPnd:");
+	pending_signals_parse(&signals, "Name:\tx\nSigPnd:");
 	assert_int_equal(signals.pending, 0);
-	signals_parse(&signals, "");
+	pending_signals_parse(&signals, "");
 	assert_int_equal(signals.caught, 0);
 }
 
@@ -73,13 +73,14 @@ static void those_that_are_handled_or_end_it_count(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		uint64_t bit = BIT(rows[i].number);
-		struct signals signals = {
+		struct pending_signals signals = {
 			.caught = rows[i].is_caught ? bit : 0,
 			.ignored = rows[i].is_ignored ? bit : 0,
 		};
 
-		assert_int_equal(signals_that_count(&signals, bit), rows[i].counts ? bit : 0);
-		assert_int_equal(signals_that_count(&signals, 0), 0);
+		assert_int_equal(pending_signals_that_count(&signals, bit),
+				 rows[i].counts ? bit : 0);
+		assert_int_equal(pending_signals_that_count(&signals, 0), 0);
 	}
 }
 
@@ -88,7 +89,7 @@ static void they_are_named(void **state)
 	struct buffer out = BUFFER_INIT;
 
 	(void)state;
-	signals_append(&out, BIT(SIGTERM) | BIT(SIGUSR1) | BIT(64));
+	pending_signals_append(&out, BIT(SIGTERM) | BIT(SIGUSR1) | BIT(64));
 	assert_string_equal(out.data, "SIGUSR1, SIGTERM, signal 64");
 	buffer_clear(&out);
 }

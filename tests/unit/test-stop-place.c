@@ -16,13 +16,13 @@
 static char file[] = "/job/train.py";
 static char name[] = "step";
 
-static struct place *make_place(void)
+static struct stop_place *make_place(void)
 {
 	struct bytecode code = { .file = file, .name = name };
 	struct stepper_stop stop = { .frame = 8, .code = &code, .line = 7 };
 	struct break_hit none = { .count = 0 };
 
-	return place_new(&stop, &none, NULL, 8);
+	return stop_place_new(&stop, &none, NULL, 8);
 }
 
 static void check(const struct stack *stack, size_t count, int line)
@@ -36,26 +36,26 @@ static void check(const struct stack *stack, size_t count, int line)
 static void it_comes_first_or_is_the_newest(void **state)
 {
 	struct stack_table *stacks = stack_table_new();
-	struct place *place = make_place();
+	struct stop_place *place = make_place();
 	const struct code code = { .func = name, .file = file };
 	const struct frame old = { stack_table_code(stacks, &code), 5 };
 	const struct stack *stack = stack_table_stack(stacks, &old, 1, 0);
 
 	(void)state;
-	check(place_amend(place, true, stack, stacks), 1, 7);
-	check(place_amend(place, false, stack, stacks), 2, 7);
-	place_free(place);
+	check(stop_place_amend(place, true, stack, stacks), 1, 7);
+	check(stop_place_amend(place, false, stack, stacks), 2, 7);
+	stop_place_free(place);
 	stack_table_free(stacks);
 }
 
 static void it_is_all_there_is_of_a_stack_that_was_not_read(void **state)
 {
 	struct stack_table *stacks = stack_table_new();
-	struct place *place = make_place();
+	struct stop_place *place = make_place();
 
 	(void)state;
-	check(place_amend(place, false, NULL, stacks), 1, 7);
-	place_free(place);
+	check(stop_place_amend(place, false, NULL, stacks), 1, 7);
+	stop_place_free(place);
 	stack_table_free(stacks);
 }
 

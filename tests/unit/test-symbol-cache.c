@@ -402,7 +402,7 @@ static int copy_library(const struct scene *scene, const char *name, const char 
 	return fd;
 }
 
-static void await_key(struct symbol_key *key, const struct elffile *elf)
+static void await_key(struct symbol_key *key, const struct elf_file *elf)
 {
 	/* A file that is being written may have this time twice. */
 	assert_int_equal(symbol_key_set(key, elf, NULL), -1);
@@ -421,10 +421,10 @@ static void the_same_build_id_is_not_the_same_file(void **state)
 		copy_library(scene, "two", name, "_cmocka_lies_about_it__"),
 	};
 	struct symbol_key keys[2];
-	struct elffile elves[2];
+	struct elf_file elves[2];
 
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(elffile_read(&elves[i], fds[i]), 0);
+		assert_int_equal(elf_file_read(&elves[i], fds[i]), 0);
 		assert_true(elves[i].id_length > 0);
 	}
 	assert_memory_equal(elves[0].id, elves[1].id, elves[0].id_length);

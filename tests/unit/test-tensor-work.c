@@ -634,18 +634,18 @@ static void parts_of_huge_ones_are_few(void **state)
 {
 	int64_t count = INT64_C(1) << 45;
 	struct tensor_layout layout = row_of("float32", plain, count);
-	struct ranges ranges = { .parts = NULL };
+	struct scan_ranges ranges = { .parts = NULL };
 	struct elements elements;
 	struct error error = ERROR_INIT;
 
 	(void)state;
 	layout.strides[0] = 0;
-	assert_int_equal(layout_check(&layout, &error), 0);
+	assert_int_equal(tensor_layout_check(&layout, &error), 0);
 	elements_init(&elements, &layout);
-	ranges_add(&ranges, &elements, 0, count);
-	assert_true(ranges.count <= 2 * RANGES_MANY);
-	assert_true(ranges_element_count(&ranges, &elements) == count);
-	ranges_clear(&ranges);
+	scan_ranges_add(&ranges, &elements, 0, count);
+	assert_true(ranges.count <= 2 * SCAN_RANGES_MANY);
+	assert_true(scan_ranges_element_count(&ranges, &elements) == count);
+	scan_ranges_clear(&ranges);
 }
 
 int main(void)

@@ -127,10 +127,10 @@ static void ask_file(int fd, size_t length, uint64_t *seed)
 	const struct unwind_module *module = &probetui_unwind_module;
 	struct unwind_file *file = module->open(fd);
 	atomic_bool is_cancelled = false;
-	struct elffile elf;
+	struct elf_file elf;
 	char path[256];
 
-	if (elffile_read(&elf, fd) == 0) {
+	if (elf_file_read(&elf, fd) == 0) {
 		struct symbols *symbols = symbols_new(&elf, &is_cancelled);
 		for (int i = 0; i < ADDRESSES; i++)
 			free(symbols_find(symbols, &elf, random_word(seed) % length));
@@ -276,11 +276,11 @@ static void a_function_is_found(void **state)
 	const struct library *library = *state;
 	atomic_bool is_cancelled = false;
 	int fd = write_copy(library, library->length);
-	struct elffile elf;
+	struct elf_file elf;
 	struct symbols *symbols;
 	size_t found = 0;
 
-	assert_int_equal(elffile_read(&elf, fd), 0);
+	assert_int_equal(elf_file_read(&elf, fd), 0);
 	symbols = symbols_new(&elf, &is_cancelled);
 	for (uint64_t at = 0; at < library->length; at += 16) {
 		char *name = symbols_find(symbols, &elf, at);

@@ -1,4 +1,4 @@
-#include "backends/http/evaluate.h"
+#include "backends/http/agent-evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +27,9 @@ static int add_frame(const struct agent *agent, const struct message *request, j
 {
 	const struct halt_frame *frame;
 
-	if (!asking_has_frame(request))
+	if (!agent_has_frame(request))
 		return 0;
-	frame = asking_find_frame(agent, request, error);
+	frame = agent_find_frame(agent, request, error);
 	if (!frame)
 		return -1;
 	json_object_set_new(arguments, "frameId", json_integer(frame->id));
@@ -49,8 +49,8 @@ static double read_seconds(const struct message *request)
 
 static json_t *make_result(const json_t *told)
 {
-	uint64_t address = asking_address(told);
-	int64_t children = asking_child_count(told);
+	uint64_t address = agent_address(told);
+	int64_t children = agent_child_count(told);
 	json_t *body = json_object();
 
 	json_set_text(body, "result",
@@ -82,7 +82,7 @@ static void on_result(struct agent_request *query, json_t *body, const struct er
 	agent_request_respond(query, error ? make_failure(body) : make_result(body), error);
 }
 
-int asking_evaluate(struct agent *agent, const struct message *request, struct error *error)
+int agent_evaluate(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "expression", "");
 	double seconds = read_seconds(request);
@@ -120,17 +120,17 @@ static void cancel(struct agent *agent, int64_t number)
 			   AGENT_SECONDS);
 }
 
-void asking_cancel(struct agent *agent)
+void agent_cancel(struct agent *agent)
 {
 	const struct agent_request *query = agent->requests;
 
 	/* New ones come first, and one that cannot be sent goes at once. */
 	for (; query; query = query->next)
-		if ((query->done == on_result || tensors_asks(query)) && query->number > 0)
+		if ((query->done == on_result || agent_tensors_asks(query)) && query->number > 0)
 			cancel(agent, query->number);
 }
 
-int asking_set(struct agent *agent, const struct message *request, struct error *error)
+int agent_set(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *name = json_get_string(request->body, "name", "");
 	const char *value = json_get_string(request->body, "value", "");
@@ -178,7 +178,7 @@ static void on_targets(struct agent_request *query, json_t *body, const struct e
 	agent_request_respond(query, answer, error);
 }
 
-int asking_complete(struct agent *agent, const struct message *request, struct error *error)
+int agent_complete(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "text", "");
 	int64_t column = json_get_integer(request->body, "column", 0);
@@ -212,7 +212,7 @@ static void on_executed(struct agent_request *query, json_t *body, const struct 
 	agent_request_respond(query, make_failure(body), &why);
 }
 
-int asking_execute(struct agent *agent, const struct message *request, struct error *error)
+int agent_execute(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *code = json_get_string(request->body, "code", NULL);
 	const char *path = json_get_string(request->body, "path", NULL);
@@ -235,12 +235,12 @@ static void on_caught(struct agent_request *query, json_t *body, const struct er
 	struct agent *agent = query->agent;
 
 	if (!error)
-		patience_hear_catch(node_patience(agent->base.node), agent->base.pid,
-				    json_is_object(json_object_get(body, "catch")));
+		timeout_extension_hear_catch(node_patience(agent->base.node), agent->base.pid,
+					     json_is_object(json_object_get(body, "catch")));
 	agent_request_respond(query, error ? NULL : json_incref(body), error);
 }
 
-int asking_catch(struct agent *agent, const struct message *request, struct error *error)
+int agent_catch(struct agent *agent, const struct message *request, struct error *error)
 {
 	const json_t *on = json_object_get(request->body, "on");
 	json_t *arguments;
@@ -248,7 +248,7 @@ int asking_catch(struct agent *agent, const struct message *request, struct erro
 	(void)error;
 	/* The limits are raised beside it, not behind its answer. */
 	if (json_is_true(on))
-		patience_expect(node_patience(agent->base.node), agent->base.pid);
+		timeout_extension_expect(node_patience(agent->base.node), agent->base.pid);
 	arguments = json_object();
 	json_object_set(arguments, "on", (json_t *)on);
 	if (json_is_number(json_object_get(request->body, "lease")))
@@ -265,13 +265,13 @@ static void on_watchdogs(struct agent_request *query, json_t *body, const struct
 	struct agent *agent = query->agent;
 
 	if (!error)
-		patience_learn(node_patience(agent->base.node), agent->base.pid, body);
+		timeout_extension_learn(node_patience(agent->base.node), agent->base.pid, body);
 	else if (query->request.seq == NODE_NOBODY && query->failure != AGENT_REQUEST_LOST)
-		patience_miss(node_patience(agent->base.node), agent->base.pid);
+		timeout_extension_miss(node_patience(agent->base.node), agent->base.pid);
 	agent_request_respond(query, error ? NULL : json_incref(body), error);
 }
 
-int asking_watchdog(struct agent *agent, const struct message *request, struct error *error)
+int agent_watchdog(struct agent *agent, const struct message *request, struct error *error)
 {
 	json_t *arguments = json_copy(request->body);
 
@@ -314,7 +314,7 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 
 	agent->ejecting = NULL;
 	/* The process may have ended before the answer was sent. */
-	if (error && agent->way.path && !way_exists(agent->way.pid, agent->way.uid))
+	if (error && agent->way.path && !agent_endpoint_exists(agent->way.pid, agent->way.uid))
 		error = NULL;
 	agent_request_respond(query, error ? NULL : make_farewell(query, body), error);
 	if (error && !agent_is_listening(agent))
@@ -329,7 +329,7 @@ static bool is_held(const json_t *state)
 	const json_t *stops = json_object_get(state, "stops");
 
 	for (size_t i = 0; i < json_array_size(stops); i++)
-		if (halts_tell_of_hold(json_array_get(stops, i)))
+		if (stopped_threads_tell_of_hold(json_array_get(stops, i)))
 			return true;
 	return false;
 }
@@ -354,7 +354,7 @@ static void on_state(struct agent_request *query, json_t *body, const struct err
 	agent_request_send_plain(agent->ejecting, "/eject", json_object(), EJECT_SECONDS);
 }
 
-int asking_eject(struct agent *agent, const struct message *request, struct error *error)
+int agent_eject(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
 	agent_request_send(agent_request_new(agent, request, on_state), "state", NULL,
