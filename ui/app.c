@@ -165,7 +165,7 @@ void app_key(struct app *app, const char *key)
 		return;
 	app->view.message.question = NULL;
 	view_say(&app->view, false, NULL);
-	motion_key(&app->view.motion, &app->engine->session);
+	step_group_key(&app->view.motion, &app->engine->session);
 	if (question != NULL) {
 		if (strcmp(key, "y") == 0)
 			commands_confirmed(app, question);
@@ -229,7 +229,7 @@ void app_mouse(struct app *app, const struct input *input)
 	app->has_key = true;
 	snprintf(line, sizeof(line), "%s %d %d %s", name, input->row + 1, input->column + 1, end);
 	view_say(&app->view, false, NULL);
-	motion_key(&app->view.motion, &app->engine->session);
+	step_group_key(&app->view.motion, &app->engine->session);
 	commands_run(app, line);
 }
 

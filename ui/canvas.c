@@ -68,7 +68,7 @@ void canvas_init(struct canvas *canvas, int row_count, int column_count)
 void canvas_clear(struct canvas *canvas)
 {
 	free(canvas->cells);
-	hit_list_clear(&canvas->hits);
+	mouse_target_list_clear(&canvas->hits);
 	*canvas = (struct canvas){ .cells = NULL };
 }
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "ui/hit.h"
+#include "ui/mouse-target.h"
 #include "ui/style.h"
 
 struct buffer;
@@ -52,7 +52,7 @@ struct canvas {
 	int column_count;
 	int cursor_row; /* -1: no cursor */
 	int cursor_column;
-	struct hit_list hits; /* what was drawn where */
+	struct mouse_target_list hits; /* what was drawn where */
 };
 
 /* All blank. Sizes below 1 become 1. */

@@ -11,7 +11,7 @@
 #include "commands/commands.h"
 #include "engine/arguments.h"
 #include "engine/engine.h"
-#include "engine/survey.h"
+#include "engine/rank-query.h"
 #include "ui/answerrows.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -38,7 +38,7 @@ static int ask_again(struct command_context *context, struct error *error)
 		error_set(error, "a line is not given to debuggers again by itself: broadcast LINE "
 				 "does that.");
 	else
-		result = survey_begin(context, "compare", question, answers->kind, error);
+		result = rank_query_begin(context, "compare", question, answers->kind, error);
 	free(question);
 	return result;
 }

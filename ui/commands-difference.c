@@ -7,8 +7,8 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "engine/differing.h"
 #include "engine/engine.h"
+#include "engine/value-difference.h"
 #include "model/difference.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -27,7 +27,7 @@ static int begin(struct app *app, int rank, int against, struct error *error)
 	if (app->engine->session.is_replay)
 		return error_set(error,
 				 "this is a recording; elements are read in a job that runs.");
-	if (differing_begin(app->engine, rank, against, error) < 0)
+	if (value_difference_begin(app->engine, rank, against, error) < 0)
 		return -1;
 	show(app, difference_find(&app->engine->session.answers, rank, against));
 	return 0;
@@ -80,7 +80,7 @@ bool stop_difference(struct app *app)
 
 	if (difference == NULL || difference->state != DIFFERENCE_READING)
 		return false;
-	differing_cancel(app->engine, difference->rank, difference->against);
+	value_difference_cancel(app->engine, difference->rank, difference->against);
 	return true;
 }
 
@@ -94,7 +94,7 @@ void apply_tolerance(struct app *app)
 	answers->tolerance = engine->settings.tolerance;
 	/* Of tensors it takes their elements. */
 	if (answers->tolerance > 0 && answers_come(answers) == answers->count)
-		differing_begin_all(engine);
+		value_difference_begin_all(engine);
 	engine->session.revision++;
 }
 

@@ -14,24 +14,24 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/hit.h"
+#include "ui/mouse-target.h"
 #include "ui/ranklist.h"
 
 #define WHEEL_ROWS 3
 
-static void choose_pane(struct app *app, const struct hit *hit)
+static void choose_pane(struct app *app, const struct mouse_target *hit)
 {
 	app->view.pane = (enum pane)hit->value;
 }
 
-static void choose_rank(struct app *app, const struct hit *hit)
+static void choose_rank(struct app *app, const struct mouse_target *hit)
 {
 	app->view.pane = PANE_GRID;
 	app->view.order.group = 0;
 	select_rank(&app->engine->session, hit->value);
 }
 
-static void choose_row(struct app *app, const struct hit *hit)
+static void choose_row(struct app *app, const struct mouse_target *hit)
 {
 	struct session *session = &app->engine->session;
 	struct ranklist list;
@@ -43,7 +43,7 @@ static void choose_row(struct app *app, const struct hit *hit)
 	ranklist_clear(&list);
 }
 
-static void choose_group(struct app *app, const struct hit *hit)
+static void choose_group(struct app *app, const struct mouse_target *hit)
 {
 	struct session *session = &app->engine->session;
 	struct ranklist_row row = { .kind = RANKLIST_GROUP, .at = (size_t)hit->value };
@@ -56,12 +56,12 @@ static void choose_group(struct app *app, const struct hit *hit)
 	ranklist_clear(&list);
 }
 
-static void choose_column(struct app *app, const struct hit *hit)
+static void choose_column(struct app *app, const struct mouse_target *hit)
 {
 	sort_by(app, (enum column)hit->value);
 }
 
-static void choose_frame(struct app *app, const struct hit *hit)
+static void choose_frame(struct app *app, const struct mouse_target *hit)
 {
 	const struct session *session = &app->engine->session;
 	const struct thread *thread = session_selected_thread(session);
@@ -73,20 +73,20 @@ static void choose_frame(struct app *app, const struct hit *hit)
 		select_depth(&app->engine->session, hit->value);
 }
 
-static void choose_local(struct app *app, const struct hit *hit)
+static void choose_local(struct app *app, const struct mouse_target *hit)
 {
 	app->view.pane = PANE_LOCALS;
 	app->view.locals_cursor = hit->value;
 }
 
 /* Beside the source a row has no cursor: it is shown at once. */
-static void choose_branch(struct app *app, const struct hit *hit)
+static void choose_branch(struct app *app, const struct mouse_target *hit)
 {
 	app->view.cursors[VIEW_MERGED] = hit->value;
 	open_branch(app);
 }
 
-static void choose_breakpoint(struct app *app, const struct hit *hit)
+static void choose_breakpoint(struct app *app, const struct mouse_target *hit)
 {
 	if (app->view.kind == VIEW_HOME)
 		app->view.pane = PANE_BREAKPOINTS;
@@ -94,43 +94,43 @@ static void choose_breakpoint(struct app *app, const struct hit *hit)
 }
 
 /* A row of the view that is a list. */
-static void choose_list_row(struct app *app, const struct hit *hit)
+static void choose_list_row(struct app *app, const struct mouse_target *hit)
 {
 	app->view.cursors[view_shown(&app->engine->session, &app->view)] = hit->value;
 }
 
-static void choose_element(struct app *app, const struct hit *hit)
+static void choose_element(struct app *app, const struct mouse_target *hit)
 {
 	tensor_point(app, hit->value);
 }
 
-static void press_key(struct app *app, const struct hit *hit)
+static void press_key(struct app *app, const struct mouse_target *hit)
 {
 	commands_run(app, hit->line);
 }
 
 struct hit_form {
-	enum hit_kind kind;
-	void (*choose)(struct app *app, const struct hit *hit);
+	enum mouse_target_kind kind;
+	void (*choose)(struct app *app, const struct mouse_target *hit);
 	bool can_open;
 };
 
 static const struct hit_form forms[] = {
-	{ HIT_PANE, choose_pane, false },
-	{ HIT_RANK, choose_rank, true },
-	{ HIT_ROW, choose_row, true },
-	{ HIT_GROUP, choose_group, true },
-	{ HIT_COLUMN, choose_column, false },
-	{ HIT_FRAME, choose_frame, true },
-	{ HIT_LOCAL, choose_local, true },
-	{ HIT_MERGED, choose_branch, true },
-	{ HIT_BREAKPOINT, choose_breakpoint, true },
-	{ HIT_LIST, choose_list_row, true },
-	{ HIT_ELEMENT, choose_element, false },
-	{ HIT_KEY, press_key, false },
+	{ MOUSE_TARGET_PANE, choose_pane, false },
+	{ MOUSE_TARGET_RANK, choose_rank, true },
+	{ MOUSE_TARGET_ROW, choose_row, true },
+	{ MOUSE_TARGET_GROUP, choose_group, true },
+	{ MOUSE_TARGET_COLUMN, choose_column, false },
+	{ MOUSE_TARGET_FRAME, choose_frame, true },
+	{ MOUSE_TARGET_LOCAL, choose_local, true },
+	{ MOUSE_TARGET_MERGED, choose_branch, true },
+	{ MOUSE_TARGET_BREAKPOINT, choose_breakpoint, true },
+	{ MOUSE_TARGET_LIST, choose_list_row, true },
+	{ MOUSE_TARGET_ELEMENT, choose_element, false },
+	{ MOUSE_TARGET_KEY, press_key, false },
 };
 
-static const struct hit_form *form_of(enum hit_kind kind)
+static const struct hit_form *form_of(enum mouse_target_kind kind)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
 		if (forms[i].kind == kind)
@@ -156,13 +156,13 @@ static int click_run(struct command_context *context, const struct arguments *ar
 	bool opens = strcmp(arguments_word(arguments, 2), "open") == 0;
 	int row = parse_place(arguments->words[0]);
 	int column = parse_place(arguments->words[1]);
-	const struct hit *found;
+	const struct mouse_target *found;
 	const struct hit_form *form;
-	struct hit hit;
+	struct mouse_target hit;
 
 	if (row < 0 || column < 0 || (arguments->count > 2 && !opens))
 		return arguments_refuse(arguments, error);
-	found = hit_list_find(&app->canvas.hits, row, column, HIT_ANY);
+	found = mouse_target_list_find(&app->canvas.hits, row, column, MOUSE_TARGET_ANY);
 	if (found == NULL)
 		return 0;
 	/* A command may draw, and then the list is another one. */
@@ -193,12 +193,12 @@ static int wheel_run(struct command_context *context, const struct arguments *ar
 	const char *way = arguments_word(arguments, 2);
 	bool is_up = strcmp(way, "up") == 0;
 	enum pane pane = app->view.pane;
-	const struct hit *hit;
+	const struct mouse_target *hit;
 	int count = WHEEL_ROWS;
 
 	if (row < 0 || column < 0 || (!is_up && strcmp(way, "down") != 0))
 		return arguments_refuse(arguments, error);
-	hit = hit_list_find(&app->canvas.hits, row, column, HIT_PANE);
+	hit = mouse_target_list_find(&app->canvas.hits, row, column, MOUSE_TARGET_PANE);
 	if (hit != NULL && app->view.kind == VIEW_HOME) {
 		app->view.pane = (enum pane)hit->value;
 		/* A step in the grid is another rank, or a row of them. */

@@ -11,7 +11,7 @@
 #include "engine/arguments.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/job.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -47,7 +47,7 @@ static void toggle_variable(struct app *app)
 		key_set_remove(&view->opened, row->key);
 	} else if (row->kind == LOCALS_VARIABLE && row->variable->child_count > 0) {
 		key_set_add_page(&view->opened, row->key);
-	} else if (row->kind == LOCALS_VARIABLE && held_is_stopped(frame.rank)) {
+	} else if (row->kind == LOCALS_VARIABLE && debug_state_is_stopped(frame.rank)) {
 		struct error error = ERROR_INIT;
 
 		if (prompt_assign(app, &error) < 0)
@@ -65,7 +65,7 @@ static const char *name_to_assign(const struct locals_row *row, const struct ran
 				 "assign NAME = VALUE names any.");
 		return NULL;
 	}
-	if (held_is_stopped(rank))
+	if (debug_state_is_stopped(rank))
 		return row->variable->name;
 	error_set(error,
 		  "rank %d runs: its locals change by themselves; pause stops it, eval sets what "
@@ -278,7 +278,7 @@ bool connect_selected(struct app *app)
 	if (rank == NULL)
 		return false;
 	debugger = &rank->debugger;
-	if (!held_is_waiting(rank) || app->engine->session.is_replay) {
+	if (!debug_state_is_waiting(rank) || app->engine->session.is_replay) {
 		/* Why it cannot is worth a sentence; the source is shown. */
 		if (debugger->why != NULL && !debugger_is_ours(debugger))
 			view_say(&app->view, false, debugger->why);

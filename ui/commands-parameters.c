@@ -10,7 +10,7 @@
 #include "commands/commands.h"
 #include "engine/arguments.h"
 #include "engine/engine.h"
-#include "engine/params.h"
+#include "engine/parameter-compare.h"
 #include "model/paramdiff.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
@@ -22,7 +22,7 @@ static int ask_again(struct command_context *context, struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 	char *expression = xstrdup(diff->expression);
-	int result = params_begin(context, expression, diff->is_of_gradients, error);
+	int result = parameter_compare_begin(context, expression, diff->is_of_gradients, error);
 
 	free(expression);
 	return result;
@@ -64,7 +64,7 @@ int open_parameter(struct command_context *context, struct error *error)
 
 	if (cursor < 0)
 		return error_set(error, "no parameter is known to differ.");
-	name = params_name(app->engine, parameters_row(session, (size_t)cursor));
+	name = parameter_compare_name(app->engine, parameters_row(session, (size_t)cursor));
 	for (size_t i = 0; i < diff->rank_count; i++)
 		rankset_add(&ranks, diff->ranks[i].rank);
 	buffer_printf(&line, "compare %s ranks ", name);
@@ -78,8 +78,8 @@ int open_parameter(struct command_context *context, struct error *error)
 
 bool stop_parameters(struct app *app)
 {
-	if (!params_is_busy(app->engine))
+	if (!parameter_compare_is_busy(app->engine))
 		return false;
-	params_cancel(app->engine);
+	parameter_compare_cancel(app->engine);
 	return true;
 }

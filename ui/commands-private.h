@@ -126,7 +126,7 @@ int home_toggle(struct app *app, struct error *error);
 void prompt_tensor(struct app *app);
 /* Cursor and what was scrolled become in the tensor pane what is drawn. */
 void tensor_settle(struct app *app);
-/* The cursor of the tensor pane; what was clicked there (hit.h). */
+/* The cursor of the tensor pane; what was clicked there (mouse-target.h). */
 void tensor_move(struct app *app, enum move move);
 void tensor_point(struct app *app, int value);
 /* The cursor goes to what was found. */

@@ -9,7 +9,7 @@
 #include "commands/commands.h"
 #include "engine/arguments.h"
 #include "engine/engine.h"
-#include "engine/survey.h"
+#include "engine/rank-query.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
@@ -65,7 +65,7 @@ static void run_block(struct app *app, const struct codeblock *block)
 	struct error error = ERROR_INIT;
 
 	if (codeblock_check(block, &error) < 0 ||
-	    survey_begin(&context, "eval", block->text.data, ANSWERS_EVAL, &error) < 0)
+	    rank_query_begin(&context, "eval", block->text.data, ANSWERS_EVAL, &error) < 0)
 		app_say_error(app, &error);
 	rankset_clear(&context.ranks);
 }

@@ -15,16 +15,16 @@
 #include "engine/arguments.h"
 #include "engine/control.h"
 #include "engine/engine.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/place.h"
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/stopped-text.h"
 #include "ui/views/pane-breakpoints.h"
 
 static void run_with_id(struct app *app, const char *command, int id)
@@ -116,7 +116,7 @@ static void run_to(struct app *app, const char *file, int line)
 
 static void go_to_line(struct app *app, int line)
 {
-	struct motion *motion = &app->view.motion;
+	struct step_group *motion = &app->view.motion;
 	uint64_t before = motion->number;
 	char *name;
 
@@ -124,7 +124,7 @@ static void go_to_line(struct app *app, int line)
 	if (motion->command == NULL || motion->number == before)
 		return;
 	name = xasprintf("to line %d", line);
-	motion_name(motion, name);
+	step_group_name(motion, name);
 	free(name);
 }
 
@@ -139,7 +139,7 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 	const struct source *source = selected_source(session);
 	const struct rank *rank = session_looked_at(session);
 	int line = pane_source_line(session, &app->view);
-	bool is_stopped = held_is_stopped(rank) || session->is_replay;
+	bool is_stopped = debug_state_is_stopped(rank) || session->is_replay;
 
 	if (is_stopped && line == frame->lineno) {
 		commands_run(app, "until");

@@ -14,15 +14,15 @@
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/jobs.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 #include "ui/screen.h"
+#include "ui/stopped-text.h"
 #include "ui/theme.h"
 #include "ui/view-type.h"
 
@@ -506,7 +506,7 @@ static bool withdraw_pauses(struct app *app)
 	bool is_any;
 
 	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i]->is_pausing && !held_is_stopped(session->ranks[i]) &&
+		if (session->ranks[i]->is_pausing && !debug_state_is_stopped(session->ranks[i]) &&
 		    !rank_is_gone(session->ranks[i]))
 			rankset_add(&pausing, session->ranks[i]->process.rank);
 	is_any = pausing.range_count > 0;

@@ -123,7 +123,7 @@ static void follow_motion(struct app *app, uint64_t number)
 {
 	bool is_error;
 
-	if (!motion_begin(&app->view.motion, app->engine, number))
+	if (!step_group_begin(&app->view.motion, app->engine, number))
 		return;
 	if (!app->engine->is_notice_error)
 		free(engine_take_notice(app->engine, &is_error));
@@ -133,7 +133,8 @@ static void follow_motion(struct app *app, uint64_t number)
 static bool frees_those_that_wait(const struct view *view, const struct session *session,
 				  const struct arguments *arguments)
 {
-	return is_alone(arguments, &command_continue) && motion_is_stuck(&view->motion, session);
+	return is_alone(arguments, &command_continue) &&
+	       step_group_is_stuck(&view->motion, session);
 }
 
 /* asked: the ranks that a person was asked about, and said yes; or NULL. */
@@ -161,7 +162,7 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 	if (is_alone(arguments, &command_pause) || is_alone(arguments, &command_interrupt))
 		stepqueue_clear(&app->view.steps);
 	if (!frees_those_that_wait(&app->view, session, arguments))
-		motion_add_running(&moving, &app->view.motion, session);
+		step_group_add_running(&moving, &app->view.motion, session);
 	app->is_changed = true;
 	if (asked != NULL)
 		rankset_copy(&context.asked, asked);
@@ -198,13 +199,13 @@ void commands_go_on(struct app *app)
 	bool is_moving;
 	char *line;
 
-	motion_settle(&view->motion, app->engine);
-	motion_add_running(&moving, &view->motion, session);
+	step_group_settle(&view->motion, app->engine);
+	step_group_add_running(&moving, &view->motion, session);
 	is_moving = moving.range_count > 0;
 	rankset_clear(&moving);
 	if (is_moving || view->steps.count == 0 || view->message.question != NULL)
 		return;
-	if (motion_is_refused(&view->motion, session)) {
+	if (step_group_is_refused(&view->motion, session)) {
 		stepqueue_clear(&view->steps);
 		return;
 	}

@@ -15,7 +15,7 @@
 #include "engine/command.h"
 #include "engine/setting.h"
 #include "engine/synopsis.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/place.h"
 #include "model/rankname.h"
 #include "model/session.h"
@@ -220,7 +220,7 @@ static void offer_files(const struct typing *typing)
 static void offer_targets(const struct typing *typing)
 {
 	for (size_t i = 0; i < typing->session->rank_count; i++)
-		if (held_is_waiting(typing->session->ranks[i]) &&
+		if (debug_state_is_waiting(typing->session->ranks[i]) &&
 		    typing->session->ranks[i]->debugger.target != NULL)
 			offer(typing, typing->session->ranks[i]->debugger.target);
 }

@@ -34,7 +34,7 @@ int list_put(struct window window, const struct list *list, const void *data)
 		int line = (row - first) * height;
 
 		list->put_row(window, line, row, data);
-		if (list->hit != HIT_NONE)
+		if (list->hit != MOUSE_TARGET_NONE)
 			window_hit(window, line, 0, height, window.column_count, list->hit, row);
 		if (row == list->cursor)
 			put_cursor(window, line, list);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "ui/grid.h"
-#include "ui/hit.h"
+#include "ui/mouse-target.h"
 #include "ui/window.h"
 
 struct app;
@@ -21,7 +21,7 @@ struct list {
 	int height;    /* lines of a row; 0: one */
 	bool has_mark; /* at the cursor, whose row is bold; else the row is selected */
 	int mark_column;
-	enum hit_kind hit;
+	enum mouse_target_kind hit;
 	/* Draws a row at a line of the window. */
 	void (*put_row)(struct window window, int line, int row, const void *data);
 };

@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "model/answers.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/session.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
@@ -141,7 +141,7 @@ static void ask(struct repl *repl, struct engine *engine, const struct rank *ran
 	json_t *arguments = json_pack("{s:i, s:i}", "pid", (int)rank->process.pid, "column",
 				      count_characters(owned_head) + 1);
 
-	if (held_is_stopped(rank)) {
+	if (debug_state_is_stopped(rank)) {
 		json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
 		json_object_set_new(arguments, "depth",
 				    json_integer(control_print_depth(session, rank)));
@@ -356,7 +356,7 @@ static void reverse(struct repl_rows *rows, size_t first)
 void repl_rows_make(struct repl_rows *rows, const struct session *session, const struct repl *repl,
 		    int width, size_t wanted)
 {
-	const struct dialogue *dialogue = &session->dialogue;
+	const struct eval_history *dialogue = &session->dialogue;
 
 	*rows = (struct repl_rows){ .items = NULL };
 	if (repl->block.is_begun)

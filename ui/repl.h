@@ -1,7 +1,7 @@
 /*
  * repl: the line in which code for the ranks of the focus is typed, what of
  * an unfinished block stands above it, and the rows of what was run before
- * (model/dialogue.h).
+ * (model/eval-history.h).
  */
 #ifndef UI_REPL_H
 #define UI_REPL_H

@@ -12,11 +12,11 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "commands/commands.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
-#include "engine/gather.h"
+#include "engine/rank-query.h"
 #include "engine/script-events.h"
-#include "engine/survey.h"
 #include "ui/lineedit.h"
 #include "ui/repl.h"
 
@@ -45,7 +45,7 @@ static int begin_eval(struct shell *shell, struct error *error)
 	rankset_clear(&shell->context->ranks);
 	if (codeblock_check(block, error) < 0)
 		return -1;
-	return survey_begin(shell->context, "eval", block->text.data, ANSWERS_EVAL, error);
+	return rank_query_begin(shell->context, "eval", block->text.data, ANSWERS_EVAL, error);
 }
 
 /*
@@ -154,7 +154,7 @@ static int read_lines(struct shell *shell, struct error *error)
 static void on_interrupt(int number, void *data)
 {
 	(void)number;
-	survey_interrupt(data);
+	rank_query_interrupt(data);
 }
 
 /* C-c ends what runs, not who has it run. */
@@ -175,7 +175,7 @@ int shell_repl(struct command_context *context, struct error *error)
 	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	int result;
 
-	if (gather_ranks(context, error) < 0)
+	if (collect_ranks(context, error) < 0)
 		return -1;
 	repl_init(&shell.repl);
 	if (is_terminal &&

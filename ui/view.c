@@ -11,9 +11,9 @@
 #include "engine/engine.h"
 #include "model/session.h"
 #include "ui/app.h"
-#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
+#include "ui/stopped-text.h"
 #include "ui/view-type.h"
 
 /* One resume told twice, as two clocks say it. */
@@ -74,7 +74,7 @@ void view_clear(struct view *view)
 	free(view->message.text);
 	free(view->message.question);
 	rankset_clear(&view->message.asked);
-	motion_clear(&view->motion);
+	step_group_clear(&view->motion);
 	stepqueue_clear(&view->steps);
 	console_clear(&view->console);
 	console_clear(&view->terminal);

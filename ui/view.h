@@ -15,9 +15,9 @@
 #include "model/stacktree.h"
 #include "ui/column.h"
 #include "ui/console.h"
-#include "ui/motion.h"
 #include "ui/prompt.h"
 #include "ui/repl.h"
+#include "ui/step-group.h"
 #include "ui/stepqueue.h"
 #include "ui/tensorscreen.h"
 
@@ -175,7 +175,7 @@ struct view {
 	struct view_search search;
 	struct view_message message;
 	struct prompt prompt;
-	struct motion motion;
+	struct step_group motion;
 	struct stepqueue steps; /* to be done when the motion is over */
 	double resume_at;	/* session time of a resume that a person was asked about
 				 * and agreed to; -1: none */

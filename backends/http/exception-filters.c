@@ -1,5 +1,5 @@
 /*
- * exception-filters: which exceptions stop (breaking.h).
+ * exception-filters: which exceptions stop (breakpoint-sync.h).
  */
 #include "backends/http/agent-breakpoints.h"
 

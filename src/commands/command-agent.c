@@ -14,14 +14,14 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "commands/collect.h"
 #include "commands/commands.h"
+#include "commands/rank-request.h"
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/survey.h"
+#include "engine/rank-query.h"
 
 #define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
 
@@ -250,8 +250,8 @@ static int execute_run(struct command_context *context, const struct arguments *
 	else if (!path && arguments->count == 1 && is_path(arguments->words[0]))
 		result = error_set(error, "there is no file %s", arguments->words[0]);
 	else
-		result = survey_begin(context, "execute", path ? path : code,
-				      path ? ANSWERS_EXECUTE_FILE : ANSWERS_EXECUTE, error);
+		result = rank_query_begin(context, "execute", path ? path : code,
+					  path ? ANSWERS_EXECUTE_FILE : ANSWERS_EXECUTE, error);
 	free(path);
 	free(code);
 	return result;

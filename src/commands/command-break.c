@@ -12,13 +12,13 @@
 #include "commands/break-place.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
-#include "engine/breaking.h"
+#include "engine/breakpoint-sync.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
-#include "engine/pending.h"
+#include "engine/rank-answers.h"
 #include "engine/script-events.h"
 #include "model/breakpoints.h"
 
@@ -104,8 +104,8 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 	struct breakpoints *list = list_of(context);
 	struct failures failures = FAILURES_INIT;
 	struct buffer out = BUFFER_INIT;
-	const char *command = breaking_command(engine, added);
-	struct pending *pending;
+	const char *command = breakpoint_sync_command(engine, added);
+	struct rank_answers *pending;
 	struct session_breakpoint *item = breakpoints_find(list, id);
 
 	if (item)
@@ -113,15 +113,15 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 	breakpoints_changed(list);
 	engine->session.revision++;
 	if (context->screen) {
-		breaking_tell(engine, added);
+		breakpoint_sync_tell(engine, added);
 		say_summary(context, id, true);
 		return 0;
 	}
-	pending = pending_new(engine, command);
+	pending = rank_answers_new(engine, command);
 	pending->added = added;
-	breaking_ask(engine, pending);
-	pending_wait(pending);
-	breaking_take(engine, pending, &failures);
+	breakpoint_sync_ask(engine, pending);
+	rank_answers_wait(pending);
+	breakpoint_sync_take(engine, pending, &failures);
 	failures_append(&out, &failures);
 	say_summary(context, id, failures.count == 0);
 	if (failures.count > 0 && !engine->settings.script &&
@@ -134,7 +134,7 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 	} else if (failures.count > 0) {
 		error_set(error, "%s: %s", command, out.data);
 	}
-	pending_free(pending);
+	rank_answers_free(pending);
 	failures_clear(&failures);
 	buffer_clear(&out);
 	return error_is_set(error) ? -1 : 0;
@@ -166,9 +166,9 @@ static int look(struct command_context *context, struct error *error)
 {
 	if (check_live(context, error) < 0)
 		return -1;
-	if (gather_ranks(context, error) < 0)
+	if (collect_ranks(context, error) < 0)
 		return -1;
-	if (gather_named(context, error) < 0)
+	if (collect_named(context, error) < 0)
 		return -1;
 	context->status = STATUS_DONE;
 	return 0;
@@ -195,7 +195,7 @@ static int set_breakpoint(struct command_context *context, const struct argument
 		int result = tell_of(context, id, id, error);
 
 		if (result == 0)
-			gather_undone(context, "the breakpoint is removed", "b", "it");
+			collect_undone(context, "the breakpoint is removed", "b", "it");
 		return result;
 	}
 	breakpoints_give_back(list, id);

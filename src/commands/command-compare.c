@@ -12,13 +12,13 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
+#include "engine/rank-query.h"
 #include "engine/setting.h"
-#include "engine/survey.h"
 #include "model/paramdiff.h"
 
 /* What was not compared may differ; of one rank alone nothing is to be. */
@@ -37,9 +37,9 @@ static void judge(struct command_context *context, const struct answers *answers
 	}
 	if (classes->value_count == 0)
 		context->status = STATUS_NOTHING;
-	gather_finding(context, (known > 1 && !answer_classes_are_shards(classes)) ||
-					answer_classes_have_nan(classes) ||
-					(parts && paramdiff_is_finding(parts)));
+	collect_finding(context, (known > 1 && !answer_classes_are_shards(classes)) ||
+					 answer_classes_have_nan(classes) ||
+					 (parts && paramdiff_is_finding(parts)));
 }
 
 /*
@@ -50,8 +50,8 @@ static void compare_elements(struct engine *engine)
 {
 	if (!engine->survey.wants_difference && !(engine->session.answers.tolerance > 0))
 		return;
-	differing_begin_all(engine);
-	differing_wait(engine);
+	value_difference_begin_all(engine);
+	value_difference_wait(engine);
 }
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */
@@ -62,7 +62,7 @@ static int answer(struct command_context *context, struct error *error)
 	struct answer_classes classes;
 
 	(void)error;
-	survey_wait(engine);
+	rank_query_wait(engine);
 	if (answers->kind == ANSWERS_COMPARE)
 		compare_elements(engine);
 	answer_classes_make(&classes, answers);
@@ -186,7 +186,8 @@ static int compare_run(struct command_context *context, const struct arguments *
 			? error_set(
 				  error,
 				  "compare needs an expression of the program: compare loss.item()")
-			: survey_begin(context, arguments->name, question, ANSWERS_COMPARE, error);
+			: rank_query_begin(context, arguments->name, question, ANSWERS_COMPARE,
+					   error);
 	free(question);
 	if (result < 0)
 		return -1;
@@ -220,7 +221,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 	else
 		result = confirm(context, arguments->name, line, error);
 	if (result > 0)
-		result = survey_begin(context, arguments->name, line, ANSWERS_BROADCAST, error);
+		result = rank_query_begin(context, arguments->name, line, ANSWERS_BROADCAST, error);
 	free(line);
 	return result;
 }

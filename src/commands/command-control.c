@@ -13,14 +13,14 @@
 #include "base/json.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
-#include "engine/gather.h"
-#include "engine/pending.h"
-#include "model/held.h"
-#include "model/outside.h"
+#include "engine/rank-answers.h"
+#include "model/debug-state.h"
+#include "model/ptrace-state.h"
 #include "protocol/stack.h"
 
 #define LINE_MAXIMUM INT_MAX
@@ -56,13 +56,13 @@ static void add_thread(json_t *arguments, const struct engine *engine, const str
 {
 	pid_t tid = control_tid(&engine->session, rank);
 
-	if (outside_is(rank) && tid != rank->debugger.tid)
+	if (ptrace_state_is(rank) && tid != rank->debugger.tid)
 		json_object_set_new(arguments, "tid", json_integer(tid));
 	if (engine->settings.stops_one_thread)
 		json_object_set_new(arguments, "threads", json_string("one"));
 }
 
-static void ask_motion(struct control *control, struct pending *pending, struct engine *engine,
+static void ask_motion(struct control *control, struct rank_answers *pending, struct engine *engine,
 		       int rank, const struct motion *motion)
 {
 	const struct session *session = &engine->session;
@@ -73,7 +73,7 @@ static void ask_motion(struct control *control, struct pending *pending, struct 
 	if (motion->is_free && found->is_pausing) {
 		found->is_pausing = false;
 		json_object_set_new(arguments, "withdraw", json_true());
-		pending_add(pending, rank, motion->request, arguments);
+		rank_answers_add(pending, rank, motion->request, arguments);
 		return;
 	}
 	json_object_set_new(arguments, "depth",
@@ -81,7 +81,7 @@ static void ask_motion(struct control *control, struct pending *pending, struct 
 	add_thread(arguments, engine, found);
 	if (motion->line > 0)
 		json_object_set_new(arguments, "line", json_integer(motion->line));
-	pending_add(pending, rank, motion->request, arguments);
+	rank_answers_add(pending, rank, motion->request, arguments);
 }
 
 /* What the line says that it stands at; a screen has read it. */
@@ -103,7 +103,7 @@ static void read_source(struct engine *engine, const struct rank *rank)
 static bool are_all(const struct control *control, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (held_is(session->ranks[i]) &&
+		if (debug_state_is_held(session->ranks[i]) &&
 		    !rankset_contains(&control->chosen, session->ranks[i]->process.rank))
 			return false;
 	}
@@ -149,7 +149,7 @@ static int move(struct command_context *context, const char *name, const struct 
 				   .need = CONTROL_STOPPED,
 				   .has_pausing = motion->is_free };
 	struct session *session = &context->engine->session;
-	struct pending *pending;
+	struct rank_answers *pending;
 	int rank = -1;
 	int result = control_choose(&control, context, error);
 
@@ -161,7 +161,7 @@ static int move(struct command_context *context, const char *name, const struct 
 	if (result == 0)
 		result = confirm_collective(&control, context, motion, error);
 	if (result > 0) {
-		pending = pending_new(context->engine, name);
+		pending = rank_answers_new(context->engine, name);
 		while ((rank = rankset_next(&control.chosen, rank)) >= 0)
 			ask_motion(&control, pending, context->engine, rank, motion);
 		forget_frame(session, &control.chosen, motion);
@@ -306,7 +306,7 @@ static int ask_each(struct control *control, struct command_context *context, co
 		    bool is_forced, struct error *error)
 {
 	const struct session *session = &context->engine->session;
-	struct pending *pending = pending_new(context->engine, control->command);
+	struct rank_answers *pending = rank_answers_new(context->engine, control->command);
 	int rank = -1;
 
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
@@ -320,7 +320,7 @@ static int ask_each(struct control *control, struct command_context *context, co
 			json_object_set_new(arguments, "force", json_true());
 		if (control->need == CONTROL_RUNNING)
 			add_thread(arguments, context->engine, found);
-		pending_add(pending, rank, request, arguments);
+		rank_answers_add(pending, rank, request, arguments);
 	}
 	return control_finish(control, context, pending, error);
 }
@@ -336,7 +336,7 @@ static int pause_run(struct command_context *context, const struct arguments *ar
 	if (result == 0)
 		result = ask_each(&control, context, "pause", false, error);
 	if (result == 0)
-		gather_undone(context, "ranks resume", "p", "them paused");
+		collect_undone(context, "ranks resume", "p", "them paused");
 	control_clear(&control);
 	return result;
 }
@@ -438,18 +438,18 @@ const struct command command_detach = {
 static int connect_target(struct command_context *context, const char *target, struct error *error)
 {
 	struct control control = { .command = "connect" };
-	struct pending *pending = pending_new(context->engine, "connect");
+	struct rank_answers *pending = rank_answers_new(context->engine, "connect");
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "target", target);
-	pending_add(pending, -1, "connect", arguments);
+	rank_answers_add(pending, -1, "connect", arguments);
 	return control_finish(&control, context, pending, error);
 }
 
 static int ask_to_connect(const struct control *control, struct command_context *context,
 			  struct error *error)
 {
-	struct pending *pending = pending_new(context->engine, "connect");
+	struct rank_answers *pending = rank_answers_new(context->engine, "connect");
 	int rank = -1;
 
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0) {
@@ -457,7 +457,7 @@ static int ask_to_connect(const struct control *control, struct command_context 
 		json_t *arguments = json_object();
 
 		json_set_text(arguments, "target", found->debugger.target);
-		pending_add(pending, rank, "connect", arguments);
+		rank_answers_add(pending, rank, "connect", arguments);
 	}
 	return control_finish(control, context, pending, error);
 }
@@ -502,7 +502,7 @@ static int connect_run(struct command_context *context, const struct arguments *
 		return error_set(
 			error,
 			"connect: this is a recording; only a job that runs can be connected to");
-	if (has_target && gather_ranks(context, NULL) < 0)
+	if (has_target && collect_ranks(context, NULL) < 0)
 		context->status = STATUS_DONE;
 	return has_target ? connect_target(context, arguments->words[0], error)
 			  : connect_ranks(context, error);

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "model/rankselect.h"
 #include "model/stackdiff.h"
 
@@ -128,7 +128,7 @@ static void append_diff(struct command_context *context, const struct side *a, c
 		format_text_diff(context->out, &diff);
 	}
 	/* Ranks of one side that differ are a difference, too. */
-	gather_finding(context, is_different(&diff) || a->is_part || b->is_part);
+	collect_finding(context, is_different(&diff) || a->is_part || b->is_part);
 	stackdiff_clear(&diff);
 }
 
@@ -139,9 +139,10 @@ static int diff_run(struct command_context *context, const struct arguments *arg
 	struct side b = { .stack = NULL };
 	int result = -1;
 
-	if (gather(context,
-		   fmax(gather_seconds(arguments->words[0]), gather_seconds(arguments->words[1])),
-		   error) < 0)
+	if (collect_samples(context,
+			    fmax(collect_seconds(arguments->words[0]),
+				 collect_seconds(arguments->words[1])),
+			    error) < 0)
 		return -1;
 	if (choose(context, &a, arguments->words[0], error) == 0 &&
 	    choose(context, &b, arguments->words[1], error) == 0) {

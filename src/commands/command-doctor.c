@@ -11,10 +11,10 @@
 #include "base/json.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "protocol/process.h"
 #include "protocol/rankset.h"
 
@@ -238,7 +238,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 		return show_on_screen(context, error);
 	if (context->engine->replay)
 		return error_set(error, "a recording has no processes that could be examined");
-	if (gather_ranks(context, error) < 0) {
+	if (collect_ranks(context, error) < 0) {
 		if (context->is_json)
 			format_document(context->out, json_pack("{s:[]}", "ranks"));
 		return -1;
@@ -250,7 +250,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 	}
 	document = answer_to_json(&context->engine->session, answer, &is_finding);
 	json_decref(answer);
-	gather_finding(context, is_finding);
+	collect_finding(context, is_finding);
 	if (context->is_json) {
 		format_document(context->out, document);
 		return 0;

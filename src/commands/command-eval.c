@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
-#include "engine/pending.h"
-#include "engine/survey.h"
+#include "engine/rank-answers.h"
+#include "engine/rank-query.h"
 
 /* What raised is a finding; who was not reached makes the answer partial. */
 static void judge(struct command_context *context, const struct answer_classes *classes)
@@ -27,7 +27,7 @@ static void judge(struct command_context *context, const struct answer_classes *
 		else
 			context->status = STATUS_PARTIAL;
 	}
-	gather_finding(context, is_raised);
+	collect_finding(context, is_raised);
 }
 
 /* -1 and the reasons where no rank has run it. */
@@ -59,11 +59,11 @@ static int check_reached(struct command_context *context, const struct answers *
 
 int command_answer_evaluated(struct command_context *context, struct error *error)
 {
-	const struct answers *answers = survey_answers(context->engine);
+	const struct answers *answers = rank_query_answers(context->engine);
 	struct answer_classes classes;
 	int result;
 
-	survey_wait(context->engine);
+	rank_query_wait(context->engine);
 	answer_classes_make(&classes, answers);
 	result = check_reached(context, answers, &classes, error);
 	if (result == 0)
@@ -85,7 +85,7 @@ static int eval_run(struct command_context *context, const struct arguments *arg
 	if (code[0] == '\0')
 		result = error_set(error, "eval needs code of the program: eval len(batch)");
 	else
-		result = survey_begin(context, "eval", code, ANSWERS_EVAL, error);
+		result = rank_query_begin(context, "eval", code, ANSWERS_EVAL, error);
 	free(code);
 	return result;
 }

@@ -6,10 +6,10 @@
 #include "banned.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "engine/jobs.h"
 #include "engine/users.h"
 
@@ -29,7 +29,7 @@ static int jobs_run(struct command_context *context, const struct arguments *arg
 
 	if (text && arguments_seconds(text, "--for", &seconds, error) < 0)
 		return -1;
-	result = gather_jobs(context, seconds, error);
+	result = collect_jobs(context, seconds, error);
 	jobs_name_users(context->engine);
 	users_await(context->engine, NAME_SECONDS);
 	if (context->is_json)

@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/frame-locals.h"
-#include "engine/gather.h"
 #include "model/place.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
@@ -149,7 +149,7 @@ static int locals_run(struct command_context *context, const struct arguments *a
 				 arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
-	if (gather(context, 0, error) < 0)
+	if (collect_samples(context, 0, error) < 0)
 		return -1;
 	context->status = STATUS_USAGE;
 	if (choose_rank(context, &spot, arguments_value(arguments, "--rank"), error) < 0 ||

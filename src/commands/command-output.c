@@ -10,10 +10,10 @@
 #include "base/json.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "model/output.h"
 
 #define LINES_DEFAULT 20
@@ -162,7 +162,7 @@ static int output_run(struct command_context *context, const struct arguments *a
 
 	if (text && arguments_integer(text, "number of lines", 1, OUTPUT_LINES, &lines, error) < 0)
 		return -1;
-	if (gather_ranks(context, error) < 0 || gather_named(context, error) < 0)
+	if (collect_ranks(context, error) < 0 || collect_named(context, error) < 0)
 		return -1;
 	document = json_array();
 	for (size_t i = 0; i < session->rank_count; i++)

@@ -10,12 +10,12 @@
 #include "base/json.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
-#include "engine/params.h"
-#include "engine/pending.h"
+#include "engine/parameter-compare.h"
+#include "engine/rank-answers.h"
 #include "model/answers.h"
 #include "model/paramdiff.h"
 #include "model/tensortext.h"
@@ -59,7 +59,7 @@ static void judge(struct command_context *context, const struct paramdiff *diff)
 		context->status = STATUS_PARTIAL;
 	if (failed == diff->rank_count)
 		context->status = STATUS_NOTHING;
-	gather_finding(context, paramdiff_is_finding(diff));
+	collect_finding(context, paramdiff_is_finding(diff));
 }
 
 static int diff_params_run(struct command_context *context, const struct arguments *arguments,
@@ -67,8 +67,8 @@ static int diff_params_run(struct command_context *context, const struct argumen
 {
 	bool is_of_gradients = arguments_has(arguments, "--gradients");
 	char *expression = arguments_text(arguments, 0, arguments->count);
-	int result = params_begin(context, expression[0] ? expression : DEFAULT_EXPRESSION,
-				  is_of_gradients, error);
+	int result = parameter_compare_begin(
+		context, expression[0] ? expression : DEFAULT_EXPRESSION, is_of_gradients, error);
 
 	free(expression);
 	return result;
@@ -79,7 +79,7 @@ static int answer(struct command_context *context, struct error *error)
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 
 	(void)error;
-	params_wait(context->engine);
+	parameter_compare_wait(context->engine);
 	judge(context, diff);
 	if (context->is_json)
 		format_document(context->out, format_json_parameters(diff));

@@ -14,13 +14,13 @@
 #include "base/text.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
-#include "engine/pending.h"
+#include "engine/rank-answers.h"
 #include "engine/script-events.h"
 #include "model/displays.h"
 
@@ -62,19 +62,20 @@ static json_t *make_assignment(const struct session *session, const struct rank 
 	return arguments;
 }
 
-static void ask(struct pending *pending, struct engine *engine, const struct evaluation *evaluation,
-		int number)
+static void ask(struct rank_answers *pending, struct engine *engine,
+		const struct evaluation *evaluation, int number)
 {
 	const struct session *session = &engine->session;
 	const struct rank *rank = session_find_rank(session, number);
 
 	if (evaluation->name)
-		pending_add(pending, number,
-			    debugger_is_of(&rank->debugger, "pdb") ? "evaluate" : "setVariable",
-			    make_assignment(session, rank, evaluation));
+		rank_answers_add(pending, number,
+				 debugger_is_of(&rank->debugger, "pdb") ? "evaluate"
+									: "setVariable",
+				 make_assignment(session, rank, evaluation));
 	else
-		pending_add(pending, number, "evaluate",
-			    make_arguments(session, rank, evaluation->expression));
+		rank_answers_add(pending, number, "evaluate",
+				 make_arguments(session, rank, evaluation->expression));
 }
 
 /* Text of several lines, each behind the rank's name. */
@@ -114,14 +115,14 @@ static void append_result(struct command_context *context, const struct evaluati
 
 /* -1 and the sentences when all of them failed. */
 static int take_results(struct command_context *context, const struct evaluation *evaluation,
-			struct pending *pending, struct error *error)
+			struct rank_answers *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
 	struct group_answer answer;
 	struct buffer out = BUFFER_INIT;
 	size_t results = 0;
 
-	while (pending_take(pending, &answer)) {
+	while (rank_answers_take(pending, &answer)) {
 		if (answer.error) {
 			failures_add(&failures, answer.rank, answer.error);
 			context->failed_rank = pending->count == 1 ? answer.rank : -1;
@@ -147,23 +148,23 @@ static int evaluate(struct command_context *context, struct evaluation *evaluati
 {
 	struct engine *engine = context->engine;
 	struct control *control = &evaluation->control;
-	struct pending *pending;
+	struct rank_answers *pending;
 	int rank = -1;
 	int result;
 
 	if (control_choose(control, context, error) < 0)
 		return -1;
-	pending = pending_new(engine, control->command);
+	pending = rank_answers_new(engine, control->command);
 	pending->tells_results = true;
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0)
 		ask(pending, engine, evaluation, rank);
 	if (context->screen) {
-		pending_leave(pending);
+		rank_answers_leave(pending);
 		return 0;
 	}
-	pending_wait(pending);
+	rank_answers_wait(pending);
 	result = take_results(context, evaluation, pending, error);
-	pending_free(pending);
+	rank_answers_free(pending);
 	return result;
 }
 

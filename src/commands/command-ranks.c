@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/frame-locals.h"
-#include "engine/gather.h"
 #include "engine/record.h"
 #include "model/place.h"
 #include "model/stacktree.h"
@@ -40,15 +40,15 @@ static int ranks_run(struct command_context *context, const struct arguments *ar
 	int result;
 
 	(void)arguments;
-	result = gather(context, VERDICT_SECONDS, error);
-	if (result == 0 && gather_named(context, error) < 0)
+	result = collect_samples(context, VERDICT_SECONDS, error);
+	if (result == 0 && collect_named(context, error) < 0)
 		return -1;
 	if (context->is_json)
 		append_ranks_json(context);
 	else
 		format_text_ranks(context->out, session, &context->ranks);
 	if (result == 0)
-		gather_finding(context, verdict_is_finding(&session->verdict));
+		collect_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
 
@@ -71,14 +71,14 @@ static int verdict_run(struct command_context *context, const struct arguments *
 	if (span && arguments_seconds(span, "--for", &seconds, error) < 0)
 		return -1;
 	context->engine->skips_names = !context->engine->settings.record;
-	result = gather(context, seconds, error);
+	result = collect_samples(context, seconds, error);
 	context->engine->skips_names = false;
 	if (context->is_json)
 		format_document(context->out, format_json_verdict(session));
 	else if (result == 0)
 		format_text_verdict(context->out, session);
 	if (result == 0)
-		gather_finding(context, verdict_is_finding(&session->verdict));
+		collect_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
 
@@ -186,11 +186,11 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	const struct session *session = &context->engine->session;
 	struct frame_locals *locals = NULL;
 	/* The merged tree marks the outliers. */
-	int result = gather(context, look->is_merged ? VERDICT_SECONDS : 0, error);
+	int result = collect_samples(context, look->is_merged ? VERDICT_SECONDS : 0, error);
 
 	if (result == 0 && !look->is_merged)
-		result = gather_settled(context, error);
-	if (result == 0 && gather_named(context, error) < 0)
+		result = collect_settled(context, error);
+	if (result == 0 && collect_named(context, error) < 0)
 		return -1;
 	if (look->has_locals && result == 0)
 		locals = frame_locals_new(context->engine, &context->ranks, look->has_secrets);
@@ -200,7 +200,7 @@ static int show_stacks(struct command_context *context, const struct look *look,
 		append_stacks(context, locals);
 	frame_locals_free(locals);
 	if (result == 0)
-		gather_finding(context, verdict_is_finding(&session->verdict));
+		collect_finding(context, verdict_is_finding(&session->verdict));
 	return result;
 }
 

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/folder.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "engine/report.h"
 #include "engine/request-group.h"
 
@@ -83,7 +83,8 @@ static int report_run(struct command_context *context, const struct arguments *a
 	const struct verdict *verdict = &context->engine->session.verdict;
 	bool is_fresh = context->is_fresh;
 
-	if (gather(context, SAMPLE_SECONDS, error) < 0 || gather_named(context, error) < 0)
+	if (collect_samples(context, SAMPLE_SECONDS, error) < 0 ||
+	    collect_named(context, error) < 0)
 		return -1;
 	look_around(context, is_fresh);
 	/* On the screen it was written when it was said. */
@@ -95,7 +96,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 		context->status = STATUS_USAGE;
 		return -1;
 	}
-	gather_finding(context, verdict_is_finding(verdict));
+	collect_finding(context, verdict_is_finding(verdict));
 	return 0;
 }
 

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "model/rankname.h"
 #include "model/rankselect.h"
 #include "protocol/stack.h"
@@ -68,7 +68,7 @@ static void append_place(struct command_context *context)
 
 static int look_for(struct command_context *context, double seconds, struct error *error)
 {
-	int result = context->screen ? 0 : gather(context, seconds, error);
+	int result = context->screen ? 0 : collect_samples(context, seconds, error);
 
 	if (result == 0)
 		context->status = STATUS_DONE;
@@ -274,7 +274,7 @@ static int focus_run(struct command_context *context, const struct arguments *ar
 			error,
 			"focus needs a set of ranks, such as 0-7,16 or outlier; all is every one");
 	text = arguments_join(arguments, 0, arguments->count);
-	result = look_for(context, gather_seconds(text), error);
+	result = look_for(context, collect_seconds(text), error);
 	if (result == 0)
 		result = rankselect_find(text, session, &focus, error);
 	if (result == 0) {
@@ -336,7 +336,7 @@ static int name_run(struct command_context *context, const struct arguments *arg
 				 "alone lists",
 				 arguments->words[0]);
 	text = arguments_join(arguments, 1, arguments->count);
-	result = look_for(context, gather_seconds(text), error);
+	result = look_for(context, collect_seconds(text), error);
 	if (result == 0)
 		result = rankselect_find(text, session, &named, error);
 	if (result == 0)

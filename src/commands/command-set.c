@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
-#include "engine/gather.h"
 #include "engine/setting.h"
 
 static int set_run(struct command_context *context, const struct arguments *arguments,
@@ -47,7 +47,7 @@ static int set_run(struct command_context *context, const struct arguments *argu
 	warning = setting->warn ? setting->warn(settings) : NULL;
 	if (warning)
 		buffer_printf(context->out, "%s\n", warning);
-	gather_undone(context, "the setting is reset", ":set", "it");
+	collect_undone(context, "the setting is reset", ":set", "it");
 	return 0;
 }
 

@@ -13,12 +13,12 @@
 #include "base/json.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "engine/tensor-export.h"
-#include "engine/tensorask.h"
+#include "engine/tensor-question.h"
 #include "model/npy.h"
 #include "model/slicetext.h"
 #include "model/tensortext.h"
@@ -40,7 +40,7 @@ struct looking {
 };
 
 /* The rank is looked up anew: while one waits, others come and go. */
-static json_t *ask_rank(const struct looking *looking, const struct tensorask *ask,
+static json_t *ask_rank(const struct looking *looking, const struct tensor_question *ask,
 			struct error *error)
 {
 	struct engine *engine = looking->context->engine;
@@ -50,11 +50,11 @@ static json_t *ask_rank(const struct looking *looking, const struct tensorask *a
 		error_set(error, "it is gone");
 		return NULL;
 	}
-	return request_call(engine, "tensor",
-			    tensorask_arguments(engine,
-						tensorask_place(engine, rank, looking->expression),
-						ask),
-			    error);
+	return request_call(
+		engine, "tensor",
+		tensor_question_arguments(
+			engine, tensor_question_place(engine, rank, looking->expression), ask),
+		error);
 }
 
 /* The sentence names the rank. */
@@ -64,7 +64,7 @@ static int fail(const struct looking *looking, struct error *failure, struct err
 	return error_set(error, "rank %d: %s", looking->rank, failure->message);
 }
 
-static int fetch(const struct looking *looking, const struct tensorask *ask,
+static int fetch(const struct looking *looking, const struct tensor_question *ask,
 		 struct tensor_answer *answer, struct error *error)
 {
 	struct error failure = ERROR_INIT;
@@ -79,7 +79,7 @@ static int fetch(const struct looking *looking, const struct tensorask *ask,
 
 static int look(struct looking *looking, struct error *error)
 {
-	const struct tensorask ask = {
+	const struct tensor_question ask = {
 		.statistics = looking->is_sample ? "sample" : "whole",
 		.wants_hash = !looking->is_sample,
 	};
@@ -115,7 +115,7 @@ static int check_size(const struct tensor_slice *slice, struct error *error)
 static int cut(struct looking *looking, struct error *error)
 {
 	struct tensor_slice slice;
-	struct tensorask ask = {
+	struct tensor_question ask = {
 		.slice = &slice,
 	};
 
@@ -142,7 +142,7 @@ static int cut(struct looking *looking, struct error *error)
 static int write_part(const struct looking *looking, struct tensor_export *export, int64_t start,
 		      int64_t count, struct error *error)
 {
-	const struct tensorask ask = {
+	const struct tensor_question ask = {
 		.data_start = start,
 		.data_count = count,
 	};
@@ -311,7 +311,7 @@ static void judge(struct looking *looking)
 	if (tensor->unread || tensor->is_torn || looking->is_torn ||
 	    (!tensor->has_statistics && is_opaque(tensor)))
 		context->status = STATUS_PARTIAL;
-	gather_finding(context, tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0);
+	collect_finding(context, tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0);
 	if (!context->notes || !(tensor->is_torn || looking->is_torn))
 		return;
 	buffer_printf(
@@ -371,7 +371,7 @@ static int tensor_run(struct command_context *context, const struct arguments *a
 	if (arguments->count == 0)
 		return arguments_refuse(arguments, error);
 	looking.expression = arguments_text(arguments, 0, arguments->count);
-	if (gather_ranks(context, error) == 0 &&
+	if (collect_ranks(context, error) == 0 &&
 	    choose_rank(&looking, arguments_value(arguments, "--rank"), error) == 0)
 		result = answer(&looking, error);
 	tensor_answer_clear(&looking.told);

@@ -12,11 +12,11 @@
 #include "base/loop.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "engine/script-events.h"
 #include "engine/watch-nan.h"
 #include "engine/watch.h"
@@ -338,7 +338,7 @@ static int run_verdict(struct wait *wait, const struct arguments *arguments, str
 			error,
 			"wait verdict needs a text to wait for: wait verdict TEXT [timeout S]");
 	if (take_pairs(wait, arguments, 2, &end, error) < 0 ||
-	    gather_ranks(wait->context, error) < 0)
+	    collect_ranks(wait->context, error) < 0)
 		return -1;
 	text = arguments_join(arguments, 1, end);
 	wait->text = text;
@@ -359,7 +359,7 @@ static int run_ranks(struct wait *wait, const struct arguments *arguments,
 		return error_set(error, "'%.40s' does not fit: wait %s [ranks SET] [timeout S]",
 				 arguments->words[1], arguments->words[0]);
 	wait->context->ranks_text = wait->ranks_text;
-	if (gather_ranks(wait->context, error) < 0)
+	if (collect_ranks(wait->context, error) < 0)
 		return -1;
 	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine) &&
 	    wait_until(wait, are_there) < 0 && engine_awaits_ranks(wait->context->engine)) {

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "engine/script-events.h"
 #include "engine/watch-nan.h"
 
@@ -113,9 +113,9 @@ static int begin(struct command_context *context, const char *expression, bool i
 	struct rankset ranks = RANKSET_INIT;
 	int result;
 
-	if (gather_ranks(context, error) < 0)
+	if (collect_ranks(context, error) < 0)
 		return -1;
-	if (gather_named(context, error) < 0)
+	if (collect_named(context, error) < 0)
 		return -1;
 	choose(&ranks, context);
 	result =

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "commands/commands.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
-#include "engine/gather.h"
 #include "engine/script-events.h"
 
 /* Errors and findings make the script's status 1; what is partial, 4. */

@@ -7,7 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "engine/tape.h"
+#include "engine/recording.h"
 #include "model/session.h"
 #include "protocol/message.h"
 
@@ -15,18 +15,18 @@
 #define SAME_SECONDS 5e-7
 
 struct changes {
-	struct tape_cursor cursor;
+	struct recording_cursor cursor;
 	size_t chapter; /* whose times these are; SIZE_MAX: none's */
 	double *times;
 	size_t count;
 	size_t capacity;
 };
 
-struct changes *changes_new(const struct tape *tape)
+struct changes *changes_new(const struct recording *tape)
 {
 	struct changes *changes = xcalloc(1, sizeof(*changes));
 
-	tape_cursor_init(&changes->cursor, tape);
+	recording_cursor_init(&changes->cursor, tape);
 	changes->chapter = SIZE_MAX;
 	return changes;
 }
@@ -35,7 +35,7 @@ void changes_free(struct changes *changes)
 {
 	if (!changes)
 		return;
-	tape_cursor_clear(&changes->cursor);
+	recording_cursor_clear(&changes->cursor);
 	free(changes->times);
 	free(changes);
 }
@@ -51,7 +51,7 @@ static void add(struct changes *changes, double time)
 /* What a chapter begins with is no change; where it is broken it ends. */
 static void follow(struct changes *changes, size_t chapter)
 {
-	struct tape_cursor *cursor = &changes->cursor;
+	struct recording_cursor *cursor = &changes->cursor;
 	bool is_first = chapter > 0;
 	struct session session;
 	struct message message;
@@ -61,9 +61,9 @@ static void follow(struct changes *changes, size_t chapter)
 	changes->count = 0;
 	session_init(&session);
 	session_add_node(&session, "");
-	tape_cursor_go(cursor, chapter);
-	while (tape_cursor_time(cursor, &time, NULL) > 0 && cursor->chapter == chapter &&
-	       tape_cursor_next(cursor, &message, NULL) > 0) {
+	recording_cursor_go(cursor, chapter);
+	while (recording_cursor_time(cursor, &time, NULL) > 0 && cursor->chapter == chapter &&
+	       recording_cursor_next(cursor, &message, NULL) > 0) {
 		uint64_t step = session.step;
 
 		if (message.type != MESSAGE_REQUEST)
@@ -90,14 +90,14 @@ static double find_here(const struct changes *changes, double time, bool is_forw
 
 double changes_find(struct changes *changes, double time, bool is_forward)
 {
-	const struct tape *tape = changes->cursor.tape;
-	size_t chapter = tape_find_chapter(tape, time);
+	const struct recording *tape = changes->cursor.tape;
+	size_t chapter = recording_find_segment(tape, time);
 
 	/* Going down, the index wraps around below the first. */
 	for (; chapter < tape->chapter_count; chapter += is_forward ? 1 : SIZE_MAX) {
 		double found;
 
-		if (!(tape->chapters[chapter].is.flags & CHAPTER_CHANGES))
+		if (!(tape->chapters[chapter].is.flags & RECORDING_SEGMENT_CHANGES))
 			continue;
 		if (changes->chapter != chapter)
 			follow(changes, chapter);

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 struct changes;
-struct tape;
+struct recording;
 
 /* The tape is borrowed. */
-struct changes *changes_new(const struct tape *tape);
+struct changes *changes_new(const struct recording *tape);
 void changes_free(struct changes *changes);
 /* The nearest one before, or after, that time of the tape; -1: none. */
 double changes_find(struct changes *changes, double time, bool is_forward);

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/engine.h"
-#include "engine/gather.h"
 #include "engine/nearest.h"
 #include "model/rankselect.h"
 
@@ -165,7 +165,7 @@ static int choose_pid(struct command_context *context, const char *pid, struct e
 
 	if (!pid)
 		return 0;
-	if (gather_ranks(context, error) < 0)
+	if (collect_ranks(context, error) < 0)
 		return -1;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct process *process = &session->ranks[i]->process;
@@ -255,7 +255,8 @@ int command_run(struct command_context *context, const struct command_tables *ta
 	context->ranks_text = NULL;
 	context->is_confirmed = false;
 	if (result < 0 && context->status == 0)
-		context->status = gather_is_none_reachable(context) ? STATUS_NOTHING : STATUS_USAGE;
+		context->status =
+			collect_is_none_reachable(context) ? STATUS_NOTHING : STATUS_USAGE;
 	return result;
 }
 

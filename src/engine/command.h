@@ -56,7 +56,7 @@ struct command_context {
 	bool was_job_told;     /* the end of the job that was started, too */
 	/* What command_run() sets for the command: */
 	struct rankset ranks;	      /* `ranks SET`, else the focus; empty: all;
-				       * gather_named makes it final */
+				       * collect_named makes it final */
 	const char *ranks_text;	      /* the SET; NULL: none was named */
 	char named[16];		      /* the number of the rank whose PID was given */
 	bool is_confirmed;	      /* --yes, or a person said so (a screen sets it

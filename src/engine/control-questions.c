@@ -10,15 +10,15 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/command.h"
 #include "engine/control.h"
 #include "engine/engine.h"
-#include "engine/command.h"
 #include "engine/format.h"
-#include "engine/pending.h"
-#include "model/camp.h"
+#include "engine/rank-answers.h"
 #include "model/collective.h"
-#include "model/held.h"
-#include "model/outside.h"
+#include "model/debug-state.h"
+#include "model/ptrace-state.h"
+#include "model/wait-group.h"
 
 /* "; 7 others wait in all_reduce" */
 static void append_peers(struct buffer *out, const struct session *session,
@@ -31,7 +31,8 @@ static void append_peers(struct buffer *out, const struct session *session,
 		const struct rank *rank = session->ranks[i];
 		const char *name;
 
-		if (rankset_contains(ranks, rank->process.rank) || camp_role_of(rank) != CAMP_WAITS)
+		if (rankset_contains(ranks, rank->process.rank) ||
+		    wait_group_role_of(rank) != WAIT_GROUP_WAITS)
 			continue;
 		name = rank_main_thread(rank)->activity.name;
 		where = !where || strcmp(where, name) == 0 ? name : "";
@@ -118,7 +119,8 @@ static void add_standing(struct rankset *standing, const struct control *control
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (held_is(rank) && !rankset_contains(&control->chosen, rank->process.rank))
+		if (debug_state_is_held(rank) &&
+		    !rankset_contains(&control->chosen, rank->process.rank))
 			rankset_add(standing, rank->process.rank);
 	}
 }
@@ -155,7 +157,7 @@ char *control_collective_question(const struct control *control, const struct se
 		struct collective own;
 
 		/* One whose pause is withdrawn runs already. */
-		if (!held_is_stopped(found) ||
+		if (!debug_state_is_stopped(found) ||
 		    !collective_is_ahead(&own, session, found, control_depth(session, found),
 					 is_far))
 			continue;
@@ -224,7 +226,7 @@ static enum fate fate_of(const struct rank *rank)
 {
 	const char *dialect = rank->debugger.dialect;
 
-	if (held_is_leased(rank))
+	if (debug_state_is_leased(rank))
 		return FATE_HELD;
 	return dialect && strcmp(dialect, "probetui") == 0 ? FATE_WAITS : FATE_GOES_ON;
 }
@@ -271,7 +273,7 @@ char *control_end_question(const struct session *session)
 	if (question)
 		return question;
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (!held_is_stopped(session->ranks[i]))
+		if (!debug_state_is_stopped(session->ranks[i]))
 			continue;
 		counts[fate_of(session->ranks[i])]++;
 		count++;

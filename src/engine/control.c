@@ -8,17 +8,17 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
-#include "engine/pending.h"
+#include "engine/rank-answers.h"
 #include "engine/script-events.h"
-#include "model/camp.h"
-#include "model/held.h"
-#include "model/outside.h"
+#include "model/debug-state.h"
 #include "model/place.h"
+#include "model/ptrace-state.h"
+#include "model/wait-group.h"
 #include "protocol/stack.h"
 
 void control_clear(struct control *control)
@@ -46,7 +46,7 @@ static bool is_fit(const struct rank *rank, enum control_need need)
 	case CONTROL_RUNNING:
 		break;
 	}
-	return state == DEBUGGER_RUNNING || outside_is_free(rank);
+	return state == DEBUGGER_RUNNING || ptrace_state_is_free(rank);
 }
 
 static bool can_be_told(const struct rank *rank, const struct control *control)
@@ -75,7 +75,8 @@ void control_reason(const struct rank *rank, enum control_need need, struct erro
 	const char *reason = state_reasons[debugger->state];
 
 	/* A file that has its number may be of another job. */
-	if (need != CONTROL_WAITING && outside_is_free(rank) && debugger->state != DEBUGGER_LOST) {
+	if (need != CONTROL_WAITING && ptrace_state_is_free(rank) &&
+	    debugger->state != DEBUGGER_LOST) {
 		error_set(error, need == CONTROL_STOPPED ? "runs; pause stops it"
 							 : "runs; it has no debugger");
 		return;
@@ -132,7 +133,7 @@ static void append_waiting(struct buffer *out, const struct session *session,
 	while ((rank = rankset_next(ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (found && held_is_waiting(found))
+		if (found && debug_state_is_waiting(found))
 			rankset_add(&waiting, rank);
 	}
 	if (waiting.range_count > 0) {
@@ -203,9 +204,9 @@ int control_choose(struct control *control, struct command_context *context, str
 			error,
 			"%s: this is a recording; only a job that runs can be told to do something",
 			control->command);
-	if (gather_ranks(context, error) < 0)
+	if (collect_ranks(context, error) < 0)
 		return -1;
-	if (gather_named(context, error) < 0)
+	if (collect_named(context, error) < 0)
 		return -1;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
@@ -236,17 +237,17 @@ const struct thread *control_thread(const struct session *session, const struct 
 {
 	const struct thread *thread = session_selected_thread(session);
 
-	if (outside_is(rank) && session_looked_at(session) == rank && thread &&
+	if (ptrace_state_is(rank) && session_looked_at(session) == rank && thread &&
 	    thread->sample.tid > 0 && thread->sample.state == THREAD_STOPPED)
 		return thread;
-	return held_thread(rank);
+	return debug_state_thread(rank);
 }
 
 pid_t control_tid(const struct session *session, const struct rank *rank)
 {
 	const struct thread *thread = control_thread(session, rank);
 
-	return thread && outside_is(rank) ? thread->sample.tid : rank->debugger.tid;
+	return thread && ptrace_state_is(rank) ? thread->sample.tid : rank->debugger.tid;
 }
 
 int control_depth(const struct session *session, const struct rank *rank)
@@ -267,7 +268,7 @@ static int looked_at_depth(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return rank && held_is_stopped(rank) ? control_depth(session, rank) : 0;
+	return rank && debug_state_is_stopped(rank) ? control_depth(session, rank) : 0;
 }
 
 int control_print_depth(const struct session *session, const struct rank *rank)
@@ -277,7 +278,7 @@ int control_print_depth(const struct session *session, const struct rank *rank)
 	int same = -1;
 
 	if (rank != looked_at && depth > 0)
-		same = held_same_function(rank, looked_at, depth);
+		same = debug_state_same_function(rank, looked_at, depth);
 	return same < 0 ? control_depth(session, rank) : same;
 }
 
@@ -289,7 +290,7 @@ int control_step_depth(struct control *control, const struct session *session,
 
 	if (depth <= 0 || rank == looked_at)
 		return depth;
-	depth = held_same_depth(rank, looked_at, depth);
+	depth = debug_state_same_depth(rank, looked_at, depth);
 	if (depth < 0)
 		rankset_add(&control->elsewhere, rank->process.rank);
 	return depth < 0 ? 0 : depth;
@@ -325,7 +326,7 @@ static void append_reason(struct buffer *out, const struct control *control,
 	while ((number = rankset_next(&control->others, number)) >= 0) {
 		const struct rank *rank = session_find_rank(session, number);
 
-		if (!rank || held_is_stopped(rank))
+		if (!rank || debug_state_is_stopped(rank))
 			continue;
 		explain_one(rank, control->need, &reason);
 		buffer_printf(out, " (%s)", reason.message);
@@ -386,7 +387,7 @@ static void append_failures(struct command_context *context, const struct contro
 }
 
 static int take_answers(const struct control *control, struct command_context *context,
-			struct pending *pending, struct error *error)
+			struct rank_answers *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
 	struct group_answer *failed = xcalloc(pending->count + 1, sizeof(*failed));
@@ -397,7 +398,7 @@ static int take_answers(const struct control *control, struct command_context *c
 
 	done.chosen = (struct rankset)RANKSET_INIT;
 	rankset_copy(&done.chosen, &control->chosen);
-	while (pending_take(pending, &answer)) {
+	while (rank_answers_take(pending, &answer)) {
 		if (strcmp(control->command, "connect") == 0)
 			debuggers_connected(context->engine, answer.body);
 		answer.body = NULL;
@@ -429,18 +430,18 @@ static int take_answers(const struct control *control, struct command_context *c
 }
 
 int control_finish(const struct control *control, struct command_context *context,
-		   struct pending *owned_pending, struct error *error)
+		   struct rank_answers *owned_pending, struct error *error)
 {
 	int result;
 
 	if (context->screen) {
 		if (names_ranks(control))
 			say(control, context);
-		pending_leave(owned_pending);
+		rank_answers_leave(owned_pending);
 		return 0;
 	}
-	pending_wait(owned_pending);
+	rank_answers_wait(owned_pending);
 	result = take_answers(control, context, owned_pending, error);
-	pending_free(owned_pending);
+	rank_answers_free(owned_pending);
 	return result;
 }

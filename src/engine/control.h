@@ -13,7 +13,7 @@
 struct buffer;
 struct command_context;
 struct error;
-struct pending;
+struct rank_answers;
 struct rank;
 struct session;
 struct thread;
@@ -87,7 +87,7 @@ int control_step_depth(struct control *control, const struct session *session,
  * all of them failed. On a screen says it, and leaves the answers to come.
  */
 int control_finish(const struct control *control, struct command_context *context,
-		   struct pending *owned_pending, struct error *error);
+		   struct rank_answers *owned_pending, struct error *error);
 /* "rank 1; 3 others are not stopped" */
 void control_append(struct buffer *out, const struct control *control);
 

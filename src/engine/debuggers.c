@@ -8,12 +8,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "engine/breaking.h"
+#include "engine/breakpoint-sync.h"
 #include "engine/control.h"
 #include "engine/engine.h"
-#include "engine/pending.h"
+#include "engine/rank-answers.h"
 #include "engine/settings.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/job.h"
 
 /* A node takes at most this long to leave. */
@@ -33,14 +33,14 @@ void debuggers_send_settings(struct engine *engine)
 			       settings->stays_stopped));
 }
 
-static void connect_to(struct pending *pending, const char *target, int rank)
+static void connect_to(struct rank_answers *pending, const char *target, int rank)
 {
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "target", target);
 	if (rank >= 0)
 		json_object_set_new(arguments, "rank", json_integer(rank));
-	pending_add(pending, rank, "connect", arguments);
+	rank_answers_add(pending, rank, "connect", arguments);
 }
 
 /* The target with the number in the place of each %r. */
@@ -56,7 +56,7 @@ static void append_numbered(struct buffer *out, const char *target, int rank)
 	buffer_append_string(out, target);
 }
 
-static void connect_each(struct pending *pending, struct engine *engine, const char *target)
+static void connect_each(struct rank_answers *pending, struct engine *engine, const char *target)
 {
 	const struct rankset *wanted = &engine->session.choice.wanted;
 	struct buffer numbered = BUFFER_INIT;
@@ -73,7 +73,7 @@ static void connect_each(struct pending *pending, struct engine *engine, const c
 void debuggers_connect(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
-	struct pending *pending = pending_new(engine, "connect");
+	struct rank_answers *pending = rank_answers_new(engine, "connect");
 
 	for (size_t i = 0; i < settings->connect_count; i++) {
 		const char *target = settings->connect[i];
@@ -86,9 +86,9 @@ void debuggers_connect(struct engine *engine)
 			connect_to(pending, target, -1);
 	}
 	if (pending->count == 0)
-		pending_free(pending);
+		rank_answers_free(pending);
 	else if (engine->is_screen)
-		pending_leave(pending);
+		rank_answers_leave(pending);
 	else
 		engine->connecting = pending;
 }
@@ -179,8 +179,9 @@ static const struct rank *displayed_rank(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return rank && rank->debugger.state == DEBUGGER_STOPPED && held_is_stopped(rank) ? rank
-											 : NULL;
+	return rank && rank->debugger.state == DEBUGGER_STOPPED && debug_state_is_stopped(rank)
+		       ? rank
+		       : NULL;
 }
 
 /* data: the id of the display, which may have been removed since. */
@@ -344,5 +345,5 @@ void debuggers_follow(struct engine *engine)
 	if (engine->settings.script)
 		(void)follow_holds(engine);
 	say_resumes(engine);
-	breaking_tell(engine, 0);
+	breakpoint_sync_tell(engine, 0);
 }

@@ -14,14 +14,14 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/map.h"
-#include "engine/breaking.h"
+#include "engine/breakpoint-sync.h"
 #include "engine/debuggers.h"
 #include "engine/jobs.h"
 #include "engine/link.h"
-#include "engine/pending.h"
+#include "engine/rank-answers.h"
 #include "engine/replay.h"
 #include "engine/request.h"
-#include "model/wanted.h"
+#include "model/rank-filter.h"
 
 /* A reader of a job's output may pause for that long (job-supervisor.h). */
 #define JOB_WAITS_SECONDS 60.0
@@ -32,7 +32,7 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 	settings_init(owned_settings);
 	session_init(&engine->session);
 	if (engine->settings.ranks)
-		wanted_set(&engine->session, engine->settings.ranks, NULL);
+		rank_filter_set(&engine->session, engine->settings.ranks, NULL);
 	engine->session.choice.wanted_job = xstrdup_or_null(engine->settings.job);
 	engine->session.choice.has_wanted_pids =
 		engine->settings.pid_count > 0 || settings_names_debuggers_only(&engine->settings);
@@ -53,13 +53,13 @@ void engine_clear(struct engine *engine)
 		loop_timer_stop(engine->replay_timer);
 	replay_free(engine->replay);
 	engine_record_stop(engine);
-	differing_clear(engine);
-	params_clear(engine);
-	pendings_clear(engine);
-	survey_clear(engine);
+	value_difference_clear(engine);
+	parameter_compare_clear(engine);
+	rank_answers_clear(engine);
+	rank_query_clear(engine);
 	tensor_asking_clear(engine);
 	rankset_clear(&engine->holds);
-	pending_free(engine->connecting);
+	rank_answers_free(engine->connecting);
 	request_cancel(engine, engine->discovery);
 	requests_clear(engine);
 	free(engine->notice);
@@ -117,7 +117,7 @@ static void focus_wanted(struct engine *engine)
 {
 	struct error error = ERROR_INIT;
 
-	if (wanted_focus(&engine->session, &error) < 0)
+	if (rank_filter_focus(&engine->session, &error) < 0)
 		log_write(LOG_WARNING, "--ranks: %s", error.message);
 }
 
@@ -144,7 +144,7 @@ size_t engine_node_of(const struct engine *engine, const struct link *link)
 
 bool engine_must_name_ranks(const struct engine *engine)
 {
-	return wanted_is_part(&engine->session) || engine->settings.job;
+	return rank_filter_is_part(&engine->session) || engine->settings.job;
 }
 
 /* A sample takes the chosen ranks; where no others are, that is all. */
@@ -223,7 +223,7 @@ static void follow(struct engine *engine)
 	debuggers_follow(engine);
 	requests_complete(engine);
 	debuggers_ask_displays(engine);
-	breaking_say(engine);
+	breakpoint_sync_say(engine);
 	watch_nan_follow(engine);
 	engine_settle(engine);
 }

@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "engine/differing.h"
 #include "engine/evidence.h"
-#include "engine/params.h"
+#include "engine/parameter-compare.h"
+#include "engine/rank-query.h"
 #include "engine/request.h"
 #include "engine/settings.h"
-#include "engine/survey.h"
-#include "engine/tensor-want.h"
+#include "engine/tensor-requests.h"
 #include "engine/timing.h"
 #include "engine/users.h"
+#include "engine/value-difference.h"
 #include "engine/watch-nan.h"
 #include "model/session.h"
 
@@ -31,7 +31,7 @@ struct link;
 struct loop;
 struct loop_timer;
 struct message;
-struct pending;
+struct rank_answers;
 struct record;
 struct replay;
 struct strmap;
@@ -58,18 +58,18 @@ struct engine {
 	struct record *record;		 /* NULL: nothing is recorded */
 	struct loop_timer *record_timer; /* writes it now and then */
 	struct requests requests;
-	struct pending **pendings; /* a screen's, answers to come */
+	struct rank_answers **pendings; /* a screen's, answers to come */
 	size_t pending_count;
 	size_t pending_capacity;
-	uint64_t pending_number;    /* of the last one */
-	struct pending *connecting; /* --connect's, of a shell; NULL */
-	bool is_unconnected;	    /* some of these were not connected to */
-	char *notice;		    /* said, and not yet taken; NULL: nothing */
+	uint64_t pending_number;	 /* of the last one */
+	struct rank_answers *connecting; /* --connect's, of a shell; NULL */
+	bool is_unconnected;		 /* some of these were not connected to */
+	char *notice;			 /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
-	struct survey survey;	    /* answers to it are to come */
-	struct params params;	    /* asked for by diff-params */
-	struct params parts;	    /* of what compare asked for */
-	struct differing differing; /* of its answers, being compared */
+	struct rank_query survey;	   /* answers to it are to come */
+	struct parameter_compare params;   /* asked for by diff-params */
+	struct parameter_compare parts;	   /* of what compare asked for */
+	struct value_difference differing; /* of its answers, being compared */
 	struct tensor_asking tensor;
 	struct rankset holds; /* held by agents that we have asked for */
 	/* The node's settings, as `set` has sent them last. */

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/pack.h"
-#include "engine/chapter.h"
+#include "engine/recording-segment.h"
 #include "engine/recordline.h"
 #include "model/session.h"
 #include "model/snapshot.h"
@@ -45,7 +45,7 @@ struct record {
 	size_t kept_count;
 	size_t kept_capacity;
 	struct pack *pack; /* of the chapter being written; NULL: none */
-	struct chapter chapter;
+	struct recording_segment chapter;
 	uint64_t snapshot_length;   /* of its text, which it begins with */
 	struct stack_table *stacks; /* that the chapter has named */
 	uint64_t step;		    /* the session's, of the last line */
@@ -169,18 +169,18 @@ static void keep_chapter(struct record *record)
 /* Now that the end is known, it is written at the beginning. */
 static int write_note(struct record *record, struct error *error)
 {
-	unsigned char note[CHAPTER_NOTE_LENGTH];
+	unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH];
 	off_t end;
 
 	if (record->ring > 0) {
 		record->chapter.packed_length = record->bytes.length;
-		chapter_to_note(&record->chapter, note);
+		recording_segment_to_note(&record->chapter, note);
 		memcpy(record->bytes.data + PACK_NOTE_OFFSET, note, sizeof(note));
 		return 0;
 	}
 	end = lseek(record->fd, 0, SEEK_CUR);
 	record->chapter.packed_length = (uint64_t)(end - record->chapter_at);
-	chapter_to_note(&record->chapter, note);
+	recording_segment_to_note(&record->chapter, note);
 	if (end < 0 ||
 	    pwrite(record->fd, note, sizeof(note), record->chapter_at + PACK_NOTE_OFFSET) < 0)
 		return fail(record, error);
@@ -268,11 +268,11 @@ static void add_snapshot(struct record *record, const struct session *session, d
 
 void record_begin(struct record *record, const struct session *session, double time)
 {
-	unsigned char note[CHAPTER_NOTE_LENGTH];
+	unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH];
 	double first = (double)microseconds_of(time) / 1e6;
 
-	record->chapter = (struct chapter){ .first = first, .last = first };
-	chapter_to_note(&record->chapter, note);
+	record->chapter = (struct recording_segment){ .first = first, .last = first };
+	recording_segment_to_note(&record->chapter, note);
 	record->pack = pack_new(note, sizeof(note));
 	record->stacks = stack_table_new();
 	record->step = session->step;
@@ -284,37 +284,37 @@ static double seconds_of_chapter(const struct record *record)
 {
 	double seconds = record->ring / RING_CHAPTERS;
 
-	if (record->ring <= 0 || seconds > CHAPTER_SECONDS)
-		return CHAPTER_SECONDS;
+	if (record->ring <= 0 || seconds > RECORDING_SEGMENT_SECONDS)
+		return RECORDING_SEGMENT_SECONDS;
 	return seconds < RING_CHAPTER_SECONDS ? RING_CHAPTER_SECONDS : seconds;
 }
 
 /* Snapshots must stay the smaller part of a recording. */
 static bool is_chapter_over(const struct record *record)
 {
-	const struct chapter *chapter = &record->chapter;
+	const struct recording_segment *chapter = &record->chapter;
 	double seconds = chapter->last - chapter->first;
 	uint64_t length = chapter->length - record->snapshot_length;
 
-	if (seconds >= seconds_of_chapter(record) || length >= CHAPTER_LENGTH_MAXIMUM)
+	if (seconds >= seconds_of_chapter(record) || length >= RECORDING_SEGMENT_LENGTH_MAXIMUM)
 		return true;
-	return seconds >= CHAPTER_SECONDS_MINIMUM &&
-	       (chapter->line_count >= CHAPTER_LINES ||
-		(length >= CHAPTER_LENGTH && length >= record->snapshot_length));
+	return seconds >= RECORDING_SEGMENT_SECONDS_MINIMUM &&
+	       (chapter->line_count >= RECORDING_SEGMENT_LINES ||
+		(length >= RECORDING_SEGMENT_LENGTH && length >= record->snapshot_length));
 }
 
 static void note_line(struct record *record, const struct session *session,
 		      const struct message *message)
 {
 	if (session->step != record->step)
-		record->chapter.flags |= CHAPTER_CHANGES;
+		record->chapter.flags |= RECORDING_SEGMENT_CHANGES;
 	record->step = session->step;
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	if (strcmp(message->name, "source") == 0)
-		record->chapter.flags |= CHAPTER_SOURCES;
+		record->chapter.flags |= RECORDING_SEGMENT_SOURCES;
 	if (strcmp(message->name, "tensor") == 0 || strcmp(message->name, "parameters") == 0)
-		record->chapter.flags |= CHAPTER_VALUES;
+		record->chapter.flags |= RECORDING_SEGMENT_VALUES;
 }
 
 int record_line(struct record *record, const struct session *session, const struct message *message,

@@ -3,7 +3,7 @@
  * session began, packed. Others cannot read the file, and nothing is
  * overwritten.
  *
- * A recording is a row of chapters (engine/chapter.h). Each begins with a
+ * A recording is a row of chapters (engine/recording-segment.h). Each begins with a
  * snapshot of the session and names its stacks anew, so that it can be read
  * alone: what is sought is found without reading all that is before it, and
  * a recording may begin at any time, or keep only the last chapters. A

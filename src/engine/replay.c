@@ -9,15 +9,15 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/changes.h"
-#include "engine/tape.h"
+#include "engine/recording.h"
 
 /* Clocks beyond this are none. */
 #define WALL_MAXIMUM 1e11
 
 struct part {
-	struct tape *tape;
+	struct recording *tape;
 	double shift; /* session time less the tape's */
-	struct tape_cursor cursor;
+	struct recording_cursor cursor;
 	struct changes *changes; /* NULL: not looked for yet */
 };
 
@@ -29,10 +29,10 @@ struct replay {
 
 static double first_of(const struct part *part)
 {
-	return tape_first(part->tape) + part->shift;
+	return recording_first(part->tape) + part->shift;
 }
 
-static bool has_wall(const struct tape *tape)
+static bool has_wall(const struct recording *tape)
 {
 	return tape->wall > 0 && tape->wall < WALL_MAXIMUM;
 }
@@ -44,7 +44,7 @@ static void align(struct replay *replay)
 
 	replay->wall = -1;
 	for (size_t i = 0; i < replay->count; i++) {
-		const struct tape *tape = replay->parts[i].tape;
+		const struct recording *tape = replay->parts[i].tape;
 
 		if (has_wall(tape) && (replay->wall < 0 || tape->wall < replay->wall))
 			replay->wall = tape->wall;
@@ -60,8 +60,8 @@ static void align(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		if (!has_wall(part->tape) && isfinite(first) && first > tape_first(part->tape))
-			part->shift = first - tape_first(part->tape);
+		if (!has_wall(part->tape) && isfinite(first) && first > recording_first(part->tape))
+			part->shift = first - recording_first(part->tape);
 	}
 }
 
@@ -74,7 +74,7 @@ static struct replay *make(size_t count)
 }
 
 /* NULL: it could not be opened, and error says why. */
-static struct replay *add(struct replay *replay, struct tape *owned_tape)
+static struct replay *add(struct replay *replay, struct recording *owned_tape)
 {
 	struct part *part;
 
@@ -84,18 +84,18 @@ static struct replay *add(struct replay *replay, struct tape *owned_tape)
 	}
 	part = &replay->parts[replay->count++];
 	part->tape = owned_tape;
-	tape_cursor_init(&part->cursor, part->tape);
+	recording_cursor_init(&part->cursor, part->tape);
 	return replay;
 }
 
 struct replay *replay_new(char *const *paths, size_t count, struct error *error)
 {
 	struct replay *replay = make(count);
-	struct tape_budget budget;
+	struct recording_budget budget;
 
-	tape_budget_init(&budget);
+	recording_budget_init(&budget);
 	for (size_t i = 0; i < count && replay; i++)
-		replay = add(replay, tape_new(paths[i], &budget, error));
+		replay = add(replay, recording_new(paths[i], &budget, error));
 	if (replay)
 		align(replay);
 	return replay;
@@ -104,11 +104,11 @@ struct replay *replay_new(char *const *paths, size_t count, struct error *error)
 struct replay *replay_new_bytes(const char *name, const void *bytes, size_t length,
 				struct error *error)
 {
-	struct tape_budget budget;
+	struct recording_budget budget;
 	struct replay *replay;
 
-	tape_budget_init(&budget);
-	replay = add(make(1), tape_new_bytes(name, bytes, length, &budget, error));
+	recording_budget_init(&budget);
+	replay = add(make(1), recording_new_bytes(name, bytes, length, &budget, error));
 	if (replay)
 		align(replay);
 	return replay;
@@ -120,8 +120,8 @@ void replay_free(struct replay *replay)
 		return;
 	for (size_t i = 0; i < replay->count; i++) {
 		changes_free(replay->parts[i].changes);
-		tape_cursor_clear(&replay->parts[i].cursor);
-		tape_free(replay->parts[i].tape);
+		recording_cursor_clear(&replay->parts[i].cursor);
+		recording_free(replay->parts[i].tape);
 	}
 	free(replay->parts);
 	free(replay);
@@ -146,7 +146,7 @@ static struct part *next_part(struct replay *replay, double *time, int *result, 
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 		double at;
-		int has = tape_cursor_time(&part->cursor, &at, error);
+		int has = recording_cursor_time(&part->cursor, &at, error);
 
 		if (has < 0) {
 			*result = -1;
@@ -168,7 +168,7 @@ int replay_next(struct replay *replay, double until, struct replay_line *line, s
 	if (!part || line->time > until)
 		return result;
 	line->node = (size_t)(part - replay->parts);
-	return tape_cursor_next(&part->cursor, &line->message, error);
+	return recording_cursor_next(&part->cursor, &line->message, error);
 }
 
 void replay_seek(struct replay *replay, double time)
@@ -176,7 +176,8 @@ void replay_seek(struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		tape_cursor_go(&part->cursor, tape_find_chapter(part->tape, time - part->shift));
+		recording_cursor_go(&part->cursor,
+				    recording_find_segment(part->tape, time - part->shift));
 	}
 }
 
@@ -185,7 +186,7 @@ bool replay_is_far(const struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct part *part = &replay->parts[i];
 
-		if (tape_find_chapter(part->tape, time - part->shift) > part->cursor.chapter)
+		if (recording_find_segment(part->tape, time - part->shift) > part->cursor.chapter)
 			return true;
 	}
 	return false;
@@ -205,7 +206,7 @@ double replay_end_time(const struct replay *replay)
 	double last = 0;
 
 	for (size_t i = 0; i < replay->count; i++)
-		last = fmax(last, tape_last(replay->parts[i].tape) + replay->parts[i].shift);
+		last = fmax(last, recording_last(replay->parts[i].tape) + replay->parts[i].shift);
 	return last;
 }
 
@@ -228,22 +229,22 @@ static int each_of(const struct replay *replay, size_t node, const struct replay
 {
 	const struct part *part = &replay->parts[node];
 	struct replay_line line = { .node = node };
-	struct tape_cursor cursor;
+	struct recording_cursor cursor;
 	int result = 0;
 
-	tape_cursor_init(&cursor, part->tape);
+	recording_cursor_init(&cursor, part->tape);
 	for (size_t i = 0; i < part->tape->chapter_count && result >= 0; i++) {
 		if (!(part->tape->chapters[i].is.flags & search->flag))
 			continue;
-		tape_cursor_go(&cursor, i);
-		while ((result = tape_cursor_find(&cursor, search->command, &line.message, error)) >
-		       0) {
+		recording_cursor_go(&cursor, i);
+		while ((result = recording_cursor_find(&cursor, search->command, &line.message,
+						       error)) > 0) {
 			line.time = line.message.time + part->shift;
 			search->each(&line, search->data);
 			message_clear(&line.message);
 		}
 	}
-	tape_cursor_clear(&cursor);
+	recording_cursor_clear(&cursor);
 	return result;
 }
 

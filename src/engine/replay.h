@@ -56,7 +56,7 @@ const char *replay_cut_path(const struct replay *replay);
 /* Answers to a command, which are in chapters with this flag. */
 struct replay_search {
 	const char *command; /* "source" */
-	uint32_t flag;	     /* engine/chapter.h */
+	uint32_t flag;	     /* engine/recording-segment.h */
 	void (*each)(const struct replay_line *line, void *data);
 	void *data;
 };

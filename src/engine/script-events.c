@@ -13,10 +13,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "model/place.h"
 
 int script_flush(struct command_context *context, struct error *error)

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "engine/breaking.h"
+#include "engine/breakpoint-sync.h"
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "model/breakpoints.h"
@@ -53,7 +53,7 @@ static void add_breakpoint(struct engine *engine, const struct rankset *ranks)
 	rankset_copy(&added->ranks, ranks);
 	watch->breakpoint = added->breakpoint.id;
 	breakpoints_changed(list);
-	breaking_tell(engine, 0);
+	breakpoint_sync_tell(engine, 0);
 }
 
 static void take_ways(struct engine *engine, json_t *body, const char *error, void *data)
@@ -142,7 +142,7 @@ void watch_nan_disarm(struct engine *engine)
 		return;
 	breakpoints_remove(list, watch->breakpoint);
 	breakpoints_changed(list);
-	breaking_tell(engine, 0);
+	breakpoint_sync_tell(engine, 0);
 }
 
 static bool is_for(const struct stop *stop, int id)

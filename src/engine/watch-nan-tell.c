@@ -6,10 +6,10 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/json.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "model/place.h"
 
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch)

@@ -23,10 +23,10 @@
 #include "base/loop.h"
 #include "base/text.h"
 #include "engine/engine.h"
-#include "engine/request.h"
 #include "engine/request-group.h"
-#include "engine/tensorask.h"
-#include "model/held.h"
+#include "engine/request.h"
+#include "engine/tensor-question.h"
+#include "model/debug-state.h"
 #include "protocol/tensoranswer.h"
 #include "protocol/tensorparameters.h"
 
@@ -139,7 +139,7 @@ static bool is_any_left(const struct watch_nan *watch, const struct session *ses
 static void ask_list(struct engine *engine, const struct rank *rank)
 {
 	struct watch_nan *watch = &engine->watch_nan;
-	json_t *arguments = tensorask_innermost(rank, watch->expression);
+	json_t *arguments = tensor_question_innermost(rank, watch->expression);
 
 	json_set_text(arguments, "statistics", "auto");
 	json_object_set_new(arguments, "gradients", json_boolean(watch->is_of_gradients));
@@ -152,7 +152,7 @@ static void look(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	const struct rank *rank = next_rank(watch, &engine->session);
-	const struct tensorask wanted = {
+	const struct tensor_question wanted = {
 		.statistics = "auto",
 		.timeout = LOOK_SECONDS,
 	};
@@ -171,7 +171,8 @@ static void look(struct engine *engine)
 	}
 	watch->look = request_start(
 		engine, "tensor",
-		tensorask_arguments(engine, tensorask_innermost(rank, watch->expression), &wanted),
+		tensor_question_arguments(
+			engine, tensor_question_innermost(rank, watch->expression), &wanted),
 		take_value, NULL);
 }
 
@@ -304,16 +305,17 @@ static void ask_steps(struct engine *engine, const struct rank *rank)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	const struct nan_find *find = &watch->found;
-	const struct tensorask wanted = { .timeout = LOOK_SECONDS };
+	const struct tensor_question wanted = { .timeout = LOOK_SECONDS };
 
 	watch->steps = request_group_new(engine, NULL, tell, NULL);
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
-		request_group_add(watch->steps, rank->process.rank, "tensor",
-				  tensorask_arguments(engine,
-						      tensorask_at(rank, step_names[i], find->depth,
-								   find->func),
-						      &wanted),
-				  NULL);
+		request_group_add(
+			watch->steps, rank->process.rank, "tensor",
+			tensor_question_arguments(
+				engine,
+				tensor_question_at(rank, step_names[i], find->depth, find->func),
+				&wanted),
+			NULL);
 }
 
 static void pause_all(struct engine *engine)
@@ -324,7 +326,7 @@ static void pause_all(struct engine *engine)
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		struct rank *found = session_find_rank(&engine->session, rank);
 
-		if (!is_there(found) || held_is_stopped(found))
+		if (!is_there(found) || debug_state_is_stopped(found))
 			continue;
 		/* Until it stops, `continue` withdraws it. */
 		found->is_pausing = true;

@@ -25,15 +25,15 @@
 #include "base/json.h"
 #include "base/loop.h"
 #include "base/text.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/folder.h"
 #include "engine/format.h"
-#include "engine/gather.h"
 #include "engine/report.h"
 #include "engine/request-group.h"
 #include "engine/script-events.h"
-#include "model/standstill.h"
+#include "model/stall.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
 /* As many samples in the time that means stuck, within these limits. */
@@ -188,7 +188,7 @@ static enum outcome judge(struct watch *watch)
 	}
 	if (ended > 0 && ended == present)
 		return unseen > 0 ? OUTCOME_ENDED_UNSEEN : OUTCOME_ENDED;
-	watch->stood = standstill_seconds(session);
+	watch->stood = stall_seconds(session);
 	if (watch->stood >= watch->options->stuck)
 		return OUTCOME_STUCK;
 	return OUTCOME_NONE;
@@ -410,7 +410,7 @@ static int await_job(struct watch *watch, struct error *error)
 	engine_wait(engine, has_appeared, watch, seconds);
 	if (watch->signal != 0)
 		return 0;
-	return gather_ranks(watch->context, error);
+	return collect_ranks(watch->context, error);
 }
 
 static int watch_job(struct watch *watch, struct error *error)

@@ -13,7 +13,7 @@ struct command_context;
 struct error;
 
 struct watch_options {
-	double stuck;	    /* seconds without movement: model/standstill.h */
+	double stuck;	    /* seconds without movement: model/stall.h */
 	const char *folder; /* for report and recording; NULL: none is kept */
 };
 

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/job.h"
 #include "model/output.h"
 #include "model/previous.h"
@@ -183,7 +183,7 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 static void look_at_stop(struct session *session, const struct rank *rank)
 {
 	if (session_looked_at(session) == rank &&
-	    session_selected_thread(session) == held_thread(rank))
+	    session_selected_thread(session) == debug_state_thread(rank))
 		session->choice.selection.depth = -1;
 }
 

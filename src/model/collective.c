@@ -5,11 +5,11 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "model/camp.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
+#include "model/wait-group.h"
 #include "protocol/stack.h"
 
 struct name {
@@ -97,7 +97,7 @@ const char *collective_of_line(const char *text)
 
 static const struct frame *frame_of(const struct rank *rank, int depth)
 {
-	const struct thread *thread = held_thread(rank);
+	const struct thread *thread = debug_state_thread(rank);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
 
 	if (!stack || depth < 0 || (size_t)depth >= stack->frame_count)
@@ -113,7 +113,7 @@ static const char *find_peer(const struct session *session, const struct frame *
 		const struct thread *thread = rank_main_thread(peer);
 		const struct stack *stack = thread ? thread->sample.stack : NULL;
 
-		if (camp_role_of(peer) != CAMP_WAITS)
+		if (wait_group_role_of(peer) != WAIT_GROUP_WAITS)
 			continue;
 		for (size_t j = 0; stack && j < stack->frame_count; j++) {
 			const struct frame *own = &stack->frames[j];

@@ -1,7 +1,7 @@
 /*
  * difference: what two ranks' tensors differ in, as it becomes known: of one
  * rank against another, mostly one of the majority. The answers own them
- * (model/answers.h), the engine makes and fills them (engine/differing.h).
+ * (model/answers.h), the engine makes and fills them (engine/value-difference.h).
  */
 #ifndef MODEL_DIFFERENCE_H
 #define MODEL_DIFFERENCE_H

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "model/expectation.h"
+#include "model/rank-filter.h"
 #include "model/session.h"
-#include "model/wanted.h"
 
 /* Entries for ranks that are not there; a world size may be any number. */
 #define PLACEHOLDERS_MAXIMUM 4096
@@ -271,7 +271,7 @@ static void settle(struct session *session, struct rank *owned_rank, size_t job)
 	int number = owned_rank->process.rank;
 	struct rank *before = session_find_rank(session, number);
 
-	if (session->job != (int)job || !wanted_has(session, owned_rank) ||
+	if (session->job != (int)job || !rank_filter_has(session, owned_rank) ||
 	    (before && !is_successor(owned_rank, before))) {
 		add_other(session, owned_rank);
 		return;
@@ -408,7 +408,7 @@ static bool has_wanted_rank(const struct session *session, const struct job *job
 	for (size_t i = 0; i < session->other_count; i++) {
 		const struct rank *rank = session->others[i];
 
-		if (wanted_has(session, rank) && job_has(session, job, rank))
+		if (rank_filter_has(session, rank) && job_has(session, job, rank))
 			return true;
 	}
 	return false;
@@ -424,7 +424,7 @@ static int find_wanted(const struct session *session)
 
 		if (session->choice.wanted_job && !is_named(job, session->choice.wanted_job))
 			continue;
-		if (wanted_is_part(session) && session->job_count > 1 &&
+		if (rank_filter_is_part(session) && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))
 			continue;
 		if (found >= 0)
@@ -507,7 +507,7 @@ static void add_placeholder(struct session *session, int number,
 	rank = rank_new(&process);
 	process_clear(&process);
 	rank->is_missing = rankset_contains(&expectation->numbers, number);
-	if (wanted_has(session, rank))
+	if (rank_filter_has(session, rank))
 		insert(session, rank);
 	else
 		rank_free(rank);

@@ -7,11 +7,11 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "model/camp.h"
-#include "model/held.h"
-#include "model/holding.h"
+#include "model/debug-state.h"
 #include "model/place.h"
+#include "model/rank-barrier.h"
 #include "model/session.h"
+#include "model/wait-group.h"
 #include "protocol/stack.h"
 
 /* Columns of a name that comes from the target. */
@@ -140,18 +140,18 @@ static bool holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
-const struct phrase *phrase_of(const struct camp *camp)
+const struct phrase *phrase_of(const struct wait_group *camp)
 {
-	if (camp->role == CAMP_GONE)
+	if (camp->role == WAIT_GROUP_GONE)
 		return &phrases[camp->first->state == RANK_NOT_FOUND ? PHRASE_MISSING
 								     : PHRASE_GONE];
 	if (camp->is_stopped)
 		return &phrases[PHRASE_STOPPED];
 	if (!camp->main_thread)
 		return &phrases[PHRASE_OTHER];
-	if (holding_is(camp))
+	if (rank_barrier_is(camp))
 		return &phrases[PHRASE_HOLDS];
-	if (camp->role == CAMP_WAITS)
+	if (camp->role == WAIT_GROUP_WAITS)
 		return &phrases[PHRASE_PEERS];
 	if (strcmp(camp->main_thread->activity.name, ACTIVITY_CAUGHT) == 0)
 		return &phrases[PHRASE_CAUGHT];
@@ -167,7 +167,7 @@ size_t phrase_index(const struct phrase *phrase)
 	return (size_t)(phrase - phrases);
 }
 
-bool phrase_is_nameless(const struct camp *camp)
+bool phrase_is_nameless(const struct wait_group *camp)
 {
 	return phrase_of(camp) == &phrases[PHRASE_OTHER];
 }
@@ -259,7 +259,7 @@ static void append_frame(struct buffer *out, const struct rank *rank, const stru
 	}
 }
 
-static void append_place(struct buffer *out, enum place_form form, const struct camp *camp)
+static void append_place(struct buffer *out, enum place_form form, const struct wait_group *camp)
 {
 	const struct thread *thread = camp->main_thread;
 	const struct frame *frame;
@@ -336,13 +336,13 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 }
 
 /* Of several it may have been something else. */
-static void append_raised(struct buffer *out, const struct camp *camp, const char *before)
+static void append_raised(struct buffer *out, const struct wait_group *camp, const char *before)
 {
 	if (rankset_count(&camp->ranks) == 1)
-		held_append_raised(out, camp->first, before);
+		debug_state_append_raised(out, camp->first, before);
 }
 
-void phrase_append_where(struct buffer *out, const struct camp *camp)
+void phrase_append_where(struct buffer *out, const struct wait_group *camp)
 {
 	const struct phrase *phrase = phrase_of(camp);
 
@@ -376,7 +376,7 @@ void phrase_append_where(struct buffer *out, const struct camp *camp)
 	}
 }
 
-void phrase_append_member(struct buffer *out, const struct camp *camp, bool is_first)
+void phrase_append_member(struct buffer *out, const struct wait_group *camp, bool is_first)
 {
 	bool is_gone = phrase_index(phrase_of(camp)) == PHRASE_GONE;
 
@@ -390,7 +390,7 @@ void phrase_append_member(struct buffer *out, const struct camp *camp, bool is_f
 		phrase_append_where(out, camp);
 }
 
-void phrase_append_end(struct buffer *out, const struct camp *camp)
+void phrase_append_end(struct buffer *out, const struct wait_group *camp)
 {
 	const char *reason = reason_of(camp->first);
 	bool is_plural = rankset_count(&camp->ranks) != 1;
@@ -406,7 +406,7 @@ void phrase_append_end(struct buffer *out, const struct camp *camp)
 	buffer_printf(out, " %s", reason);
 }
 
-void phrase_append_last_seen(struct buffer *out, const struct camp *camp)
+void phrase_append_last_seen(struct buffer *out, const struct wait_group *camp)
 {
 	const struct thread *thread = rank_main_thread(camp->first);
 
@@ -416,7 +416,7 @@ void phrase_append_last_seen(struct buffer *out, const struct camp *camp)
 	if (!is_seen && !raised)
 		return;
 	buffer_printf(out, " Rank %d", camp->first->process.rank);
-	held_append_raised(out, camp->first, " raised ");
+	debug_state_append_raised(out, camp->first, " raised ");
 	if (is_seen) {
 		buffer_append_string(out, raised ? ", and" : "");
 		buffer_append_string(out, " was last seen in ");
@@ -425,7 +425,7 @@ void phrase_append_last_seen(struct buffer *out, const struct camp *camp)
 	buffer_append_char(out, '.');
 }
 
-void phrase_append_doing(struct buffer *out, const struct camp *camp, bool is_plural)
+void phrase_append_doing(struct buffer *out, const struct wait_group *camp, bool is_plural)
 {
 	const struct phrase *phrase = phrase_of(camp);
 

@@ -90,7 +90,7 @@ struct rank {
 	struct rank **children; /* by pid */
 	size_t child_count;
 	int class_index;			  /* into verdict.classes; -1: in none */
-	bool is_outlier;			  /* of a child: see odd.h */
+	bool is_outlier;			  /* of a child: see outlier.h */
 	struct rank_moment history[RANK_HISTORY]; /* ring */
 	size_t history_count;			  /* ever written */
 };

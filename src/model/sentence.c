@@ -8,34 +8,34 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
-#include "model/camp.h"
-#include "model/held.h"
-#include "model/holding.h"
+#include "model/debug-state.h"
 #include "model/phrase.h"
+#include "model/rank-barrier.h"
 #include "model/session.h"
+#include "model/wait-group.h"
 
 /* What is listed by name; the rest is a number. */
 #define CAMPS_LISTED 4
 
 /* A rank that was stopped before it could be read is known to be stopped. */
-static bool is_seen(const struct camp *camp)
+static bool is_seen(const struct wait_group *camp)
 {
 	return camp->main_thread || camp->is_stopped;
 }
 
-static bool is_company(const struct camp *camp)
+static bool is_company(const struct wait_group *camp)
 {
-	return !camp->is_outlier && is_seen(camp) && !held_is(camp->first);
+	return !camp->is_outlier && is_seen(camp) && !debug_state_is_held(camp->first);
 }
 
 /* "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)" */
-static void append_counts(struct buffer *out, const struct camp_list *camps)
+static void append_counts(struct buffer *out, const struct wait_group_list *camps)
 {
 	size_t listed = 0;
 	size_t rest = 0;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (!is_company(camp))
 			continue;
@@ -65,11 +65,11 @@ static void append_counts(struct buffer *out, const struct camp_list *camps)
  * (train.py:17)."; behind the outliers "The 7 others …".
  */
 static void append_company(struct buffer *out, const struct session *session,
-			   const struct camp_list *camps, bool is_behind)
+			   const struct wait_group_list *camps, bool is_behind)
 {
 	size_t count = 0;
 	size_t camp_count = 0;
-	const struct camp *only = NULL;
+	const struct wait_group *only = NULL;
 
 	for (size_t i = 0; i < camps->count; i++) {
 		if (!is_company(&camps->items[i]))
@@ -102,7 +102,7 @@ static void append_company(struct buffer *out, const struct session *session,
 }
 
 /* The outliers that are at the same kind of thing share one sentence. */
-static void append_group(struct buffer *out, const struct camp_list *camps, size_t from,
+static void append_group(struct buffer *out, const struct wait_group_list *camps, size_t from,
 			 bool *is_told)
 {
 	const struct phrase *phrase = phrase_of(&camps->items[from]);
@@ -112,9 +112,10 @@ static void append_group(struct buffer *out, const struct camp_list *camps, size
 	double unchanged = -1;
 
 	for (size_t i = from; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
-		if (!camp->is_outlier || held_is(camp->first) || phrase_of(camp) != phrase)
+		if (!camp->is_outlier || debug_state_is_held(camp->first) ||
+		    phrase_of(camp) != phrase)
 			continue;
 		for (size_t j = 0; j < camp->ranks.range_count; j++)
 			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
@@ -132,9 +133,10 @@ static void append_group(struct buffer *out, const struct camp_list *camps, size
 	else
 		phrase_append_verb(out, phrase, rankset_count(&ranks) != 1);
 	for (size_t i = from; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
-		if (!camp->is_outlier || held_is(camp->first) || phrase_of(camp) != phrase)
+		if (!camp->is_outlier || debug_state_is_held(camp->first) ||
+		    phrase_of(camp) != phrase)
 			continue;
 		if (listed == CAMPS_LISTED)
 			break;
@@ -151,13 +153,13 @@ static void append_group(struct buffer *out, const struct camp_list *camps, size
 	rankset_clear(&ranks);
 }
 
-static void append_outliers(struct buffer *out, const struct camp_list *camps)
+static void append_outliers(struct buffer *out, const struct wait_group_list *camps)
 {
 	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
 
 	/* Where those are that wait in a debugger is no place of the job's. */
 	for (size_t i = 0; i < camps->count; i++)
-		is_told[i] = held_is(camps->items[i].first);
+		is_told[i] = debug_state_is_held(camps->items[i].first);
 	for (size_t i = 0; i < camps->count; i++) {
 		if (camps->items[i].is_outlier && !is_told[i])
 			append_group(out, camps, i, is_told);
@@ -166,7 +168,7 @@ static void append_outliers(struct buffer *out, const struct camp_list *camps)
 }
 
 static void say_no_ranks(struct buffer *out, const struct session *session,
-			 const struct camp_list *camps, bool is_still)
+			 const struct wait_group_list *camps, bool is_still)
 {
 	(void)camps;
 	(void)is_still;
@@ -181,7 +183,7 @@ static void say_no_ranks(struct buffer *out, const struct session *session,
 }
 
 static void say_unread(struct buffer *out, const struct session *session,
-		       const struct camp_list *camps, bool is_still)
+		       const struct wait_group_list *camps, bool is_still)
 {
 	(void)is_still;
 	(void)camps;
@@ -191,7 +193,7 @@ static void say_unread(struct buffer *out, const struct session *session,
 }
 
 static void say_unreadable(struct buffer *out, const struct session *session,
-			   const struct camp_list *camps, bool is_still)
+			   const struct wait_group_list *camps, bool is_still)
 {
 	const char *error = camps->items[0].first->error;
 
@@ -203,21 +205,22 @@ static void say_unreadable(struct buffer *out, const struct session *session,
 }
 
 static void say_gone(struct buffer *out, const struct session *session,
-		     const struct camp_list *camps, bool is_still)
+		     const struct wait_group_list *camps, bool is_still)
 {
 	(void)is_still;
 	append_outliers(out, camps);
-	held_append_others(out, session);
+	debug_state_append_others(out, session);
 	append_company(out, session, camps, true);
 }
 
 /* Of the camps that were not told yet, the one that ended first. */
-static const struct camp *next_to_end(const struct camp_list *camps, const bool *is_told)
+static const struct wait_group *next_to_end(const struct wait_group_list *camps,
+					    const bool *is_told)
 {
-	const struct camp *next = NULL;
+	const struct wait_group *next = NULL;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (!is_told[i] && (!next || camp->ended_at < next->ended_at))
 			next = camp;
@@ -230,11 +233,11 @@ static const struct camp *next_to_end(const struct camp_list *camps, const bool 
  * killed by SIGTERM."
  */
 static void say_all_gone(struct buffer *out, const struct session *session,
-			 const struct camp_list *camps, bool is_still)
+			 const struct wait_group_list *camps, bool is_still)
 {
 	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
-	const struct camp *before = NULL;
-	const struct camp *camp;
+	const struct wait_group *before = NULL;
+	const struct wait_group *camp;
 
 	(void)is_still;
 	buffer_append_string(out, session->rank_count == 1 ? "The only rank has ended"
@@ -256,21 +259,21 @@ static void say_all_gone(struct buffer *out, const struct session *session,
 }
 
 static void say_held(struct buffer *out, const struct session *session,
-		     const struct camp_list *camps, bool is_still)
+		     const struct wait_group_list *camps, bool is_still)
 {
 	(void)is_still;
-	held_append_sentence(out, session, camps);
+	debug_state_append_sentence(out, session, camps);
 }
 
 static void say_holding(struct buffer *out, const struct session *session,
-			const struct camp_list *camps, bool is_still)
+			const struct wait_group_list *camps, bool is_still)
 {
 	(void)is_still;
-	holding_append_sentence(out, session, camps);
+	rank_barrier_append_sentence(out, session, camps);
 }
 
 static void say_stopped(struct buffer *out, const struct session *session,
-			const struct camp_list *camps, bool is_still)
+			const struct wait_group_list *camps, bool is_still)
 {
 	(void)camps;
 	(void)is_still;
@@ -280,7 +283,7 @@ static void say_stopped(struct buffer *out, const struct session *session,
 }
 
 static void say_late(struct buffer *out, const struct session *session,
-		     const struct camp_list *camps, bool is_still)
+		     const struct wait_group_list *camps, bool is_still)
 {
 	(void)is_still;
 	append_company(out, session, camps, false);
@@ -297,12 +300,12 @@ static const char *count_word(size_t count)
 
 /* "2 ranks (0-1) wait in recv (a.py:3), 1 rank (2) computes in f (b.py:3)";
  * returns how many camps there are. */
-static size_t append_camps(struct buffer *out, const struct camp_list *camps)
+static size_t append_camps(struct buffer *out, const struct wait_group_list *camps)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (!is_seen(camp))
 			continue;
@@ -323,7 +326,7 @@ static size_t append_camps(struct buffer *out, const struct camp_list *camps)
 }
 
 static void say_camps(struct buffer *out, const struct session *session,
-		      const struct camp_list *camps, bool is_still)
+		      const struct wait_group_list *camps, bool is_still)
 {
 	size_t count = append_camps(out, camps);
 
@@ -338,7 +341,7 @@ static void say_camps(struct buffer *out, const struct session *session,
 }
 
 static void say_unsettled(struct buffer *out, const struct session *session,
-			  const struct camp_list *camps, bool is_still)
+			  const struct wait_group_list *camps, bool is_still)
 {
 	(void)session;
 	(void)is_still;
@@ -348,15 +351,16 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 }
 
 /* Sleep, a lock, a file: what they wait for is in their own code. */
-static bool is_below_python(const struct camp *camp)
+static bool is_below_python(const struct wait_group *camp)
 {
 	enum activity_kind kind = camp->main_thread->activity.kind;
 
-	return camp->role == CAMP_WAITS || kind == ACTIVITY_COMPUTE || kind == ACTIVITY_TRAIN ||
-	       kind == ACTIVITY_UNKNOWN;
+	return camp->role == WAIT_GROUP_WAITS || kind == ACTIVITY_COMPUTE ||
+	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
 }
 
-static void say_still(struct buffer *out, const struct session *session, const struct camp *camp)
+static void say_still(struct buffer *out, const struct session *session,
+		      const struct wait_group *camp)
 {
 	size_t length;
 	bool is_complete = session->verdict.world_size > 0 &&
@@ -384,9 +388,9 @@ static void say_still(struct buffer *out, const struct session *session, const s
 }
 
 static void say_together(struct buffer *out, const struct session *session,
-			 const struct camp_list *camps, bool is_still)
+			 const struct wait_group_list *camps, bool is_still)
 {
-	const struct camp *camp = &camps->items[0];
+	const struct wait_group *camp = &camps->items[0];
 
 	while (!camp->main_thread)
 		camp++;
@@ -417,7 +421,7 @@ static void say_together(struct buffer *out, const struct session *session,
  * All are at something that has no word: only a place that they share says
  * more. False: one of them is at something else.
  */
-static bool append_nameless(struct buffer *out, const struct camp_list *camps, bool all_move,
+static bool append_nameless(struct buffer *out, const struct wait_group_list *camps, bool all_move,
 			    bool is_plural)
 {
 	struct buffer first = BUFFER_INIT;
@@ -426,7 +430,7 @@ static bool append_nameless(struct buffer *out, const struct camp_list *camps, b
 	bool is_shared = true;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (!camp->main_thread)
 			continue;
@@ -445,21 +449,21 @@ static bool append_nameless(struct buffer *out, const struct camp_list *camps, b
 }
 
 /* Where ranks are changes too fast to name places; what they do does not. */
-static void append_kinds(struct buffer *out, const struct camp_list *camps, bool all_move)
+static void append_kinds(struct buffer *out, const struct wait_group_list *camps, bool all_move)
 {
 	size_t counts[PHRASES] = { 0 };
-	const struct camp *waiting = NULL;
+	const struct wait_group *waiting = NULL;
 	size_t wait_camps = 0;
 	bool is_first = true;
 	size_t count = 0;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (!camp->main_thread)
 			continue;
 		count += camp->count;
-		if (camp->role == CAMP_WAITS) {
+		if (camp->role == WAIT_GROUP_WAITS) {
 			waiting = camp;
 			wait_camps++;
 		}
@@ -489,7 +493,7 @@ static void append_kinds(struct buffer *out, const struct camp_list *camps, bool
 }
 
 static void say_moving(struct buffer *out, const struct session *session,
-		       const struct camp_list *camps, bool is_still)
+		       const struct wait_group_list *camps, bool is_still)
 {
 	size_t moving = 0;
 
@@ -510,7 +514,7 @@ static void say_moving(struct buffer *out, const struct session *session,
 }
 
 static void (*const sentences[FINDINGS])(struct buffer *out, const struct session *session,
-					 const struct camp_list *camps, bool is_still) = {
+					 const struct wait_group_list *camps, bool is_still) = {
 	[FINDING_NO_RANKS] = say_no_ranks,
 	[FINDING_UNREAD] = say_unread,
 	[FINDING_UNREADABLE] = say_unreadable,
@@ -576,13 +580,14 @@ static void append_unread(struct buffer *out, const struct session *session)
 }
 
 /* Ranks that no rule could look at: they may be the odd ones. */
-static void append_unknown(struct buffer *out, const struct camp_list *camps, enum camp_role role)
+static void append_unknown(struct buffer *out, const struct wait_group_list *camps,
+			   enum wait_group_role role)
 {
 	struct rankset ranks = RANKSET_INIT;
-	const struct camp *first = NULL;
+	const struct wait_group *first = NULL;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (camp->role != role)
 			continue;
@@ -594,7 +599,7 @@ static void append_unknown(struct buffer *out, const struct camp_list *camps, en
 	if (first) {
 		buffer_append_char(out, ' ');
 		phrase_append_ranks(out, &ranks);
-		if (role == CAMP_UNREADABLE) {
+		if (role == WAIT_GROUP_UNREADABLE) {
 			buffer_append_string(
 				out, is_partly_read(first->first) ? ": " : " cannot be read: ");
 			phrase_append_error(out, first->first->error);
@@ -607,12 +612,12 @@ static void append_unknown(struct buffer *out, const struct camp_list *camps, en
 }
 
 void sentence_append(struct buffer *out, const struct session *session,
-		     const struct camp_list *camps, enum finding finding, bool is_still)
+		     const struct wait_group_list *camps, enum finding finding, bool is_still)
 {
 	sentences[finding](out, session, camps, is_still);
 	if (finding != FINDING_UNREADABLE && finding != FINDING_UNREAD) {
-		append_unknown(out, camps, CAMP_UNREADABLE);
-		append_unknown(out, camps, CAMP_UNREAD);
+		append_unknown(out, camps, WAIT_GROUP_UNREADABLE);
+		append_unknown(out, camps, WAIT_GROUP_UNREAD);
 	}
 	append_missing(out, session);
 	append_unread(out, session);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct buffer;
-struct camp_list;
+struct wait_group_list;
 struct session;
 
 /* What the rules found; each has its own sentence. */
@@ -32,6 +32,6 @@ enum finding {
 
 /* is_still: two samples or more say that nothing moved. */
 void sentence_append(struct buffer *out, const struct session *session,
-		     const struct camp_list *camps, enum finding finding, bool is_still);
+		     const struct wait_group_list *camps, enum finding finding, bool is_still);
 
 #endif

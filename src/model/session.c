@@ -9,17 +9,17 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/job.h"
-#include "model/odd.h"
+#include "model/outlier.h"
 #include "model/output.h"
-#include "model/outside.h"
 #include "model/place.h"
 #include "model/previous.h"
+#include "model/ptrace-state.h"
+#include "model/rank-filter.h"
 #include "model/rankname.h"
 #include "model/source.h"
 #include "model/transcript.h"
-#include "model/wanted.h"
 #include "protocol/stack.h"
 
 /* Files that were looked at long ago can be asked for again. */
@@ -89,7 +89,7 @@ void session_clear(struct session *session)
 	breakpoints_clear(&session->choice.breakpoints);
 	displays_clear(&session->choice.displays);
 	stops_clear(&session->stops);
-	wanted_clear(session);
+	rank_filter_clear(session);
 	rankname_clear_all(session);
 	session_clear_bystanders(session);
 	session_clear_outputs(session);
@@ -97,7 +97,7 @@ void session_clear(struct session *session)
 	launching_clear(&session->launching);
 	answers_clear(&session->answers);
 	paramdiff_clear(&session->paramdiff);
-	dialogue_clear(&session->dialogue);
+	eval_history_clear(&session->dialogue);
 	tensorview_clear(&session->tensorview);
 	job_clear_all(session);
 	map_free(session->by_pid);
@@ -152,7 +152,7 @@ void session_judge(struct session *session)
 {
 	job_update(session);
 	verdict_make(&session->verdict, session);
-	odd_mark(session);
+	outlier_mark(session);
 }
 
 bool session_is_focused(const struct session *session, const struct rank *rank)
@@ -253,7 +253,7 @@ const struct thread *session_selected_thread(const struct session *session)
 	thread = rank_find_thread(rank, session->choice.selection.tid);
 	if (thread)
 		return thread;
-	return held_is_stopped(rank) ? held_thread(rank) : rank_main_thread(rank);
+	return debug_state_is_stopped(rank) ? debug_state_thread(rank) : rank_main_thread(rank);
 }
 
 const struct stack *session_shown_stack(const struct session *session, const struct thread *thread)
@@ -285,8 +285,8 @@ static bool is_stepping(const struct session *session, const struct thread *thre
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return held_is_stopped(rank) && !rank->debugger.is_post_mortem &&
-	       held_thread(rank) == thread;
+	return debug_state_is_stopped(rank) && !rank->debugger.is_post_mortem &&
+	       debug_state_thread(rank) == thread;
 }
 
 int session_selected_depth(const struct session *session)
@@ -405,7 +405,7 @@ uint64_t session_find_stop(const struct session *session, size_t node, pid_t pid
 	if (tid == 0 || tid == stopped)
 		return rank->debugger.stops;
 	/* From outside the others of Python stand, too. */
-	thread = outside_is(rank) ? rank_find_thread(rank, tid) : NULL;
+	thread = ptrace_state_is(rank) ? rank_find_thread(rank, tid) : NULL;
 	return thread && thread->sample.state == THREAD_STOPPED ? rank->debugger.stops : 0;
 }
 

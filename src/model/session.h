@@ -15,7 +15,7 @@
 
 #include "model/answers.h"
 #include "model/choice.h"
-#include "model/dialogue.h"
+#include "model/eval-history.h"
 #include "model/launching.h"
 #include "model/paramdiff.h"
 #include "model/rank.h"
@@ -148,7 +148,7 @@ struct session {
 	struct stops stops;		 /* of all ranks */
 	struct answers answers;		 /* to the last question to several ranks */
 	struct paramdiff paramdiff;	 /* of the last diff-params */
-	struct dialogue dialogue;	 /* code that was run, and the answers */
+	struct eval_history dialogue;	 /* code that was run, and the answers */
 	struct launching launching;	 /* the job that we started */
 	struct tensorview tensorview;	 /* the tensor that is looked at */
 	struct transcript **transcripts; /* sessions of debuggers; bounded */
@@ -241,7 +241,7 @@ struct rank *session_find_parent(const struct session *session, size_t node,
 int session_discovered(struct session *session, size_t node, const json_t *body,
 		       struct error *error);
 
-/* For session_apply: the node gives ids of stacks anew (carry.c). */
+/* For session_apply: the node gives ids of stacks anew (stack-table-reset.c). */
 void session_drop_stacks(struct session *session, size_t node);
 /* For session_apply: the newest answer replaces an older one. */
 void session_add_variables(struct session *session, struct variables *owned_variables);

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "model/job.h"
+#include "model/rank-filter.h"
 #include "model/session.h"
-#include "model/wanted.h"
 #include "protocol/stack.h"
 
 /*
@@ -508,7 +508,7 @@ int snapshot_apply(struct session *session, size_t node, const json_t *body, dou
 	if (is_known)
 		return 0;
 	session->nodes[node].is_known = true;
-	wanted_recorded(session, node, json_object_get(body, "wanted"));
+	rank_filter_recorded(session, node, json_object_get(body, "wanted"));
 	if (read_ranks(&reader, body) < 0)
 		return -1;
 	if (discovered && session_discovered(session, node, discovered, error) < 0)

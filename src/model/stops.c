@@ -5,7 +5,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/place.h"
 #include "model/rank.h"
 #include "protocol/stack.h"
@@ -31,7 +31,7 @@ void stops_clear(struct stops *stops)
 
 static void copy_frame(struct stop *stop, const struct rank *rank)
 {
-	const struct thread *thread = held_thread(rank);
+	const struct thread *thread = debug_state_thread(rank);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
 	const struct frame *frame;
 

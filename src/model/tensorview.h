@@ -1,7 +1,7 @@
 /*
  * tensorview: the tensor that a person looks at, as far as it was read: what
  * it is, its statistics, the cells of a plane that have come, and what these
- * were at the reading before. The engine asks (engine/tensor-want.h) and hands
+ * were at the reading before. The engine asks (engine/tensor-requests.h) and hands
  * the answers over; panes read it.
  *
  * A reading begins anew when its rank has run: cells of one reading belong

@@ -33,7 +33,7 @@ struct thread {
 	double usual_share;  /* of the time on a processor, of late */
 	bool is_busy;	     /* used a processor for at least half of the time
 			      * between the two newest samples */
-	bool is_odd;	     /* see odd.h */
+	bool is_odd;	     /* see outlier.h */
 };
 
 /*

@@ -7,11 +7,11 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "model/camp.h"
-#include "model/held.h"
-#include "model/holding.h"
+#include "model/debug-state.h"
+#include "model/rank-barrier.h"
 #include "model/sentence.h"
 #include "model/session.h"
+#include "model/wait-group.h"
 
 /*
  * A majority that uses processor time at one unchanged line computes, says
@@ -57,13 +57,13 @@ bool verdict_is_finding(const struct verdict *verdict)
 	       verdict->state == VERDICT_CRASHED;
 }
 
-static bool is_live(const struct camp *camp)
+static bool is_live(const struct wait_group *camp)
 {
-	return camp->role == CAMP_WAITS || camp->role == CAMP_ELSEWHERE;
+	return camp->role == WAIT_GROUP_WAITS || camp->role == WAIT_GROUP_ELSEWHERE;
 }
 
 /* Ranks of all camps of a role that changed lately. */
-static size_t count_changing(const struct camp_list *camps, enum camp_role role)
+static size_t count_changing(const struct wait_group_list *camps, enum wait_group_role role)
 {
 	size_t count = 0;
 
@@ -75,26 +75,27 @@ static size_t count_changing(const struct camp_list *camps, enum camp_role role)
 }
 
 /* Whether a rank is known not to wait for its peers. */
-static bool has_late(const struct camp_list *camps)
+static bool has_late(const struct wait_group_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == CAMP_ELSEWHERE && !camps->items[i].is_unsettled)
+		if (camps->items[i].role == WAIT_GROUP_ELSEWHERE && !camps->items[i].is_unsettled)
 			return true;
 	}
 	return false;
 }
 
 /* Whether a rank that is not with the waiting ones was, a moment ago. */
-static bool has_leaver(const struct camp_list *camps)
+static bool has_leaver(const struct wait_group_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == CAMP_ELSEWHERE && camps->items[i].leaving_count > 0)
+		if (camps->items[i].role == WAIT_GROUP_ELSEWHERE &&
+		    camps->items[i].leaving_count > 0)
 			return true;
 	}
 	return false;
 }
 
-static size_t count_moving(const struct camp_list *camps)
+static size_t count_moving(const struct wait_group_list *camps)
 {
 	size_t count = 0;
 
@@ -105,21 +106,21 @@ static size_t count_moving(const struct camp_list *camps)
 	return count;
 }
 
-static size_t count_live(const struct camp_list *camps)
+static size_t count_live(const struct wait_group_list *camps)
 {
-	return camps->role_counts[CAMP_WAITS] + camps->role_counts[CAMP_ELSEWHERE];
+	return camps->role_counts[WAIT_GROUP_WAITS] + camps->role_counts[WAIT_GROUP_ELSEWHERE];
 }
 
-static bool is_any_held(const struct camp_list *camps)
+static bool is_any_held(const struct wait_group_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (held_is(camps->items[i].first))
+		if (debug_state_is_held(camps->items[i].first))
 			return true;
 	}
 	return false;
 }
 
-static bool are_all_stopped(const struct camp_list *camps)
+static bool are_all_stopped(const struct wait_group_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
 		if (is_live(&camps->items[i]) && !camps->items[i].is_stopped)
@@ -129,7 +130,7 @@ static bool are_all_stopped(const struct camp_list *camps)
 }
 
 /* The camp of more than half of the ranks that could be read, or NULL. */
-static const struct camp *find_majority(const struct camp_list *camps)
+static const struct wait_group *find_majority(const struct wait_group_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
 		if (is_live(&camps->items[i]) && camps->items[i].count * 2 > count_live(camps))
@@ -142,10 +143,11 @@ static const struct camp *find_majority(const struct camp_list *camps)
  * Rule 3, where all wait or none does. What the majority does while it
  * changes from sample to sample is chance, and so is who is not with it.
  */
-static enum finding find_in_majority(const struct camp_list *camps)
+static enum finding find_in_majority(const struct wait_group_list *camps)
 {
-	const struct camp *majority = find_majority(camps);
-	size_t changing = count_changing(camps, CAMP_WAITS) + count_changing(camps, CAMP_ELSEWHERE);
+	const struct wait_group *majority = find_majority(camps);
+	size_t changing = count_changing(camps, WAIT_GROUP_WAITS) +
+			  count_changing(camps, WAIT_GROUP_ELSEWHERE);
 
 	if (majority && majority->changing_count > 0)
 		return FINDING_MOVING;
@@ -154,29 +156,30 @@ static enum finding find_in_majority(const struct camp_list *camps)
 	return changing * 2 >= count_live(camps) ? FINDING_MOVING : FINDING_CAMPS;
 }
 
-static enum finding find(const struct camp_list *camps, size_t total)
+static enum finding find(const struct wait_group_list *camps, size_t total)
 {
 	const size_t *counts = camps->role_counts;
 	size_t live = count_live(camps);
 
 	if (total == 0)
 		return FINDING_NO_RANKS;
-	if (counts[CAMP_GONE] == total)
+	if (counts[WAIT_GROUP_GONE] == total)
 		return FINDING_ALL_GONE;
-	if (counts[CAMP_GONE] > 0 || (counts[CAMP_TEARDOWN] > 0 && counts[CAMP_TEARDOWN] < total))
+	if (counts[WAIT_GROUP_GONE] > 0 ||
+	    (counts[WAIT_GROUP_TEARDOWN] > 0 && counts[WAIT_GROUP_TEARDOWN] < total))
 		return FINDING_GONE;
-	if (counts[CAMP_TEARDOWN] == total)
+	if (counts[WAIT_GROUP_TEARDOWN] == total)
 		return FINDING_TOGETHER;
 	if (is_any_held(camps))
 		return FINDING_HELD;
 	if (live == 0)
-		return counts[CAMP_UNREADABLE] > 0 ? FINDING_UNREADABLE : FINDING_UNREAD;
+		return counts[WAIT_GROUP_UNREADABLE] > 0 ? FINDING_UNREADABLE : FINDING_UNREAD;
 	if (are_all_stopped(camps))
 		return FINDING_STOPPED;
-	if (holding_is_any(camps))
+	if (rank_barrier_is_any(camps))
 		return FINDING_HOLDING;
-	if (counts[CAMP_WAITS] > 0 && counts[CAMP_ELSEWHERE] > 0) {
-		if (count_changing(camps, CAMP_WAITS) > 0 || has_leaver(camps))
+	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
+		if (count_changing(camps, WAIT_GROUP_WAITS) > 0 || has_leaver(camps))
 			return FINDING_MOVING;
 		return has_late(camps) ? FINDING_LATE : FINDING_UNSETTLED;
 	}
@@ -184,12 +187,12 @@ static enum finding find(const struct camp_list *camps, size_t total)
 }
 
 /* Teardown is odd while others live; a gone rank always is. */
-static bool is_leaver(const struct camp_list *camps, const struct camp *camp)
+static bool is_leaver(const struct wait_group_list *camps, const struct wait_group *camp)
 {
-	if (camp->role == CAMP_GONE || held_is_odd(camp->first))
+	if (camp->role == WAIT_GROUP_GONE || debug_state_is_outlier(camp->first))
 		return true;
-	return camp->role == CAMP_TEARDOWN &&
-	       (count_live(camps) > 0 || camps->role_counts[CAMP_UNREADABLE] > 0);
+	return camp->role == WAIT_GROUP_TEARDOWN &&
+	       (count_live(camps) > 0 || camps->role_counts[WAIT_GROUP_UNREADABLE] > 0);
 }
 
 /*
@@ -197,7 +200,7 @@ static bool is_leaver(const struct camp_list *camps, const struct camp *camp)
  * it, by their launcher or by the lost connection. A code that is not known
  * (-1) is no failure.
  */
-static bool is_culprit(const struct camp_list *camps, const struct camp *camp)
+static bool is_culprit(const struct wait_group_list *camps, const struct wait_group *camp)
 {
 	const struct process *process = &camp->first->process;
 
@@ -212,21 +215,22 @@ static bool is_culprit(const struct camp_list *camps, const struct camp *camp)
 	return true;
 }
 
-static void mark_outliers(struct camp_list *camps, enum finding finding)
+static void mark_outliers(struct wait_group_list *camps, enum finding finding)
 {
-	const struct camp *majority = find_majority(camps);
+	const struct wait_group *majority = find_majority(camps);
 
 	for (size_t i = 0; i < camps->count; i++) {
-		struct camp *camp = &camps->items[i];
+		struct wait_group *camp = &camps->items[i];
 
 		if (finding == FINDING_GONE)
 			camp->is_outlier = is_leaver(camps, camp);
 		else if (finding == FINDING_ALL_GONE)
 			camp->is_outlier = is_culprit(camps, camp);
 		else if (finding == FINDING_HELD)
-			camp->is_outlier = held_is_odd(camp->first);
+			camp->is_outlier = debug_state_is_outlier(camp->first);
 		else if (finding == FINDING_LATE)
-			camp->is_outlier = camp->role == CAMP_ELSEWHERE && !camp->is_unsettled;
+			camp->is_outlier =
+				camp->role == WAIT_GROUP_ELSEWHERE && !camp->is_unsettled;
 		else if (finding == FINDING_MAJORITY)
 			camp->is_outlier = is_live(camp) && camp != majority;
 	}
@@ -246,12 +250,13 @@ static bool has_lost_one(const struct session *session)
 }
 
 /* The state of ranks that live: rule 4. */
-static enum verdict_state state_of_living(const struct camp_list *camps)
+static enum verdict_state state_of_living(const struct wait_group_list *camps)
 {
 	if (!camps->is_sampled_twice || count_live(camps) == 0)
 		return VERDICT_UNKNOWN;
-	if (camps->role_counts[CAMP_WAITS] > 0)
-		return count_changing(camps, CAMP_WAITS) > 0 ? VERDICT_PROGRESSING : VERDICT_HUNG;
+	if (camps->role_counts[WAIT_GROUP_WAITS] > 0)
+		return count_changing(camps, WAIT_GROUP_WAITS) > 0 ? VERDICT_PROGRESSING
+								   : VERDICT_HUNG;
 	if (count_moving(camps) > 0)
 		return VERDICT_PROGRESSING;
 	/* Short steps between long sleeps are never seen. */
@@ -262,10 +267,10 @@ static enum verdict_state state_of_living(const struct camp_list *camps)
 	return VERDICT_HUNG;
 }
 
-static bool is_message_under_way(const struct camp_list *camps)
+static bool is_message_under_way(const struct wait_group_list *camps)
 {
 	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == CAMP_WAITS &&
+		if (camps->items[i].role == WAIT_GROUP_WAITS &&
 		    activity_is_point_to_point(&camps->items[i].main_thread->activity))
 			return true;
 	}
@@ -276,23 +281,23 @@ static bool is_message_under_way(const struct camp_list *camps)
  * Camps that all wait, each for the others, have nothing to wait for, unless
  * a message may be on its way from one to the other.
  */
-static double patience_with(const struct camp_list *camps, const struct camp *camp)
+static double patience_with(const struct wait_group_list *camps, const struct wait_group *camp)
 {
 	if (camp->main_thread->activity.kind == ACTIVITY_SLEEP)
 		return SLEEP_SECONDS;
-	if (camps->role_counts[CAMP_WAITS] == count_live(camps) &&
+	if (camps->role_counts[WAIT_GROUP_WAITS] == count_live(camps) &&
 	    camp->count < count_live(camps) && !is_message_under_way(camps))
 		return 0;
 	return VERDICT_STILL_SECONDS;
 }
 
 /* Whether the camps have stood long enough to be called hung, or move. */
-static bool is_patience_over(const struct camp_list *camps)
+static bool is_patience_over(const struct wait_group_list *camps)
 {
 	if (count_moving(camps) > 0)
 		return true;
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
 		if (camp->main_thread && camp->unchanged < patience_with(camps, camp))
 			return false;
@@ -304,17 +309,17 @@ static bool is_patience_over(const struct camp_list *camps)
  * Peers wait, and nothing was seen of them. A late rank that works for itself
  * moves, until it spins; one that computes may be in a loop without an end.
  */
-static enum verdict_state state_of_late(const struct camp_list *camps)
+static enum verdict_state state_of_late(const struct wait_group_list *camps)
 {
 	double unchanged = INFINITY;
 	bool is_computing = false;
 
 	for (size_t i = 0; i < camps->count; i++) {
-		const struct camp *camp = &camps->items[i];
+		const struct wait_group *camp = &camps->items[i];
 
-		if (camp->role == CAMP_WAITS && camp->unchanged < unchanged)
+		if (camp->role == WAIT_GROUP_WAITS && camp->unchanged < unchanged)
 			unchanged = camp->unchanged;
-		if (camp->role != CAMP_ELSEWHERE)
+		if (camp->role != WAIT_GROUP_ELSEWHERE)
 			continue;
 		is_computing = is_computing || camp->moving_count > 0;
 		if (camps->is_sampled_twice &&
@@ -327,16 +332,16 @@ static enum verdict_state state_of_late(const struct camp_list *camps)
 	return state_of_living(camps);
 }
 
-static enum verdict_state state_of_majority(const struct camp_list *camps)
+static enum verdict_state state_of_majority(const struct wait_group_list *camps)
 {
-	const struct camp *majority = find_majority(camps);
+	const struct wait_group *majority = find_majority(camps);
 
 	if (!camps->is_sampled_twice)
 		return VERDICT_UNKNOWN;
 	if (majority->helped_count > 0 ||
 	    (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS))
 		return VERDICT_PROGRESSING;
-	if (majority->role == CAMP_WAITS && !is_patience_over(camps))
+	if (majority->role == WAIT_GROUP_WAITS && !is_patience_over(camps))
 		return VERDICT_UNKNOWN;
 	if (majority->waking_count > 0)
 		return VERDICT_UNKNOWN;
@@ -344,14 +349,16 @@ static enum verdict_state state_of_majority(const struct camp_list *camps)
 }
 
 /* A rank that could not be read may be at what the others wait for. */
-static enum verdict_state without_unread(const struct camp_list *camps, enum verdict_state state)
+static enum verdict_state without_unread(const struct wait_group_list *camps,
+					 enum verdict_state state)
 {
-	return state == VERDICT_HUNG && camps->role_counts[CAMP_UNREADABLE] > 0 ? VERDICT_UNKNOWN
-										: state;
+	return state == VERDICT_HUNG && camps->role_counts[WAIT_GROUP_UNREADABLE] > 0
+		       ? VERDICT_UNKNOWN
+		       : state;
 }
 
-static enum verdict_state state_of(const struct session *session, const struct camp_list *camps,
-				   enum finding finding)
+static enum verdict_state state_of(const struct session *session,
+				   const struct wait_group_list *camps, enum finding finding)
 {
 	switch (finding) {
 	case FINDING_NO_RANKS:
@@ -372,7 +379,7 @@ static enum verdict_state state_of(const struct session *session, const struct c
 	case FINDING_STOPPED:
 		return VERDICT_STOPPED;
 	case FINDING_HOLDING:
-		return holding_state(camps);
+		return rank_barrier_state(camps);
 	case FINDING_MAJORITY:
 		return without_unread(camps, state_of_majority(camps));
 	case FINDING_MOVING:
@@ -415,7 +422,7 @@ static void mark_classes(struct verdict *verdict)
 }
 
 static void note_ranks(struct verdict *verdict, struct session *session,
-		       const struct camp_list *camps, const size_t *class_camps)
+		       const struct wait_group_list *camps, const size_t *class_camps)
 {
 	for (size_t i = 0; i < verdict->class_count; i++) {
 		struct rank_class *class = &verdict->classes[i];
@@ -441,12 +448,12 @@ static void note_ranks(struct verdict *verdict, struct session *session,
 void verdict_make(struct verdict *verdict, struct session *session)
 {
 	struct buffer sentence = BUFFER_INIT;
-	struct camp_list camps;
+	struct wait_group_list camps;
 	size_t *class_camps;
 	enum finding finding;
 
 	verdict_clear(verdict);
-	class_camps = camps_make(&camps, verdict, session);
+	class_camps = wait_groups_make(&camps, verdict, session);
 	finding = find(&camps, session->rank_count);
 	mark_outliers(&camps, finding);
 	verdict->state = state_of(session, &camps, finding);
@@ -455,5 +462,5 @@ void verdict_make(struct verdict *verdict, struct session *session)
 	verdict->sentence = buffer_take(&sentence);
 	verdict->job = xstrdup(session->job >= 0 ? session->jobs[session->job].name : "");
 	free(class_camps);
-	camps_clear(&camps);
+	wait_groups_clear(&camps);
 }

@@ -100,7 +100,7 @@ static void look(struct procfs *procfs)
 	entry = process_scan_find(&scan, PID);
 	if (entry) {
 		process_init(&process);
-		describe(&scan, entry, entry, &process);
+		process_info_describe(&scan, entry, entry, &process);
 		process_clear(&process);
 	}
 	procfs_status(procfs, PID, "NSpid", -1);

@@ -17,15 +17,15 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
-#include "model/dialogue.h"
+#include "model/eval-history.h"
 #include "stage.h"
 #include "ui/view.h"
 
 static struct answers *ask(struct stage *stage, const char *code)
 {
 	struct session *session = &stage->engine.session;
-	struct answers *answers = dialogue_add(&session->dialogue, code, ANSWERS_EVAL,
-					       session->dialogue.count + 1, 0);
+	struct answers *answers = eval_history_add(&session->dialogue, code, ANSWERS_EVAL,
+						   session->dialogue.count + 1, 0);
 
 	for (int rank = 0; rank < 8; rank++)
 		answers_wait(answers, rank);

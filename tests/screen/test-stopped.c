@@ -26,7 +26,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "engine/breaking.h"
+#include "engine/breakpoint-sync.h"
 #include "engine/control.h"
 #include "model/breakpoints.h"
 #include "model/source.h"
@@ -405,12 +405,12 @@ static void a_pending_breakpoint_is_reported_once(void **state)
 	add_breakpoint(stage, 15, NULL, false);
 	bind(&engine->session, 1, NULL);
 	bind(&engine->session, 2, "pending: no function nosuch is loaded yet");
-	breaking_say(engine);
+	breakpoint_sync_say(engine);
 	notice = engine_take_notice(engine, &is_error);
 	assert_string_equal(notice, "breakpoint 2 is pending: no function nosuch is loaded yet");
 	assert_false(is_error);
 	free(notice);
-	breaking_say(engine);
+	breakpoint_sync_say(engine);
 	assert_null(engine_take_notice(engine, &is_error));
 }
 
@@ -607,13 +607,13 @@ static void connecting_says_before_what_it_costs(void **state)
 /* As if `next` had been said to the ranks that are held, and others. */
 static void begin_motion(struct stage *stage, const int *ranks, size_t count)
 {
-	struct motion *motion = &stage->app.view.motion;
+	struct step_group *motion = &stage->app.view.motion;
 
 	motion->command = xstrdup("next");
 	motion->ranks = xcalloc(count, sizeof(*motion->ranks));
 	motion->count = count;
 	for (size_t i = 0; i < count; i++)
-		motion->ranks[i] = (struct motion_rank){
+		motion->ranks[i] = (struct step_group_rank){
 			ranks[i],
 			session_find_rank(&stage->engine.session, ranks[i])->debugger.stops,
 		};
@@ -700,7 +700,7 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	commands_go_on(&stage->app);
 	assert_int_equal(queue->count, 1);
 	/* What others do is no matter of those. */
-	motion_clear(&stage->app.view.motion);
+	step_group_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
 	stage_keys(stage, "@ 0 Enter n");
 	assert_int_equal(queue->count, 1);
@@ -785,7 +785,7 @@ static void what_runs_to_a_line_is_called_so(void **state)
 
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	stage->app.view.motion.began_at = stage->engine.session.now;
-	motion_name(&stage->app.view.motion, "to line 12");
+	step_group_name(&stage->app.view.motion, "to line 12");
 	stage_check_shows(stage, "to line 12: 0 of 2 stopped; 2 run (0,3)");
 	debugger_init(&stop);
 	stop.reason = STOP_BREAKPOINT;
@@ -832,7 +832,7 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 	stage_check_shows(
 		stage,
 		"pause: 1 of 2 stopped; 1 in all_reduce (1), stops at its next line of Python");
-	motion_clear(&stage->app.view.motion);
+	step_group_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
 	xreplace(&stage->app.view.motion.command, "pause");
 	stage_check_shows(stage,
@@ -867,7 +867,7 @@ static void how_far_apart_they_stopped_is_said(void **state)
 	static const int ranks[] = { 0, 3 };
 	struct stage *stage = *state;
 	struct session *session = &stage->engine.session;
-	struct motion *motion = &stage->app.view.motion;
+	struct step_group *motion = &stage->app.view.motion;
 
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	free(motion->command);

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/format.h"
-#include "engine/pending.h"
+#include "engine/rank-answers.h"
 #include "model/session.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"

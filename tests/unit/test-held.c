@@ -9,14 +9,14 @@
 #include <cmocka.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/alloc.h"
 #include "base/json.h"
 #include "model/breakpoints.h"
-#include "model/held.h"
-#include "model/outside.h"
+#include "model/debug-state.h"
+#include "model/ptrace-state.h"
 #include "model/stops.h"
 #include "model/watchdog.h"
 #include "scene.h"
@@ -63,7 +63,7 @@ static void expect_word(const struct scene *scene, int rank, const char *word)
 {
 	struct buffer out = BUFFER_INIT;
 
-	held_append_word(&out, session_find_rank(&scene->session, rank));
+	debug_state_append_word(&out, session_find_rank(&scene->session, rank));
 	assert_string_equal(out.data, word);
 	buffer_clear(&out);
 }
@@ -257,7 +257,7 @@ static void one_that_runs_what_was_typed(void **state)
 	scene_clear(&scene);
 	start(&scene, 4, "1", STEPS);
 	scene_text(&scene, "continued", running);
-	assert_false(held_is(session_find_rank(&scene.session, 1)));
+	assert_false(debug_state_is_held(session_find_rank(&scene.session, 1)));
 	scene_clear(&scene);
 }
 
@@ -652,13 +652,13 @@ static void the_frame_that_another_rank_is_looked_at_in(void **state)
 	scene_see(&scene, &(struct seen){ .pid = 101, .stack = deep });
 	first = session_find_rank(&scene.session, 0);
 	second = session_find_rank(&scene.session, 1);
-	assert_int_equal(held_same_depth(second, first, 0), -1);
-	assert_int_equal(held_same_depth(second, first, 1), 3);
-	assert_int_equal(held_same_depth(second, first, 2), 4);
-	assert_int_equal(held_same_depth(second, first, 3), -1);
-	assert_int_equal(held_same_depth(first, second, 3), 1);
-	assert_int_equal(held_same_depth(first, second, 1), -1);
-	assert_int_equal(held_same_function(second, first, 1), 3);
+	assert_int_equal(debug_state_same_depth(second, first, 0), -1);
+	assert_int_equal(debug_state_same_depth(second, first, 1), 3);
+	assert_int_equal(debug_state_same_depth(second, first, 2), 4);
+	assert_int_equal(debug_state_same_depth(second, first, 3), -1);
+	assert_int_equal(debug_state_same_depth(first, second, 3), 1);
+	assert_int_equal(debug_state_same_depth(first, second, 1), -1);
+	assert_int_equal(debug_state_same_function(second, first, 1), 3);
 	scene_clear(&scene);
 }
 
@@ -730,19 +730,19 @@ static void who_can_be_stopped_from_outside(void **state)
 	(void)state;
 	start(&scene, 2, "", STEPS);
 	rank = session_find_rank(&scene.session, 0);
-	assert_true(outside_is_free(rank));
-	assert_false(outside_is(rank));
+	assert_true(ptrace_state_is_free(rank));
+	assert_false(ptrace_state_is(rank));
 	scene_text(&scene, "debugger", WAITING("0", "100", ""));
-	assert_false(outside_is_free(rank));
+	assert_false(ptrace_state_is_free(rank));
 	scene_text(&scene, "stopped", STOPPED("0", "100", BREAKPOINT));
-	assert_false(outside_is_free(rank));
-	assert_false(outside_is(rank));
+	assert_false(ptrace_state_is_free(rank));
+	assert_false(ptrace_state_is(rank));
 	rank = session_find_rank(&scene.session, 1);
 	scene_text(&scene, "stopped", OUTSIDE("1", "101", PAUSED));
-	assert_true(outside_is(rank));
-	assert_false(outside_is_free(rank));
+	assert_true(ptrace_state_is(rank));
+	assert_false(ptrace_state_is_free(rank));
 	scene_text(&scene, "debugger", "{'pid':101,'rank':1,'state':'none'}");
-	assert_true(outside_is_free(rank));
+	assert_true(ptrace_state_is_free(rank));
 	scene_clear(&scene);
 }
 

@@ -14,9 +14,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "model/hostmatch.h"
+#include "model/rank-filter.h"
 #include "model/rankname.h"
 #include "model/rankselect.h"
-#include "model/wanted.h"
 #include "scene.h"
 
 /* Ranks 0 to 15 on node01 to node04; 3 loads, 15 is gone, the others wait. */
@@ -393,7 +393,7 @@ static void what_is_wanted_narrows_the_job(void **state)
 		struct scene scene;
 
 		scene_init(&scene);
-		assert_int_equal(wanted_set(&scene.session, rows[i][0], NULL), 0);
+		assert_int_equal(rank_filter_set(&scene.session, rows[i][0], NULL), 0);
 		add_ranks(&scene);
 		session_add_ranks(&scene.session, &seen);
 		rankset_append(&out, &seen);
@@ -412,10 +412,10 @@ static void what_is_wanted_becomes_the_focus(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	assert_int_equal(wanted_set(&scene.session, "outlier", NULL), 0);
+	assert_int_equal(rank_filter_set(&scene.session, "outlier", NULL), 0);
 	scene_start(&scene, 4);
 	scene_judge(&scene);
-	assert_int_equal(wanted_focus(&scene.session, &error), 0);
+	assert_int_equal(rank_filter_focus(&scene.session, &error), 0);
 	assert_true(scene.session.choice.is_focus_all);
 	for (int rank = 0; rank < 4; rank++) {
 		struct seen waits = WAITS(100 + rank, 17);
@@ -424,7 +424,7 @@ static void what_is_wanted_becomes_the_focus(void **state)
 		scene_see(&scene, rank == 2 ? &loads : &waits);
 	}
 	scene_judge(&scene);
-	assert_int_equal(wanted_focus(&scene.session, &error), 0);
+	assert_int_equal(rank_filter_focus(&scene.session, &error), 0);
 	assert_int_equal(scene.session.rank_count, 4);
 	assert_int_equal(rankset_count(&scene.session.choice.focus), 1);
 	assert_true(rankset_contains(&scene.session.choice.focus, 2));

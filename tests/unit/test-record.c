@@ -22,8 +22,8 @@
 #include "base/pack.h"
 #include "engine/changes.h"
 #include "engine/record.h"
+#include "engine/recording.h"
 #include "engine/replay.h"
-#include "engine/tape.h"
 #include "model/snapshot.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
@@ -317,15 +317,15 @@ static void a_ring_keeps_the_end(void **state)
 static size_t count_chapters(void)
 {
 	struct error error = ERROR_INIT;
-	struct tape_budget budget;
-	struct tape *tape;
+	struct recording_budget budget;
+	struct recording *tape;
 	size_t count;
 
-	tape_budget_init(&budget);
-	tape = tape_new(path, &budget, &error);
+	recording_budget_init(&budget);
+	tape = recording_new(path, &budget, &error);
 	assert_string_equal(error.message, "");
 	count = tape->chapter_count;
-	tape_free(tape);
+	recording_free(tape);
 	return count;
 }
 
@@ -347,7 +347,7 @@ static void a_ring_has_a_maximum(void **state)
 /* However long it is: else each line would bring a snapshot. */
 static void a_snapshot_is_the_smaller_part(void **state)
 {
-	size_t length = CHAPTER_LENGTH + 1;
+	size_t length = RECORDING_SEGMENT_LENGTH + 1;
 	char *text = xcalloc(1, length + 1);
 	struct error error = ERROR_INIT;
 	struct record *record = record_new(path, &error);
@@ -365,7 +365,7 @@ static void a_snapshot_is_the_smaller_part(void **state)
 	scene.sent_data = record;
 	for (int n = 0; n < 10; n++) {
 		look(&scene, n);
-		scene_wait(&scene, CHAPTER_SECONDS_MINIMUM + 0.5);
+		scene_wait(&scene, RECORDING_SEGMENT_SECONDS_MINIMUM + 0.5);
 	}
 	record_free(record);
 	scene_clear(&scene);
@@ -384,11 +384,11 @@ static void many_lines_are_one_chapter(void **state)
 	scene_start(&scene, 4);
 	scene.sent = write_line;
 	scene.sent_data = record;
-	for (unsigned int n = 0; n < CHAPTER_LINES; n++)
+	for (unsigned int n = 0; n < RECORDING_SEGMENT_LINES; n++)
 		scene_event(
 			&scene, "progress",
 			json_pack("{s:s,s:i,s:i}", "title", "symbols", "done", (int)n, "total", 9));
-	scene_wait(&scene, CHAPTER_SECONDS_MINIMUM / 2);
+	scene_wait(&scene, RECORDING_SEGMENT_SECONDS_MINIMUM / 2);
 	look(&scene, 0);
 	record_free(record);
 	scene_clear(&scene);
@@ -501,20 +501,21 @@ static void what_unpacks_to_too_much_is_refused(void **state)
 static void tapes_share_a_budget(void **state)
 {
 	static const char lines[] = "{\"time\":1,\n{\"time\":1,\n";
-	struct tape_budget budget = { .length = 50, .line_count = 3 };
+	struct recording_budget budget = { .length = 50, .line_count = 3 };
 	struct error error = ERROR_INIT;
-	struct tape *tape = tape_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
+	struct recording *tape =
+		recording_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
 
 	(void)state;
 	assert_string_equal(error.message, "");
-	tape_free(tape);
+	recording_free(tape);
 	assert_int_equal(budget.length, 50 - (sizeof(lines) - 1));
 	assert_int_equal(budget.line_count, 1);
-	assert_null(tape_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
+	assert_null(recording_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
 	assert_non_null(strstr(error.message, "b has more than"));
 	error = (struct error)ERROR_INIT;
 	budget.length = 10;
-	assert_null(tape_new_bytes("c", lines, sizeof(lines) - 1, &budget, &error));
+	assert_null(recording_new_bytes("c", lines, sizeof(lines) - 1, &budget, &error));
 	assert_non_null(strstr(error.message, "longer than"));
 }
 
@@ -553,11 +554,11 @@ static void damage_is_named(void **state)
 /* What zcat gives, and what gzip makes of it again. */
 static void plain_text_is_read_as_well(void **state)
 {
-	struct tape_budget budget;
+	struct recording_budget budget;
 	struct record *record = record_new(path, NULL);
-	struct tape *tape;
-	struct tape *plain;
-	struct tape_cursor cursor;
+	struct recording *tape;
+	struct recording *plain;
+	struct recording_cursor cursor;
 	struct buffer text = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct scene scene;
@@ -566,25 +567,25 @@ static void plain_text_is_read_as_well(void **state)
 	(void)state;
 	live(&scene, record);
 	record_free(record);
-	tape_budget_init(&budget);
-	tape = tape_new(path, &budget, &error);
+	recording_budget_init(&budget);
+	tape = recording_new(path, &budget, &error);
 	assert_true(tape->is_packed);
 	assert_true(tape->chapter_count > 2);
-	tape_cursor_init(&cursor, tape);
-	while (tape_cursor_time(&cursor, &time, &error) > 0) {
-		const struct tape_line *line = &cursor.lines[cursor.line++];
+	recording_cursor_init(&cursor, tape);
+	while (recording_cursor_time(&cursor, &time, &error) > 0) {
+		const struct recording_line *line = &cursor.lines[cursor.line++];
 
 		buffer_append(&text, cursor.text + line->start, line->length);
 		buffer_append_char(&text, '\n');
 	}
-	tape_cursor_clear(&cursor);
-	plain = tape_new_bytes("plain", text.data, text.length, &budget, &error);
+	recording_cursor_clear(&cursor);
+	plain = recording_new_bytes("plain", text.data, text.length, &budget, &error);
 	assert_string_equal(error.message, "");
 	assert_false(plain->is_packed);
 	assert_int_equal(plain->chapter_count, tape->chapter_count);
-	assert_true(tape_last(plain) == tape_last(tape));
-	tape_free(plain);
-	tape_free(tape);
+	assert_true(recording_last(plain) == recording_last(tape));
+	recording_free(plain);
+	recording_free(tape);
 	buffer_clear(&text);
 	scene_clear(&scene);
 }

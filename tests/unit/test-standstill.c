@@ -10,7 +10,7 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "model/standstill.h"
+#include "model/stall.h"
 #include "scene.h"
 
 #define COUNT 4
@@ -59,7 +59,7 @@ static double stand(const struct part *others, const struct part *odd)
 			scene_wait(&scene, 1);
 		scene_judge(&scene);
 	}
-	seconds = standstill_seconds(&scene.session);
+	seconds = stall_seconds(&scene.session);
 	scene_clear(&scene);
 	return seconds;
 }
@@ -155,7 +155,7 @@ static void a_rank_that_has_ended_well_and_left_the_others(void **state)
 		scene_wait(&scene, 1);
 		scene_judge(&scene);
 	}
-	assert_true(standstill_seconds(&scene.session) >= SECONDS - 0.1);
+	assert_true(stall_seconds(&scene.session) >= SECONDS - 0.1);
 	scene_clear(&scene);
 }
 
@@ -173,11 +173,11 @@ static void nothing_is_known_yet(void **state)
 
 	(void)state;
 	scene_init(&scene);
-	assert_true(standstill_seconds(&scene.session) == 0);
+	assert_true(stall_seconds(&scene.session) == 0);
 	scene_start(&scene, COUNT);
 	scene_wait(&scene, 100);
 	scene_judge(&scene);
-	assert_true(standstill_seconds(&scene.session) == 0);
+	assert_true(stall_seconds(&scene.session) == 0);
 	scene_clear(&scene);
 }
 

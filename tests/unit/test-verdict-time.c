@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "banned.h"
-#include "model/standstill.h"
+#include "model/stall.h"
 #include "scene.h"
 
 /* All of count ranks show the same but for their pids. */
@@ -111,7 +111,7 @@ static void what_wakes_may_get_somewhere(void **state)
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
 		     "All 4 ranks are in load_batch (train.py:5) in time.sleep; they wake now and "
 		     "then, and what they do then was not seen.");
-	assert_true(standstill_seconds(&scene.session) == 0);
+	assert_true(stall_seconds(&scene.session) == 0);
 	scene_clear(&scene);
 }
 

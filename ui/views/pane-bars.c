@@ -7,8 +7,8 @@
 #include "model/place.h"
 #include "model/session.h"
 #include "model/stacktree.h"
-#include "ui/held.h"
 #include "ui/pane.h"
+#include "ui/stopped-text.h"
 #include "ui/view-type.h"
 
 #define FRAME_ROWS_MINIMUM 6

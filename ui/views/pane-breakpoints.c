@@ -9,13 +9,13 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/engine.h"
-#include "model/outside.h"
+#include "model/ptrace-state.h"
 #include "model/session.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/grid.h"
-#include "ui/hit.h"
 #include "ui/list.h"
+#include "ui/mouse-target.h"
 #include "ui/search-text.h"
 #include "ui/view-type.h"
 
@@ -332,7 +332,7 @@ static void make_rows(struct list_rows *rows, const struct breakpoint_list *list
 static void put_row(struct window window, int at, const struct list_row *row,
 		    const struct breakpoint_list *list)
 {
-	window_hit(window, at, 0, 1, window.column_count, HIT_BREAKPOINT, (int)row->at);
+	window_hit(window, at, 0, 1, window.column_count, MOUSE_TARGET_BREAKPOINT, (int)row->at);
 	if (row->reason != NULL)
 		window_put(window, at, PLACE_COLUMN, window.column_count - PLACE_COLUMN, STYLE_DIM,
 			   row->reason);
@@ -362,7 +362,7 @@ static const struct rank *slots_of(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return rank != NULL && outside_is(rank) && rank->debugger.slots > 0 ? rank : NULL;
+	return rank != NULL && ptrace_state_is(rank) && rank->debugger.slots > 0 ? rank : NULL;
 }
 
 int breakpoint_list_rows(const struct session *session)

@@ -73,7 +73,7 @@ void pane_card(struct window window, const struct session *session, const struct
 	int width = window.column_count;
 	int column = 0;
 
-	window_hit(window, 0, 0, CARD_HEIGHT, width, HIT_RANK, rank->process.rank);
+	window_hit(window, 0, 0, CARD_HEIGHT, width, MOUSE_TARGET_RANK, rank->process.rank);
 	put_card_title(window, session, rank, is_selected);
 	if (rank->is_outlier)
 		style = STYLE_OUTLIER;

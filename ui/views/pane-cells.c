@@ -123,7 +123,7 @@ static void put_label(struct window window, int row, const struct session *sessi
 	}
 	ranklist_append_group(&text, list, session, view, group);
 	window_put(window, row, label->column, width, STYLE_DIM, text.data);
-	window_hit(window, row, label->column, 1, width, HIT_GROUP, (int)label->at);
+	window_hit(window, row, label->column, 1, width, MOUSE_TARGET_GROUP, (int)label->at);
 	if (group->is_folded) {
 		buffer_reset(&text);
 		buffer_append_string(&text, "\u2026 ");
@@ -165,7 +165,7 @@ static void put_cells(struct window window, const struct session *session, const
 			continue;
 		mark = mark_of_rank(session, list->ranks[i], &style);
 		window_put_character(window, row, place->column, style, mark);
-		window_hit(window, row, place->column, 1, 1, HIT_RANK,
+		window_hit(window, row, place->column, 1, 1, MOUSE_TARGET_RANK,
 			   list->ranks[i]->process.rank);
 		if ((int)i == list->at)
 			window_emphasise(window, row, place->column, 1, 1,

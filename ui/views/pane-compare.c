@@ -11,9 +11,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/differing.h"
 #include "engine/engine.h"
 #include "engine/format.h"
+#include "engine/value-difference.h"
 #include "model/paramdiff.h"
 #include "model/session.h"
 #include "ui/answerrows.h"
@@ -257,7 +257,7 @@ static void put_rows(struct window window, const struct drawing *drawing, int cu
 	struct list list = {
 		.count = (int)drawing->rows->count,
 		.cursor = cursor,
-		.hit = HIT_LIST,
+		.hit = MOUSE_TARGET_LIST,
 		.put_row = put_row,
 	};
 
@@ -412,7 +412,7 @@ static void want(struct app *app, bool is_open)
 		if (answers->items[i].tensor != NULL &&
 		    answers->items[i].tensor->byte_count > SMALL_BYTES)
 			return;
-	differing_begin_all(app->engine);
+	value_difference_begin_all(app->engine);
 }
 
 static int toggle(struct app *app, struct error *error)

@@ -218,7 +218,7 @@ static void put_rows(struct window left, struct window right, const struct stack
 	struct list list = {
 		.count = last + 1,
 		.cursor = cursor < last ? cursor : last,
-		.hit = HIT_LIST,
+		.hit = MOUSE_TARGET_LIST,
 		.put_row = put_left,
 	};
 

@@ -9,10 +9,10 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/session.h"
-#include "ui/held.h"
 #include "ui/keymap.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
+#include "ui/stopped-text.h"
 #include "ui/view-type.h"
 
 #define MESSAGE_ROWS 3
@@ -237,7 +237,7 @@ static bool put_motion(struct window window, const struct session *session, cons
 	int column = 1;
 
 	if (!view->motion.is_silent || view->steps.count > 0)
-		motion_append(&text, &view->motion, session);
+		step_group_append(&text, &view->motion, session);
 	if (view->steps.count > 0) {
 		buffer_append_string(&text, "; then ");
 		stepqueue_append(&text, &view->steps);
@@ -246,7 +246,7 @@ static bool put_motion(struct window window, const struct session *session, cons
 	is_under_way = text.length > 0;
 	column += window_put(window, 0, column, window.column_count - 1, STYLE_HINT, text.data);
 	buffer_clear(&text);
-	if (is_under_way && motion_is_stuck(&view->motion, session))
+	if (is_under_way && step_group_is_stuck(&view->motion, session))
 		put_hint(window, column, &release_hint, keys);
 	return is_under_way;
 }
@@ -271,7 +271,7 @@ static void put_question(struct window window, const struct session *session,
 	int width = window.column_count - 1;
 
 	session_add_limited(&ranks, session);
-	held_append_resume(&text, &ranks, seconds, true);
+	stopped_text_append_resume(&text, &ranks, seconds, true);
 	buffer_append_string(&text, ". Stay stopped? (");
 	if (leaving != NULL)
 		buffer_printf(&text, "%s, then ", leaving);
@@ -280,7 +280,7 @@ static void put_question(struct window window, const struct session *session,
 		buffer_append_string(&text, "; Esc: no");
 	if (text_width(text.data) + 1 > width) {
 		buffer_reset(&text);
-		held_append_resume(&text, &ranks, seconds, false);
+		stopped_text_append_resume(&text, &ranks, seconds, false);
 		buffer_printf(&text, ". Stay? (%s", key != NULL ? key : ":stay");
 	}
 	buffer_append_char(&text, ')');

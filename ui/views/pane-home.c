@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/engine.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
@@ -13,10 +13,10 @@
 #include "ui/app.h"
 #include "ui/cells.h"
 #include "ui/commands-private.h"
-#include "ui/held.h"
 #include "ui/layout.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
+#include "ui/stopped-text.h"
 #include "ui/view-type.h"
 #include "ui/views/pane-breakpoints.h"
 
@@ -195,7 +195,8 @@ static void put_pane(struct window window, const struct session *session, const 
 	struct window framed = around(window, &layout->panes[pane]);
 	struct locals_frame frame;
 
-	window_hit(framed, 0, 1, framed.row_count - 1, part.column_count, HIT_PANE, (int)pane);
+	window_hit(framed, 0, 1, framed.row_count - 1, part.column_count, MOUSE_TARGET_PANE,
+		   (int)pane);
 	switch (pane) {
 	case PANE_GRID:
 		if (layout->grid == GRID_CARDS)
@@ -255,7 +256,7 @@ static void put_panes(struct window window, const struct session *session, const
 {
 	if (layout->is_compact) {
 		window_hit(window, layout->body.row, 0, layout->body.row_count,
-			   layout->body.column_count, HIT_PANE, PANE_GRID);
+			   layout->body.column_count, MOUSE_TARGET_PANE, PANE_GRID);
 		pane_table(inside(window, &layout->body), session, view, list);
 		return;
 	}
@@ -383,9 +384,9 @@ static const struct hint *debugger_hints(const struct session *session, const st
 	/* A recording can be told nothing. */
 	if (rank == NULL || session->is_replay)
 		return NULL;
-	if (view->pane == PANE_GRID && held_is_waiting(rank))
+	if (view->pane == PANE_GRID && debug_state_is_waiting(rank))
 		return waiting_hints;
-	if (rank->debugger.state != DEBUGGER_STOPPED || !held_is_stopped(rank))
+	if (rank->debugger.state != DEBUGGER_STOPPED || !debug_state_is_stopped(rank))
 		return NULL;
 	if (rank->debugger.is_post_mortem)
 		return raised_hints;

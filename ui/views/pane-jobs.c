@@ -11,8 +11,8 @@
 #include "model/session.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
-#include "ui/hit.h"
 #include "ui/list.h"
+#include "ui/mouse-target.h"
 #include "ui/pane.h"
 #include "ui/search-text.h"
 #include "ui/view-type.h"
@@ -201,7 +201,7 @@ static void draw(const struct scene *scene)
 		.height = is_wide(window) ? 1 : 2,
 		.has_mark = true,
 		.mark_column = 3,
-		.hit = HIT_LIST,
+		.hit = MOUSE_TARGET_LIST,
 		.put_row = put_job,
 	};
 	struct buffer text = BUFFER_INIT;

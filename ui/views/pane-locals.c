@@ -386,7 +386,7 @@ void pane_locals(struct window window, const struct session *session, const stru
 			view->locals_cursor < list.count ? view->locals_cursor : list.count - 1;
 	/* Elsewhere no cursor goes over them. */
 	if (view->kind == VIEW_HOME)
-		list.hit = HIT_LOCAL;
+		list.hit = MOUSE_TARGET_LOCAL;
 	list_put(window, &list, &drawing);
 	free(rows);
 }

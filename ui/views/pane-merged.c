@@ -311,7 +311,7 @@ void pane_merged_tree(struct window window, const struct session *session, const
 		.count = (int)merged->row_count,
 		.cursor = has_cursor ? merged->cursor : -1,
 		.has_mark = true,
-		.hit = has_cursor ? HIT_LIST : HIT_MERGED,
+		.hit = has_cursor ? MOUSE_TARGET_LIST : MOUSE_TARGET_MERGED,
 		.put_row = put_row,
 	};
 

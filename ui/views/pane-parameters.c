@@ -330,7 +330,7 @@ static void draw(const struct scene *scene)
 		struct list list = {
 			.count = (int)count_of(session),
 			.cursor = cursor,
-			.hit = HIT_LIST,
+			.hit = MOUSE_TARGET_LIST,
 			.put_row = put_row,
 		};
 		int most = inner.row_count - inner.row_count / 3;

@@ -5,12 +5,12 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/classmark.h"
-#include "model/held.h"
+#include "model/debug-state.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"
-#include "ui/held.h"
 #include "ui/pane.h"
+#include "ui/stopped-text.h"
 
 const char rank_gone_sentence[] =
 	"Not read: probetui-node is gone. Leave with q and start probetui again.";
@@ -74,7 +74,7 @@ static int32_t unfocus(int32_t mark, enum style *style)
 
 int32_t mark_of_rank(const struct session *session, const struct rank *rank, enum style *style)
 {
-	bool is_held = held_is_stopped(rank);
+	bool is_held = debug_state_is_stopped(rank);
 	const struct state_form *form = &state_forms[is_held ? RANK_STOPPED : rank->state];
 	const struct verdict *verdict = &session->verdict;
 	int32_t mark = form->mark != 0 ? form->mark : '?';
@@ -90,8 +90,8 @@ void rank_append_word(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	if (held_is(rank)) {
-		held_append_word(out, rank);
+	if (debug_state_is_held(rank)) {
+		debug_state_append_word(out, rank);
 		return;
 	}
 	if (state_forms[rank->state].word != NULL)
@@ -147,7 +147,7 @@ void rank_append_age(struct buffer *out, const struct session *session, const st
 {
 	const struct thread *main = rank_main_thread(rank);
 
-	double seconds = held_seconds(rank, session->now);
+	double seconds = debug_state_seconds(rank, session->now);
 
 	if (seconds >= 0)
 		text_age(out, seconds);
@@ -159,7 +159,7 @@ void rank_append_age(struct buffer *out, const struct session *session, const st
 const struct frame *rank_top_frame(const struct rank *rank)
 {
 	const struct thread *thread =
-		held_is_stopped(rank) ? held_thread(rank) : rank_main_thread(rank);
+		debug_state_is_stopped(rank) ? debug_state_thread(rank) : rank_main_thread(rank);
 
 	return thread != NULL ? place_find(&rank->process, thread->sample.stack) : NULL;
 }
@@ -196,8 +196,8 @@ bool variables_are_stale(const struct session *session, const struct view *view,
 
 bool rank_is_stale(const struct session *session, const struct view *view, const struct rank *rank)
 {
-	return rank->sampled_at >= 0 && rank->state != RANK_EXITED && !held_is_stopped(rank) &&
-	       view_is_stale(session, view, rank->sampled_at);
+	return rank->sampled_at >= 0 && rank->state != RANK_EXITED &&
+	       !debug_state_is_stopped(rank) && view_is_stale(session, view, rank->sampled_at);
 }
 
 bool rank_is_torn(const struct rank *rank)

@@ -284,7 +284,7 @@ void pane_stack(struct window window, const struct session *session, const struc
 		else
 			put_frame(window, i - first, frame, style);
 		if (stack_rows[i].depth >= 0)
-			window_hit(window, i - first, 0, 1, window.column_count, HIT_FRAME,
+			window_hit(window, i - first, 0, 1, window.column_count, MOUSE_TARGET_FRAME,
 				   stack_rows[i].depth);
 		if (i == cursor)
 			window_put_character(window, i - first, 0, STYLE_TITLE_FOCUSED,

@@ -338,9 +338,10 @@ static void put_row(struct window window, int row, const int *widths, const stru
 	}
 	/* A click on a rank means that one, wherever it is by then. */
 	if (line->kind == RANKLIST_RANK)
-		window_hit(window, row, 0, 1, window.column_count, HIT_RANK, rank->process.rank);
+		window_hit(window, row, 0, 1, window.column_count, MOUSE_TARGET_RANK,
+			   rank->process.rank);
 	else
-		window_hit(window, row, 0, 1, window.column_count, HIT_ROW, number);
+		window_hit(window, row, 0, 1, window.column_count, MOUSE_TARGET_ROW, number);
 	if (number == list->cursor)
 		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_SELECTED);
 }
@@ -366,7 +367,7 @@ static void put_head(struct window window, const int *widths, const struct view 
 		} else {
 			arrow = at + window_put(window, 0, at, widths[i], STYLE_DIM, title);
 		}
-		window_hit(window, 0, at, 1, widths[i] + 1, HIT_COLUMN, i);
+		window_hit(window, 0, at, 1, widths[i] + 1, MOUSE_TARGET_COLUMN, i);
 		if (is_sorted)
 			window_put_character(window, 0, arrow, STYLE_TITLE,
 					     is_down ? 0x25bc : 0x25b2);

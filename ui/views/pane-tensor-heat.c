@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "model/session.h"
 #include "ui/heat.h"
-#include "ui/hit.h"
+#include "ui/mouse-target.h"
 #include "ui/view.h"
 #include "ui/views/pane-tensor.h"
 
@@ -97,7 +97,7 @@ static void note_hits(struct window map, const struct heat_picture *picture)
 	for (int row = 0; row < map.row_count; row++)
 		for (int column = 0; column < map.column_count; column++)
 			if (heat_find(picture, map, row, column, &value_row, &value_column))
-				window_hit(map, row, column, 1, 1, HIT_ELEMENT,
+				window_hit(map, row, column, 1, 1, MOUSE_TARGET_ELEMENT,
 					   value_row * picture->column_count + value_column);
 }
 

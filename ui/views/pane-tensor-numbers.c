@@ -8,7 +8,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "model/session.h"
-#include "ui/hit.h"
+#include "ui/mouse-target.h"
 #include "ui/view.h"
 #include "ui/views/pane-tensor.h"
 
@@ -65,7 +65,7 @@ static void put_row(struct window window, int row, int shown, const struct sessi
 		place.column = screen->first.column + i;
 		put_cell(window, row, start + screen->cell_width, session, screen, &place,
 			 is_stale);
-		window_hit(window, row, start, 1, screen->cell_width, HIT_ELEMENT,
+		window_hit(window, row, start, 1, screen->cell_width, MOUSE_TARGET_ELEMENT,
 			   shown * screen->shown_columns + i);
 	}
 }

@@ -1,0 +1,610 @@
+#include "engine/collect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "base/text.h"
+#include "engine/command.h"
+#include "engine/debuggers.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/frame-locals.h"
+#include "engine/jobs.h"
+#include "engine/rank-answers.h"
+#include "engine/replay.h"
+#include "engine/request-group.h"
+#include "model/job.h"
+#include "model/joblist.h"
+#include "model/rank-filter.h"
+#include "model/rankselect.h"
+
+/* verdict --for 3 looks this often. */
+#define PERIOD_SECONDS 0.25
+/* An agent says what it holds at once; one that does not is not waited for. */
+#define HOLD_SECONDS 1.0
+
+static bool is_never(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine_is_deaf(engine);
+}
+
+static bool is_live(const struct command_context *context)
+{
+	return !context->screen && !context->engine->replay;
+}
+
+static int nothing(struct command_context *context)
+{
+	context->status = STATUS_NOTHING;
+	return -1;
+}
+
+static void note(struct command_context *context, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Those of --connect, once in a session. */
+static void await_debuggers(struct command_context *context)
+{
+	struct engine *engine = context->engine;
+	struct rank_answers *connecting = engine->connecting;
+	struct failures failures = FAILURES_INIT;
+	struct buffer silent = BUFFER_INIT;
+	struct buffer out = BUFFER_INIT;
+	struct group_answer answer;
+
+	if (!connecting)
+		return;
+	engine->connecting = NULL;
+	rank_answers_wait(connecting);
+	while (rank_answers_take(connecting, &answer)) {
+		if (answer.error)
+			failures_add(&failures, answer.rank, answer.error);
+		else
+			debuggers_connected(engine, answer.body);
+	}
+	failures_append(&out, &failures);
+	debuggers_await(engine, engine->settings.timeout);
+	engine->is_unconnected = failures.count > 0;
+	if (failures.count > 0)
+		note(context, "probetui: --connect: %s", out.data);
+	if (debuggers_append_silent(&silent, engine)) {
+		engine->is_unconnected = true;
+		note(context, "probetui: --connect: %s", silent.data);
+	}
+	buffer_clear(&silent);
+	rank_answers_free(connecting);
+	failures_clear(&failures);
+	buffer_clear(&out);
+}
+
+/* Waits for discover's answer, once in a session. */
+static int await_ranks(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct request *discovery = engine->discovery;
+	json_t *body;
+
+	if (!discovery)
+		return 0;
+	await_debuggers(context);
+	request_wait(engine, discovery, engine->settings.timeout);
+	body = request_take(engine, discovery, error);
+	engine->discovery = NULL;
+	if (!body) {
+		error_prefix(error, "the ranks could not be looked for");
+		return nothing(context);
+	}
+	json_decref(body);
+	return 0;
+}
+
+static void await_answer(struct engine *engine, struct request *owned_request)
+{
+	request_wait(engine, owned_request, engine->settings.timeout);
+	request_cancel(engine, owned_request);
+}
+
+/*
+ * What is late is missing in the session, and said there. Ranks that are held
+ * at an exception are within their agent's code, seen from outside.
+ */
+static void await_sample(struct engine *engine, struct request *owned_sample)
+{
+	await_answer(engine, owned_sample);
+	if (debuggers_await_holds(engine, HOLD_SECONDS))
+		await_answer(engine, engine_ask_sample(engine));
+}
+
+static void sample_over(struct engine *engine, double seconds)
+{
+	double start = loop_now();
+	int steps = (int)ceil(seconds / PERIOD_SECONDS);
+
+	for (int i = 1; i <= steps && !engine_is_deaf(engine); i++) {
+		double due = start + seconds * i / steps;
+
+		engine_wait(engine, is_never, NULL, due - loop_now());
+		await_sample(engine, engine_ask_sample(engine));
+	}
+}
+
+/* With --record-locals: of every frame, as they are now. */
+static void record_locals(struct engine *engine)
+{
+	struct rankset all = RANKSET_INIT;
+
+	if (engine->settings.wants_locals && engine_record_path(engine))
+		frame_locals_free(frame_locals_new(engine, &all, false));
+}
+
+/* With --record-output: the last lines of each rank. */
+static void record_output(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	struct request_group *group;
+
+	if (!engine->settings.wants_output || !engine_record_path(engine))
+		return;
+	group = request_group_new(engine, NULL, NULL, NULL);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->pid > 0 && process->state != PROCESS_EXITED)
+			request_group_add(group, process->rank, "output",
+					  json_pack("{s:i}", "pid", (int)process->pid), NULL);
+	}
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
+}
+
+static int take_samples(struct command_context *context, double seconds, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct request *sample = NULL;
+
+	/* Nothing needs to be known for the first one: no round trip. */
+	if (!engine_must_name_ranks(engine))
+		sample = engine_ask_sample(engine);
+	if (await_ranks(context, error) < 0)
+		return -1;
+	if (!sample)
+		sample = engine_ask_sample(engine);
+	await_sample(engine, sample);
+	if (engine->session.rank_count > 0)
+		sample_over(engine, seconds);
+	engine_record_sources(engine);
+	record_locals(engine);
+	record_output(engine);
+	return 0;
+}
+
+/* One that has ended since was reached; its last sample may say nothing. */
+static bool is_reached(const struct rank *rank)
+{
+	return rank->sampled_at >= 0 &&
+	       (rank->thread_count > 0 || (rank->state == RANK_EXITED && rank_last_stack(rank)));
+}
+
+/* A line for standard error; its text may come from outside. */
+static void note(struct command_context *context, const char *format, ...)
+{
+	struct buffer line = BUFFER_INIT;
+	va_list values;
+
+	if (!context->notes)
+		return;
+	va_start(values, format);
+	buffer_vprintf(&line, format, values);
+	va_end(values);
+	text_escape(context->notes, line.data, line.length);
+	buffer_append_char(context->notes, '\n');
+	buffer_clear(&line);
+}
+
+/* Why a rank was not sampled, or is no more, in words. */
+static const char *why_not(const struct rank *rank)
+{
+	if (rank->error && rank->error[0] != '\0')
+		return rank->error;
+	if (rank->missing)
+		return rank->missing;
+	if (rank->process.error && rank->process.error[0] != '\0')
+		return rank->process.error;
+	switch (rank->state) {
+	case RANK_EXITED:
+		return "it has exited";
+	case RANK_NOT_FOUND:
+		return "no process with this rank was found here";
+	case RANK_RUNNING:
+	case RANK_WAITING:
+	case RANK_SLEEPING:
+	case RANK_STOPPED:
+	case RANK_UNREADABLE:
+	case RANK_UNKNOWN:
+		break;
+	}
+	return "it did not answer; --timeout SECONDS waits longer";
+}
+
+static void note_rank(struct command_context *context, const struct rank *rank)
+{
+	struct error why = ERROR_INIT;
+
+	error_set(&why, "%s", why_not(rank));
+	format_clause(why.message);
+	if (process_shown_pid(&rank->process) > 0)
+		note(context, "rank %d (pid %d): %s", rank->process.rank, (int)rank->process.pid,
+		     why.message);
+	else
+		note(context, "rank %d: %s", rank->process.rank, why.message);
+}
+
+static void note_bystanders(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->bystander_count; i++) {
+		const struct bystander *process = &session->bystanders[i];
+		const char *script = process->script ? process->script : "";
+
+		const char *name = process->name ? process->name : "process";
+		const char *why = process->why ? process->why : "has no rank";
+
+		if (context->engine->settings.pid_count > 0)
+			note(context, "%s (pid %d)%s%s %s", name, (int)process->pid,
+			     script[0] != '\0' ? " " : "", script, why);
+		else
+			note(context, "%s (pid %d)%s%s %s: probetui --pid %d", name,
+			     (int)process->pid, script[0] != '\0' ? " " : "", script, why,
+			     (int)process->pid);
+	}
+}
+
+static void note_job(struct command_context *context, const struct job *job)
+{
+	struct buffer line = BUFFER_INIT;
+
+	buffer_printf(&line, "job %s: %zu rank%s of %s",
+		      job->name && job->name[0] != '\0' ? job->name : "without a port",
+		      job->rank_count, job->rank_count == 1 ? "" : "s",
+		      job->script && job->script[0] != '\0' ? job->script : "?");
+	if (job->launcher_pid > 0 && job->launcher && job->launcher[0] != '\0')
+		buffer_printf(&line, ", started by %s (pid %d)", job->launcher,
+			      (int)job->launcher_pid);
+	note(context, "%s", line.data);
+	buffer_clear(&line);
+}
+
+/* "there is no rank 9 in the job, which has ranks 0-7" */
+static int no_rank_of_job(const struct session *session, const char *plural, struct error *error)
+{
+	struct buffer ranks = BUFFER_INIT;
+	struct job_summary summary;
+
+	job_summary_make(&summary, session, (size_t)session->job);
+	rankset_append(&ranks, &summary.ranks);
+	error_set(error, "there %s %.200s in the job, which has %s %.200s", plural,
+		  session->choice.wanted_text ? session->choice.wanted_text : "at all",
+		  rankset_count(&summary.ranks) == 1 ? "rank" : "ranks",
+		  ranks.length > 0 ? ranks.data : "that have ended");
+	job_summary_clear(&summary);
+	buffer_clear(&ranks);
+	return -1;
+}
+
+/* There are jobs, but none of their ranks are those that were asked for. */
+static int no_rank_of_jobs(const struct session *session, struct error *error)
+{
+	const char *plural =
+		rankset_count(&session->choice.wanted) > 1 ? "are no ranks" : "is no rank";
+
+	if (session->job >= 0)
+		return no_rank_of_job(session, plural, error);
+	if (session->choice.wanted_job)
+		return error_set(
+			error, "'%.80s' is the port or launcher of %s", session->choice.wanted_job,
+			job_count_named(session, session->choice.wanted_job) > 1
+				? "several of these jobs; the pid of a launcher chooses one:"
+				: "none of these jobs:");
+	if (session->job_count == 1)
+		return error_set(error, "no rank of this job could be found:");
+	return error_set(error,
+			 "there are %zu jobs; --job PORT (or the launcher's pid) chooses one:",
+			 session->job_count);
+}
+
+static int no_rank_of_launched(const struct session *session, struct error *error)
+{
+	struct buffer job = BUFFER_INIT;
+
+	launching_append(&job, session);
+	error_set(error, "no rank of the job is there%s: %s",
+		  launching_is_alive(session) ? " yet" : "", job.data);
+	buffer_clear(&job);
+	return -1;
+}
+
+static int no_rank(struct command_context *context, struct error *error)
+{
+	const struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+
+	context->status = STATUS_NOTHING;
+	if (engine->replay && !session->is_discovered)
+		return error_set(error,
+				 "the recording %s ends before all ranks were found, so it is not "
+				 "known who belongs to the job",
+				 replay_path(engine->replay, 0));
+	/* Whatever else the machine runs: its jobs were not asked for. */
+	if (!engine->replay && settings_names_debuggers_only(&engine->settings)) {
+		note_bystanders(context);
+		return error_set(
+			error, "none of the debuggers that --connect names could be connected to");
+	}
+	if (session->job_count > 0) {
+		for (size_t i = 0; session->job < 0 && i < session->job_count; i++)
+			note_job(context, &session->jobs[i]);
+		return no_rank_of_jobs(session, error);
+	}
+	note_bystanders(context);
+	if (engine->replay)
+		return error_set(error, "no rank is in the recording %s",
+				 replay_path(engine->replay, 0));
+	if (engine->settings.program_count > 0)
+		return no_rank_of_launched(session, error);
+	if (engine->settings.pid_count > 0)
+		return error_set(error,
+				 "none of the processes that --pid names could be looked at");
+	if (session->other_users > 0)
+		return error_set(error,
+				 "no rank found among the processes of this user; %zu Python "
+				 "process%s to other users: run probetui as that user or as root",
+				 session->other_users,
+				 session->other_users == 1 ? " belongs" : "es belong");
+	return error_set(
+		error,
+		"no rank found: looked at %zu processes for RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
+		"PMIX_RANK or SLURM_PROCID in their environment. --pid PID names a process",
+		session->looked_at);
+}
+
+/* A rank counts as answering when nothing is missing of it. */
+static bool is_whole(const struct rank *rank)
+{
+	return is_reached(rank) && rank->state != RANK_EXITED && rank->state != RANK_UNREADABLE &&
+	       !rank->missing;
+}
+
+/* Ranks, or their debuggers, may not have been found. */
+static void note_unread(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (!node->unread)
+			continue;
+		context->status = STATUS_PARTIAL;
+		note(context, "%s: not all processes could be read: %s", node->name, node->unread);
+	}
+}
+
+static int weigh(struct command_context *context, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+	size_t reached_count = 0;
+	size_t present_count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		reached_count += is_reached(session->ranks[i]);
+		present_count += session->ranks[i]->process.pid > 0;
+	}
+	if (present_count == 0)
+		return no_rank(context, error);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (is_whole(session->ranks[i]))
+			continue;
+		context->status = STATUS_PARTIAL;
+		note_rank(context, session->ranks[i]);
+	}
+	if (context->engine->is_unconnected)
+		context->status = STATUS_PARTIAL;
+	note_unread(context);
+	if (reached_count > 0)
+		return 0;
+	error_set(error, "no rank could be read");
+	return nothing(context);
+}
+
+static bool is_any_there(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->session.rank_count > 0 || !engine_awaits_ranks(engine);
+}
+
+/* Nothing is known of a job that was just started: its first rank is
+ * waited for. */
+static void await_first(struct engine *engine)
+{
+	if (engine->session.rank_count == 0 && engine_awaits_ranks(engine))
+		engine_wait(engine, is_any_there, NULL, engine->settings.timeout);
+}
+
+double collect_seconds(const char *text)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	bool is_judged =
+		rankselect_parse(&select, text, NULL) == 0 && rankselect_is_judged(&select);
+
+	rankselect_clear(&select);
+	return is_judged ? VERDICT_SECONDS : 0;
+}
+
+/* For --ranks, until it has become the focus, and for `ranks SET`. */
+static double seconds_of_sets(const struct command_context *context)
+{
+	const struct rankselect *focus = context->engine->session.choice.wanted_focus;
+
+	if (focus && rankselect_is_judged(focus))
+		return VERDICT_SECONDS;
+	return context->ranks_text ? collect_seconds(context->ranks_text) : 0;
+}
+
+int collect_samples(struct command_context *context, double seconds, struct error *error)
+{
+	seconds = fmax(seconds, seconds_of_sets(context));
+	if (is_live(context))
+		await_first(context->engine);
+	if (is_live(context) && !context->is_fresh && take_samples(context, seconds, error) < 0)
+		return -1;
+	if (!context->screen)
+		engine_judge(context->engine);
+	context->is_fresh = true;
+	return weigh(context, error);
+}
+
+int collect_settled(struct command_context *context, struct error *error)
+{
+	if (!is_live(context) || !verdict_is_finding(&context->engine->session.verdict))
+		return 0;
+	if (take_samples(context, VERDICT_SECONDS, error) < 0)
+		return -1;
+	engine_judge(context->engine);
+	return 0;
+}
+
+/* Ranks of a job that was just started need not be there to be named. */
+static bool take_numbers(struct command_context *context)
+{
+	struct rankselect select = RANKSELECT_INIT;
+	bool has_numbers = engine_awaits_ranks(context->engine) &&
+			   rankselect_parse(&select, context->ranks_text, NULL) == 0;
+
+	rankset_clear(&context->ranks);
+	if (has_numbers)
+		has_numbers = rankselect_add_numbers(&select, &context->ranks);
+	rankselect_clear(&select);
+	return has_numbers;
+}
+
+int collect_named(struct command_context *context, struct error *error)
+{
+	struct session *session = &context->engine->session;
+	struct error missing = ERROR_INIT;
+
+	/* --ranks may become the focus only now. */
+	if (rank_filter_focus(session, error) < 0) {
+		context->status = STATUS_USAGE;
+		return error_prefix(error, "--ranks");
+	}
+	if (!context->ranks_text) {
+		if (!session->choice.is_focus_all)
+			rankset_copy(&context->ranks, &session->choice.focus);
+		return 0;
+	}
+	if (rankselect_find(context->ranks_text, session, &context->ranks, &missing) == 0 ||
+	    take_numbers(context))
+		return 0;
+	error_set(error, "%s", missing.message);
+	context->status = STATUS_USAGE;
+	return -1;
+}
+
+int collect_ranks(struct command_context *context, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+
+	if (context->screen)
+		return 0;
+	if (is_live(context) && await_ranks(context, error) < 0)
+		return -1;
+	if (is_live(context) && !context->is_fresh && !engine_awaits_ranks(context->engine) &&
+	    seconds_of_sets(context) > 0) {
+		if (take_samples(context, VERDICT_SECONDS, error) < 0)
+			return -1;
+		context->is_fresh = true;
+	}
+	engine_judge(context->engine);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->process.pid > 0)
+			return 0;
+	}
+	/* Of a job that was just started they are to come. */
+	if (engine_awaits_ranks(context->engine))
+		return 0;
+	return no_rank(context, error);
+}
+
+/* All of them are sampled while they are listed. */
+static void judge_jobs(struct command_context *context, double seconds)
+{
+	struct engine *engine = context->engine;
+
+	jobs_list(engine, true);
+	if (is_live(context)) {
+		await_sample(engine, engine_ask_sample(engine));
+		sample_over(engine, seconds);
+	}
+	engine_judge(engine);
+	jobs_judge(engine);
+	jobs_list(engine, false);
+}
+
+int collect_jobs(struct command_context *context, double seconds, struct error *error)
+{
+	struct engine *engine = context->engine;
+
+	if (is_live(context) && await_ranks(context, error) < 0)
+		return -1;
+	engine_judge(engine);
+	if (seconds > 0 && engine->session.job_count > 0)
+		judge_jobs(context, seconds);
+	if (context->engine->session.job_count > 0)
+		return 0;
+	return no_rank(context, error);
+}
+
+bool collect_is_none_reachable(const struct command_context *context)
+{
+	const struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
+
+	if (!engine || !is_live(context))
+		return false;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!rank_is_gone(rank) && rank->process.state != PROCESS_UNREADABLE)
+			return false;
+	}
+	return session->rank_count > 0 || (engine->requests.seq > 0 && engine_is_deaf(engine));
+}
+
+void collect_finding(struct command_context *context, bool is_finding)
+{
+	if (is_finding)
+		context->status = STATUS_FINDING;
+}
+
+void collect_undone(struct command_context *context, const char *what, const char *key,
+		    const char *kept)
+{
+	const struct settings *settings = &context->engine->settings;
+
+	if (context->screen || settings->script || settings->command_count == 0)
+		return;
+	buffer_printf(
+		context->notes,
+		"probetui: %s when this command exits; use the screen (%s) or -x to keep %s\n",
+		what, key, kept);
+	if (context->status == STATUS_DONE)
+		context->status = STATUS_PARTIAL;
+}

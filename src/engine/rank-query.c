@@ -1,0 +1,536 @@
+#include "engine/rank-query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/collect.h"
+#include "engine/command.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "engine/replay-answers.h"
+#include "engine/request-group.h"
+#include "engine/request.h"
+#include "engine/tensor-question.h"
+#include "model/debug-state.h"
+#include "protocol/stack.h"
+#include "protocol/tensoranswer.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+
+struct rank_query_question {
+	uint64_t number;
+	struct request_group *group;
+};
+
+/* Of each request. */
+struct tag {
+	bool is_tensor; /* the request is `tensor`, not `evaluate` */
+	bool is_again;	/* of all its elements, after a sample */
+	char refusal[]; /* why `tensor` could not tell; empty: it was not asked */
+};
+
+static void free_question(struct rank_query_question *question)
+{
+	request_group_free(question->group);
+	free(question);
+}
+
+void rank_query_clear(struct engine *engine)
+{
+	struct rank_query *survey = &engine->survey;
+
+	for (size_t i = 0; i < survey->count; i++)
+		free_question(survey->questions[i]);
+	free(survey->questions);
+	*survey = (struct rank_query){ .questions = NULL };
+}
+
+/* Answers still to come to that question are dropped. */
+static void forget(struct engine *engine, uint64_t number)
+{
+	struct rank_query *survey = &engine->survey;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < survey->count; i++) {
+		struct rank_query_question *question = survey->questions[i];
+
+		if (question->number == number)
+			free_question(question);
+		else
+			survey->questions[kept++] = question;
+	}
+	survey->count = kept;
+}
+
+static struct answers *find(struct engine *engine, uint64_t question)
+{
+	struct session *session = &engine->session;
+
+	if (session->answers.question && session->answers.number == question)
+		return &session->answers;
+	return eval_history_find(&session->dialogue, question);
+}
+
+const struct answers *rank_query_answers(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	uint64_t number = engine->survey.number;
+
+	if (session->answers.question && session->answers.number == number)
+		return &session->answers;
+	return eval_history_find(&session->dialogue, number);
+}
+
+/*
+ * A question is about the function that is looked at; where that is not at
+ * all, the innermost frame is asked.
+ */
+static int depth_in(const struct session *session, const struct rank *rank)
+{
+	const struct rank *looked_at = session_looked_at(session);
+	int depth = looked_at ? control_depth(session, looked_at) : 0;
+	int same = -1;
+
+	if (rank == looked_at)
+		return depth;
+	if (looked_at)
+		same = debug_state_same_function(rank, looked_at, depth);
+	return same < 0 ? 0 : same;
+}
+
+/* A prompt's line is typed there; what runs in a frame names it. */
+static const char *context_of(enum answers_kind kind, const struct rank *rank)
+{
+	if (kind == ANSWERS_BROADCAST)
+		return "repl";
+	/* For a pdb "repl" is its prompt, where "n" is a step. */
+	if (kind == ANSWERS_EVAL &&
+	    (!debug_state_is_stopped(rank) || debugger_is_of(&rank->debugger, "http")))
+		return "repl";
+	return "watch";
+}
+
+static json_t *make_arguments(const struct engine *engine, const struct rank *rank,
+			      const struct answers *answers)
+{
+	const struct session *session = &engine->session;
+	json_t *arguments = json_object();
+	int depth = 0;
+
+	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+	if (answers->kind == ANSWERS_COMPARE)
+		depth = depth_in(session, rank);
+	else if (answers->kind == ANSWERS_EVAL)
+		depth = control_print_depth(session, rank);
+	if (answers->kind != ANSWERS_EVAL || debug_state_is_stopped(rank)) {
+		json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
+		json_object_set_new(arguments, "depth", json_integer(depth));
+	}
+	json_set_text(arguments, "expression", answers->question);
+	json_set_text(arguments, "context", context_of(answers->kind, rank));
+	if (answers->kind == ANSWERS_EVAL)
+		request_set_timeout(arguments, engine, engine->settings.timeout);
+	return arguments;
+}
+
+/* It runs beside the program, whatever that does. */
+static json_t *make_execution(const struct engine *engine, const struct rank *rank,
+			      const struct answers *answers)
+{
+	bool is_file = answers->kind == ANSWERS_EXECUTE_FILE;
+	json_t *arguments = json_object();
+
+	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+	json_set_text(arguments, is_file ? "path" : "code", answers->question);
+	request_set_timeout(arguments, engine, engine->settings.timeout);
+	return arguments;
+}
+
+static struct tag *make_tag(bool is_tensor, bool is_again, const char *refusal)
+{
+	struct tag *tag = xcalloc(1, sizeof(*tag) + strlen(refusal) + 1);
+
+	tag->is_tensor = is_tensor;
+	tag->is_again = is_again;
+	memcpy(tag->refusal, refusal, strlen(refusal) + 1);
+	return tag;
+}
+
+/* A screen is to have an answer soon; a shell wants a sure one. */
+static const char *statistics_of(const struct engine *engine, bool is_again)
+{
+	if (engine->survey.wants_sample)
+		return "sample";
+	return engine->is_screen && !is_again ? "auto" : "whole";
+}
+
+static void ask_tensor(struct engine *engine, struct rank_query_question *question,
+		       const struct rank *rank, const struct answers *answers, bool is_again)
+{
+	const struct tensor_question ask = {
+		.statistics = statistics_of(engine, is_again),
+		.wants_hash = true,
+	};
+
+	request_group_add(
+		question->group, rank->process.rank, "tensor",
+		tensor_question_arguments(
+			engine, tensor_question_place(engine, rank, answers->question), &ask),
+		make_tag(true, is_again, ""));
+}
+
+static void ask_evaluation(struct engine *engine, struct rank_query_question *question,
+			   const struct rank *rank, const struct answers *answers,
+			   const char *refusal)
+{
+	request_group_add(question->group, rank->process.rank, "evaluate",
+			  make_arguments(engine, rank, answers), make_tag(false, false, refusal));
+}
+
+static void ask(struct engine *engine, struct rank_query_question *question,
+		const struct rank *rank, struct answers *answers)
+{
+	answers_wait(answers, rank->process.rank);
+	if (answers->kind > ANSWERS_EVAL)
+		request_group_add(question->group, rank->process.rank, "execute",
+				  make_execution(engine, rank, answers),
+				  make_tag(false, false, ""));
+	else if (answers->kind == ANSWERS_COMPARE)
+		ask_tensor(engine, question, rank, answers, false);
+	else
+		ask_evaluation(engine, question, rank, answers, "");
+}
+
+static void refuse(struct answers *answers, const struct rank *rank, enum control_need need)
+{
+	struct error reason = ERROR_INIT;
+	struct error error = ERROR_INIT;
+
+	control_reason(rank, need, &reason);
+	error_set(&error, "not asked: it %s", reason.message);
+	answers_take(answers, rank->process.rank, NULL, error.message);
+}
+
+static struct answers *begin(struct engine *engine, const char *question, enum answers_kind kind)
+{
+	struct session *session = &engine->session;
+	uint64_t number = ++engine->survey.number;
+	double now = engine_now(engine);
+
+	if (kind >= ANSWERS_EVAL)
+		return eval_history_add(&session->dialogue, question, kind, number, now);
+	forget(engine, session->answers.number);
+	parameter_compare_drop_parts(engine);
+	answers_begin(&session->answers, question, kind, now);
+	session->answers.number = number;
+	session->answers.tolerance = engine->settings.tolerance;
+	engine->survey.wants_difference = false;
+	return &session->answers;
+}
+
+/*
+ * What a program raises is told as a traceback ends, "NameError: name 'x' …"
+ * or the name alone; what could not be done is told in a sentence.
+ */
+static bool is_raised(const char *sentence)
+{
+	size_t length = strspn(sentence, NAME_LETTERS);
+	size_t last = length;
+
+	while (last > 0 && sentence[last - 1] != '.')
+		last--;
+	if (length == last || sentence[last] < 'A' || sentence[last] > 'Z')
+		return false;
+	return sentence[length] == '\0' || (sentence[length] == ':' && sentence[length + 1] == ' ');
+}
+
+static void put(struct engine *engine, uint64_t number, const struct answer *answer)
+{
+	struct answers *answers = find(engine, number);
+
+	if (answers)
+		answers_take_whole(answers, answer);
+	engine->session.revision++;
+}
+
+/* Of a large one a sample has come: the whole follows. */
+static void ask_again(struct engine *engine, struct rank_query_question *question, int number,
+		      const struct tensor *tensor)
+{
+	const struct rank *rank = session_find_rank(&engine->session, number);
+	const struct answers *answers = find(engine, question->number);
+
+	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
+	    !engine->survey.wants_sample && rank && answers)
+		ask_tensor(engine, question, rank, answers, true);
+}
+
+/* An answer with a tensor, or with why there is none; told is to be cleared. */
+static struct answer make_tensor_answer(int rank, const json_t *body, struct tensor_answer *told,
+					struct error *error)
+{
+	struct answer answer = { .rank = rank };
+
+	if (tensor_answer_from_json(told, body, error) == 0) {
+		answer.text = told->value.value;
+		answer.value = told->value.value;
+		answer.type = told->value.type;
+		answer.address = told->value.address;
+		answer.tensor = told->has_tensor ? &told->tensor : NULL;
+		answer.is_of_fields = true;
+	}
+	answer.error = error_is_set(error) ? error->message : NULL;
+	return answer;
+}
+
+static void take_tensor(struct engine *engine, struct rank_query_question *question,
+			const struct group_answer *come)
+{
+	const struct tag *tag = come->tag;
+	struct tensor_answer told;
+	struct error error = ERROR_INIT;
+	struct answer answer = make_tensor_answer(come->rank, come->body, &told, &error);
+
+	if (!tag->is_again || !answer.error)
+		put(engine, question->number, &answer);
+	if (answer.tensor && !tag->is_again)
+		ask_again(engine, question, come->rank, answer.tensor);
+	tensor_answer_clear(&told);
+}
+
+/*
+ * What a call gives, or what another machine has, the debugger that holds the
+ * rank may still tell; true: it is asked.
+ */
+static bool ask_debugger(struct engine *engine, struct rank_query_question *question,
+			 const struct group_answer *come)
+{
+	const struct tag *tag = come->tag;
+	const struct rank *rank = session_find_rank(&engine->session, come->rank);
+	const struct answers *answers = find(engine, question->number);
+
+	if (!tag->is_tensor || !come->error || come->is_late || !rank || !answers ||
+	    !debug_state_is_stopped(rank) || engine_is_deaf(engine))
+		return false;
+	ask_evaluation(engine, question, rank, answers, come->error);
+	return true;
+}
+
+static void take_result(struct engine *engine, const struct rank_query_question *question,
+			const struct group_answer *come)
+{
+	const struct tag *tag = come->tag;
+	const char *traceback = json_get_string(come->body, "traceback", NULL);
+	const char *output = json_get_string(come->body, "output", "");
+	bool is_program = come->error && !tag->is_tensor && (traceback || is_raised(come->error));
+	struct answer answer = {
+		.rank = come->rank,
+		.value = (char *)json_get_string(come->body, "result", NULL),
+		.type = (char *)json_get_string(come->body, "type", NULL),
+		.output = *output ? (char *)output : NULL,
+		.traceback = (char *)traceback,
+		.is_raised = is_program,
+		.error = (char *)come->error,
+	};
+
+	/* What the program says of it counts, a debugger's own word does not. */
+	if (come->error && tag->refusal[0] != '\0' && !is_program)
+		answer.error = (char *)tag->refusal;
+	session_touch(&engine->session, come->rank);
+	put(engine, question->number, &answer);
+}
+
+static void take(struct engine *engine, const struct group_answer *come, void *data)
+{
+	struct rank_query_question *question = data;
+	const struct tag *tag = come->tag;
+
+	if (tag->is_tensor && !come->error)
+		take_tensor(engine, question, come);
+	/* After a failure what a sample told stays. */
+	else if (!tag->is_again && !ask_debugger(engine, question, come))
+		take_result(engine, question, come);
+}
+
+static void recall(struct engine *engine, const struct rank *rank, const struct answers *answers)
+{
+	const struct replay_answers recalled = {
+		.command = "tensor",
+		.expression = answers->question,
+	};
+	struct tensor_answer told = { .has_tensor = false };
+	struct error error = ERROR_INIT;
+	json_t *body = replay_answers_find(engine, rank, &recalled, &error);
+	struct answer answer = {
+		.rank = rank->process.rank,
+		.error = error.message,
+	};
+
+	if (body)
+		answer = make_tensor_answer(rank->process.rank, body, &told, &error);
+	put(engine, answers->number, &answer);
+	tensor_answer_clear(&told);
+	json_decref(body);
+}
+
+/* What texts do not say all of is compared by what is in it; one rank has
+ * nothing to be compared with. */
+static void begin_parts(struct engine *engine)
+{
+	const struct answers *answers = &engine->session.answers;
+	struct rankset ranks = RANKSET_INIT;
+
+	if (!answers->question || answers->kind != ANSWERS_COMPARE || answers->count < 2 ||
+	    answers_come(answers) < answers->count)
+		return;
+	for (size_t i = 0; i < answers->count; i++)
+		if (answer_has_parts(&answers->items[i]))
+			rankset_add(&ranks, answers->items[i].rank);
+	if (ranks.range_count > 0)
+		parameter_compare_begin_parts(engine, &ranks);
+	rankset_clear(&ranks);
+}
+
+/* A shell does it once it has waited. */
+static void compare_elements(struct engine *engine)
+{
+	const struct answers *answers = &engine->session.answers;
+
+	if (!engine->is_screen || !answers->question || answers->kind != ANSWERS_COMPARE ||
+	    answers_come(answers) < answers->count ||
+	    (!engine->survey.wants_difference && !(answers->tolerance > 0)))
+		return;
+	value_difference_begin_all(engine);
+}
+
+/* All answers to a question have come. */
+static void on_done(struct engine *engine, void *data)
+{
+	struct rank_query_question *question = data;
+	uint64_t number = question->number;
+
+	forget(engine, number);
+	if (number != engine->session.answers.number)
+		return;
+	compare_elements(engine);
+	begin_parts(engine);
+}
+
+static struct rank_query_question *add_question(struct engine *engine, uint64_t number)
+{
+	struct rank_query *survey = &engine->survey;
+	struct rank_query_question *question = xcalloc(1, sizeof(*question));
+
+	question->number = number;
+	question->group = request_group_new(engine, take, on_done, question);
+	ARRAY_GROW(survey->questions, survey->count, survey->capacity);
+	survey->questions[survey->count++] = question;
+	return question;
+}
+
+/* What the ranks answered when it was recorded. */
+static int recall_all(struct command_context *context, const char *question, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct answers *answers;
+
+	if ((!context->screen && collect_ranks(context, error) < 0) ||
+	    collect_named(context, error) < 0)
+		return -1;
+	answers = begin(engine, question, ANSWERS_COMPARE);
+	for (size_t i = 0; i < engine->session.rank_count; i++) {
+		const struct rank *rank = engine->session.ranks[i];
+
+		if (rank->process.pid > 0 && format_is_chosen(&context->ranks, rank))
+			recall(engine, rank, answers);
+	}
+	begin_parts(engine);
+	engine->session.revision++;
+	return 0;
+}
+
+int rank_query_begin(struct command_context *context, const char *name, const char *question,
+		     enum answers_kind kind, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct session *session = &engine->session;
+	struct control control = {
+		.command = name,
+		.need = kind == ANSWERS_BROADCAST ? CONTROL_STOPPED : CONTROL_THERE,
+	};
+	struct rank_query_question *asked;
+	struct answers *answers;
+	int rank = -1;
+
+	if (engine->replay && kind == ANSWERS_COMPARE)
+		return recall_all(context, question, error);
+	if (control_choose(&control, context, error) < 0) {
+		if (context->status == STATUS_DONE)
+			context->status = STATUS_NOTHING;
+		control_clear(&control);
+		return -1;
+	}
+	answers = begin(engine, question, kind);
+	asked = add_question(engine, answers->number);
+	while ((rank = rankset_next(&control.others, rank)) >= 0)
+		refuse(answers, session_find_rank(session, rank), control.need);
+	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
+		ask(engine, asked, session_find_rank(session, rank), answers);
+	if (request_group_open_count(asked->group) == 0)
+		on_done(engine, asked);
+	session->revision++;
+	control_clear(&control);
+	return 0;
+}
+
+static bool is_over(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->survey.count == 0 || engine->survey.interrupts > 1;
+}
+
+static void interrupt(struct engine *engine, const struct request_group *group)
+{
+	for (size_t i = 0; i < request_group_count(group); i++) {
+		const struct rank *rank =
+			session_find_rank(&engine->session, request_group_rank(group, i));
+
+		if (rank)
+			request_post(engine, "cancel",
+				     json_pack("{s:i}", "pid", (int)rank->process.pid));
+	}
+}
+
+void rank_query_interrupt(struct engine *engine)
+{
+	struct rank_query *survey = &engine->survey;
+
+	if (survey->interrupts++ > 0)
+		return;
+	parameter_compare_cancel(engine);
+	for (size_t i = 0; i < survey->count; i++)
+		interrupt(engine, survey->questions[i]->group);
+}
+
+void rank_query_wait(struct engine *engine)
+{
+	struct rank_query *survey = &engine->survey;
+	char late[160];
+
+	survey->interrupts = 0;
+	engine_wait(engine, is_over, NULL, engine->settings.timeout);
+	if (survey->interrupts > 1)
+		snprintf(late, sizeof(late), "it was not waited for any more, and may still run");
+	else
+		snprintf(late, sizeof(late), REQUEST_LATE, engine->settings.timeout);
+	while (survey->count > 0)
+		request_group_expire(survey->questions[0]->group, late);
+	if (survey->interrupts < 2)
+		parameter_compare_wait_parts(engine);
+}

@@ -1,0 +1,64 @@
+#include "engine/recording-segment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+static void put(unsigned char *at, uint64_t value, int length)
+{
+	for (int i = 0; i < length; i++)
+		at[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t get(const unsigned char *at, int length)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < length; i++)
+		value |= (uint64_t)at[i] << (8 * i);
+	return value;
+}
+
+static void put_time(unsigned char *at, double time)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &time, sizeof(bits));
+	put(at, bits, 8);
+}
+
+static double get_time(const unsigned char *at)
+{
+	uint64_t bits = get(at, 8);
+	double time;
+
+	memcpy(&time, &bits, sizeof(time));
+	return time;
+}
+
+void recording_segment_to_note(const struct recording_segment *chapter,
+			       unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH])
+{
+	put(note, chapter->packed_length, 8);
+	put(note + 8, chapter->length, 8);
+	put_time(note + 16, chapter->first);
+	put_time(note + 24, chapter->last);
+	put(note + 32, chapter->line_count, 4);
+	put(note + 36, chapter->flags, 4);
+}
+
+bool recording_segment_from_note(struct recording_segment *chapter,
+				 const unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH])
+{
+	*chapter = (struct recording_segment){
+		.packed_length = get(note, 8),
+		.length = get(note + 8, 8),
+		.first = get_time(note + 16),
+		.last = get_time(note + 24),
+		.line_count = (uint32_t)get(note + 32, 4),
+		.flags = (uint32_t)get(note + 36, 4),
+	};
+	return chapter->first >= 0 && chapter->last >= chapter->first && isfinite(chapter->last);
+}

@@ -1,0 +1,247 @@
+#include "engine/recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/recording-file.h"
+#include "protocol/message.h"
+
+/* What a line is stands before its body. */
+#define HEAD_LENGTH 200
+
+/*
+ * The time of a line: ours begin with it. Any other is parsed. -1 and why: it
+ * is no line of a recording.
+ */
+static double line_time(const char *line, size_t length, struct error *why)
+{
+	static const char key[] = "{\"time\":";
+	struct message message;
+	double time;
+	char *end;
+
+	if (length > sizeof(key) && strncmp(line, key, sizeof(key) - 1) == 0) {
+		time = strtod(line + sizeof(key) - 1, &end);
+		if (*end == ',' && time >= 0 && isfinite(time))
+			return time;
+	}
+	if (message_parse(&message, line, length, why) < 0)
+		return -1;
+	time = message.time;
+	message_clear(&message);
+	if (!(time >= 0) || !isfinite(time)) {
+		error_set(why, "it has no time");
+		return -1;
+	}
+	return time;
+}
+
+/* Says where the recording is broken; number counts lines from 1. */
+static int broken(const struct recording *tape, size_t number, const struct error *why,
+		  struct error *error)
+{
+	if (number == 1)
+		return error_set(error, "%s is not a recording of probetui: line 1: %s", tape->path,
+				 why->message);
+	return error_set(error, "the recording %s is broken at line %zu: %s", tape->path, number,
+			 why->message);
+}
+
+int recording_index_line(const struct recording *tape, const char *text,
+			 struct recording_line *line, double before, size_t number,
+			 struct error *error)
+{
+	struct error why = ERROR_INIT;
+
+	line->time = -1;
+	if (line->length > MESSAGE_LINE_MAXIMUM)
+		error_set(&why, "it is too long");
+	else
+		line->time = line_time(text + line->start, line->length, &why);
+	if (!error_is_set(&why) && line->time < before)
+		error_set(&why, "its time is before the last one's");
+	return error_is_set(&why) ? broken(tape, number, &why, error) : 0;
+}
+
+double recording_first(const struct recording *tape)
+{
+	return tape->chapters[0].is.first;
+}
+
+double recording_last(const struct recording *tape)
+{
+	return tape->chapters[tape->chapter_count - 1].is.last;
+}
+
+size_t recording_find_segment(const struct recording *tape, double time)
+{
+	size_t low = 0;
+	size_t high = tape->chapter_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tape->chapters[middle].is.first <= time)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void recording_cursor_init(struct recording_cursor *cursor, const struct recording *tape)
+{
+	*cursor = (struct recording_cursor){ .tape = tape };
+	buffer_init(&cursor->own_text, TAPE_CHAPTER_MAXIMUM);
+}
+
+void recording_cursor_clear(struct recording_cursor *cursor)
+{
+	free(cursor->own_lines);
+	buffer_clear(&cursor->own_text);
+	*cursor = (struct recording_cursor){ .tape = NULL };
+}
+
+void recording_cursor_go(struct recording_cursor *cursor, size_t chapter)
+{
+	if (chapter != cursor->chapter)
+		cursor->is_loaded = false;
+	cursor->chapter = chapter;
+	cursor->line = 0;
+}
+
+/* Unpacks the chapter and finds its lines. */
+static int load_packed(struct recording_cursor *cursor, const struct recording_part *chapter,
+		       struct error *error)
+{
+	const struct recording *tape = cursor->tape;
+	struct buffer *text = &cursor->own_text;
+	double before = chapter->is.first;
+	size_t start = 0;
+
+	cursor->line_count = 0;
+	buffer_reset(text);
+	if (tape_unpack(tape, chapter, text, error) < 0)
+		return -1;
+	for (;;) {
+		const char *end = memchr(text->data + start, '\n', text->length - start);
+		struct recording_line line = { .start = start };
+
+		if (!end)
+			break;
+		if (cursor->line_count >= TAPE_CHAPTER_LINES)
+			return error_set(error,
+					 "the recording %s has a chapter of more than %zu lines",
+					 tape->path, TAPE_CHAPTER_LINES);
+		line.length = (size_t)(end - text->data) - start;
+		if (recording_index_line(tape, text->data, &line, before,
+					 chapter->first_line + cursor->line_count + 1, error) < 0)
+			return -1;
+		ARRAY_GROW(cursor->own_lines, cursor->line_count, cursor->own_capacity);
+		cursor->own_lines[cursor->line_count++] = line;
+		before = line.time;
+		start += line.length + 1;
+	}
+	cursor->lines = cursor->own_lines;
+	cursor->text = text->data;
+	return 0;
+}
+
+static int load(struct recording_cursor *cursor, struct error *error)
+{
+	const struct recording *tape = cursor->tape;
+	const struct recording_part *chapter = &tape->chapters[cursor->chapter];
+
+	if (cursor->is_loaded)
+		return 0;
+	if (tape->is_packed) {
+		if (load_packed(cursor, chapter, error) < 0)
+			return -1;
+	} else {
+		cursor->lines = tape->lines + chapter->first_line;
+		cursor->line_count = chapter->is.line_count;
+		cursor->text = tape->bytes.data;
+	}
+	cursor->is_loaded = true;
+	return 0;
+}
+
+int recording_cursor_time(struct recording_cursor *cursor, double *time, struct error *error)
+{
+	for (;;) {
+		if (cursor->chapter >= cursor->tape->chapter_count)
+			return 0;
+		if (load(cursor, error) < 0) {
+			cursor->chapter = cursor->tape->chapter_count;
+			return -1;
+		}
+		if (cursor->line < cursor->line_count)
+			break;
+		recording_cursor_go(cursor, cursor->chapter + 1);
+	}
+	*time = cursor->lines[cursor->line].time;
+	return 1;
+}
+
+int recording_cursor_next(struct recording_cursor *cursor, struct message *message,
+			  struct error *error)
+{
+	struct error why = ERROR_INIT;
+	const struct recording_line *line;
+	double time;
+	int result = recording_cursor_time(cursor, &time, error);
+
+	if (result <= 0)
+		return result;
+	line = &cursor->lines[cursor->line++];
+	if (message_parse(message, cursor->text + line->start, line->length, &why) == 0)
+		return 1;
+	broken(cursor->tape, cursor->tape->chapters[cursor->chapter].first_line + cursor->line,
+	       &why, error);
+	cursor->chapter = cursor->tape->chapter_count;
+	return -1;
+}
+
+/* Says no without parsing; where it says yes it may be wrong. */
+static bool may_be(const struct recording_cursor *cursor, const char *command)
+{
+	const struct recording_line *line = &cursor->lines[cursor->line];
+	char name[64];
+
+	snprintf(name, sizeof(name), "\"%s\"", command);
+	return memmem(cursor->text + line->start,
+		      line->length < HEAD_LENGTH ? line->length : HEAD_LENGTH, name,
+		      strlen(name)) != NULL;
+}
+
+int recording_cursor_find(struct recording_cursor *cursor, const char *command,
+			  struct message *message, struct error *error)
+{
+	size_t chapter = cursor->chapter;
+	double time;
+	int result;
+
+	while ((result = recording_cursor_time(cursor, &time, error)) > 0 &&
+	       cursor->chapter == chapter) {
+		if (!may_be(cursor, command)) {
+			cursor->line++;
+			continue;
+		}
+		result = recording_cursor_next(cursor, message, error);
+		if (result < 0)
+			return -1;
+		if (message->type == MESSAGE_RESPONSE && message->is_success &&
+		    strcmp(message->name, command) == 0)
+			return 1;
+		message_clear(message);
+	}
+	return result < 0 ? -1 : 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * session-requests: what the screen lacks of a frame, asked for once. The session takes
+ * the answers; what was asked for is remembered for a while, so that a pane
+ * may ask each time it is drawn.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "model/output.h"
+
+/* An answer that has not come after this long is asked for again. */
+#define AGAIN_SECONDS 2.0
+
+static bool was_asked(const struct engine *engine, const char *key)
+{
+	for (size_t i = 0; i < WANTED_MAXIMUM; i++) {
+		const struct wanted *wanted = &engine->wanted[i];
+
+		if (wanted->key && strcmp(wanted->key, key) == 0 &&
+		    engine_now(engine) - wanted->at < AGAIN_SECONDS)
+			return true;
+	}
+	return false;
+}
+
+/* Sends the request unless the same was sent lately. */
+static void want(struct engine *engine, const char *command, json_t *owned_arguments,
+		 char *owned_key)
+{
+	struct wanted *wanted = &engine->wanted[engine->wanted_count % WANTED_MAXIMUM];
+
+	if (engine_is_deaf(engine) || was_asked(engine, owned_key)) {
+		json_decref(owned_arguments);
+		free(owned_key);
+		return;
+	}
+	free(wanted->key);
+	*wanted = (struct wanted){ owned_key, engine_now(engine) };
+	engine->wanted_count++;
+	request_post(engine, command, owned_arguments);
+}
+
+void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path)
+{
+	json_t *arguments;
+
+	if (session_find_source(&engine->session, node, pid, path))
+		return;
+	pid = session_source_pid(&engine->session, node, pid);
+	arguments = json_pack("{s:i}", "pid", (int)pid);
+	json_set_text(arguments, "path", path);
+	want(engine, "source", arguments, xasprintf("source %d %s", (int)pid, path));
+}
+
+static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
+{
+	const struct rank *rank = session_find_pid(&engine->session, node, pid);
+
+	return rank ? rank->epoch : 0;
+}
+
+static uint64_t touched_of(const struct engine *engine, size_t node, pid_t pid)
+{
+	return session_find_touched(&engine->session, node, pid);
+}
+
+/*
+ * What a debugger of ours told at this stop stays so until the next, or until a
+ * person has something run there: asking again would only run the program's own
+ * code again.
+ */
+static bool is_known(const struct engine *engine, const struct variables *known, uint64_t epoch)
+{
+	if (!known)
+		return false;
+	if (known->stops > 0)
+		return known->touched == touched_of(engine, known->node, known->pid) &&
+		       known->stops == session_find_stop(&engine->session, known->node, known->pid,
+							 known->depth < 0 ? 0 : known->tid);
+	return known->epoch == epoch;
+}
+
+void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid, int depth)
+{
+	uint64_t epoch = epoch_of(engine, node, pid);
+	const struct variables *known =
+		session_find_variables(&engine->session, node, pid, tid, depth, 0, 0);
+
+	if (is_known(engine, known, epoch))
+		return;
+	want(engine, "variables",
+	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid, "depth", depth,
+		       "start", 0),
+	     xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid, (int)tid, depth, epoch,
+		       touched_of(engine, node, pid)));
+}
+
+/* What the object was when it was shown; the node compares. May be NULL. */
+static const char *type_of(const struct session *session, size_t node, pid_t pid, uint64_t address)
+{
+	for (size_t i = session->variables_count; i-- > 0;) {
+		const struct variables *known = session->variables[i];
+
+		if (known->node != node || known->pid != pid)
+			continue;
+		for (size_t j = 0; j < known->list.count; j++) {
+			if (known->list.items[j].address == address)
+				return known->list.items[j].type;
+		}
+	}
+	return NULL;
+}
+
+void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_t address,
+			  int64_t start)
+{
+	uint64_t epoch = epoch_of(engine, node, pid);
+	const struct variables *known =
+		session_find_variables(&engine->session, node, pid, 0, -1, address, start);
+	json_t *arguments;
+
+	if (is_known(engine, known, epoch))
+		return;
+	arguments = json_pack("{s:i, s:I}", "pid", (int)pid, "start", (json_int_t)start);
+	json_set_hex(arguments, "address", address);
+	json_set_text(arguments, "type", type_of(&engine->session, node, pid, address));
+	want(engine, "variables", arguments,
+	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64 " %" PRIu64, (int)pid,
+		       address, start, epoch, touched_of(engine, node, pid)));
+}
+
+static void send_output(struct engine *engine, pid_t pid, bool is_on)
+{
+	request_post(engine, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+}
+
+void engine_want_output(struct engine *engine, size_t node, pid_t pid)
+{
+	const struct output *known = session_find_output(&engine->session, node, pid);
+
+	if (!known || !known->is_known)
+		want(engine, "output", json_pack("{s:i}", "pid", (int)pid),
+		     xasprintf("output %d", (int)pid));
+}
+
+static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
+{
+	request_post(engine, "terminal", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+}
+
+void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
+{
+	const struct rank *before =
+		session_find_pid(&engine->session, engine->console_node, engine->console_pid);
+
+	if (engine->console_pid == pid && engine->console_node == node)
+		return;
+	/* A connection that is lost cannot be followed. */
+	if (before && debugger_is_ours(&before->debugger))
+		send_terminal(engine, engine->console_pid, false);
+	engine->console_node = node;
+	engine->console_pid = pid;
+	if (pid > 0)
+		send_terminal(engine, pid, true);
+}
+
+void engine_type(struct engine *engine, pid_t pid, const char *text)
+{
+	const struct rank *rank = session_find_pid(&engine->session, 0, pid);
+	json_t *arguments = json_pack("{s:i}", "pid", (int)pid);
+
+	json_set_text(arguments, "data", text);
+	if (rank)
+		session_touch(&engine->session, rank->process.rank);
+	request_post(engine, "terminalInput", arguments);
+}
+
+void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
+{
+	if (engine->printing_pid == pid && engine->printing_node == node)
+		return;
+	/* A process that has ended cannot be followed. */
+	if (engine->printing_pid > 0 &&
+	    session_find_pid(&engine->session, engine->printing_node, engine->printing_pid))
+		send_output(engine, engine->printing_pid, false);
+	engine->printing_node = node;
+	engine->printing_pid = pid;
+	if (pid > 0)
+		send_output(engine, pid, true);
+}

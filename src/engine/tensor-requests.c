@@ -1,0 +1,401 @@
+#include "engine/tensor-requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "engine/tensor-export.h"
+#include "engine/tensor-question.h"
+
+/* Reading takes at most one part in so many of the time. */
+#define TIMES_OF_COST 10.0
+/* What takes longer than this can be ended by a person. */
+#define LONG_SECONDS 0.3
+
+void tensor_asking_clear(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	request_cancel(engine, asking->request);
+	tensor_export_free(asking->export);
+	free(asking->find);
+	*asking = (struct tensor_asking){ .request = NULL };
+}
+
+static struct tensorview *view_of(struct engine *engine)
+{
+	return &engine->session.tensorview;
+}
+
+static bool is_readable(const struct tensorview *view)
+{
+	return view->has_tensor && view->tensor.unread == NULL && view->tensor.element_count > 0;
+}
+
+static bool is_long(enum tensor_work work)
+{
+	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND || work == TENSOR_WORK_EXPORT;
+}
+
+/* No view waits for the answer any more. */
+static void drop(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	struct tensorview *view = view_of(engine);
+
+	if (!asking->request)
+		return;
+	if (is_long(asking->work) && view->pid > 0 && !engine_is_deaf(engine))
+		request_post(engine, "cancel", json_pack("{s:i}", "pid", (int)view->pid));
+	request_cancel(engine, asking->request);
+	asking->request = NULL;
+	view->work = TENSOR_WORK_NONE;
+}
+
+/* What is half written is not left. */
+static void drop_export(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	if (!asking->export)
+		return;
+	engine_say(engine, false, "%s was not written.", tensor_export_path(asking->export));
+	tensor_export_free(asking->export);
+	asking->export = NULL;
+}
+
+void tensor_look(struct engine *engine, const char *expression)
+{
+	drop(engine);
+	drop_export(engine);
+	tensor_asking_clear(engine);
+	tensorview_look(view_of(engine), expression);
+	engine->session.revision++;
+}
+
+static void begin_reading(struct engine *engine, const struct rank *rank)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct session *session = &engine->session;
+	size_t node = rank->node;
+	pid_t pid = rank->process.pid;
+
+	tensorview_begin_reading(view_of(engine));
+	asking->epoch = rank->epoch;
+	asking->stops = session_find_stop(session, node, pid, 0);
+	asking->touched = session_find_touched(session, node, pid);
+	asking->has_whole = false;
+	asking->is_old = false;
+}
+
+/* Its rank may have done something since. */
+static bool is_old(const struct engine *engine, const struct rank *rank)
+{
+	const struct tensor_asking *asking = &engine->tensor;
+	const struct session *session = &engine->session;
+	size_t node = rank->node;
+	pid_t pid = rank->process.pid;
+	uint64_t stops = session_find_stop(session, node, pid, 0);
+
+	if (asking->is_old || asking->touched != session_find_touched(session, node, pid) ||
+	    asking->stops != stops)
+		return true;
+	return stops == 0 && asking->epoch != rank->epoch;
+}
+
+static void take(struct engine *engine, json_t *body, const char *failure, void *data);
+
+static void ask(struct engine *engine, const struct rank *rank, enum tensor_work work,
+		const struct tensor_question *wanted)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	struct tensorview *view = view_of(engine);
+
+	asking->request = request_start(
+		engine, "tensor",
+		tensor_question_arguments(
+			engine, tensor_question_place(engine, rank, view->expression), wanted),
+		take, NULL);
+	asking->work = work;
+	asking->reading = view->reading;
+	asking->asked_at = engine_now(engine);
+	view->work = work;
+}
+
+static void ask_look(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
+{
+	const struct tensorview *view = view_of(engine);
+	struct tensor_question wanted = { .slice = &want->slice };
+
+	begin_reading(engine, rank);
+	/* A large one's whole is not replaced by a sample again. */
+	if (!engine->tensor.is_large || view->tensor.share < 1) {
+		wanted.statistics = "auto";
+		wanted.bin_count = want->bin_count;
+	}
+	ask(engine, rank, TENSOR_WORK_LOOK, &wanted);
+}
+
+/* Of the map; false: there is nothing more to read for it. */
+static bool ask_map(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
+{
+	struct tensorview *view = view_of(engine);
+	const struct tensor *tensor = &view->tensor;
+	struct tensor_slice slice;
+	bool is_shown = tensor_heat_is_of(&view->heat, &want->plane, tensor, want->row_maximum,
+					  want->column_maximum, want->column);
+	bool is_next = tensor_heat_is_of(&view->next_heat, &want->plane, tensor, want->row_maximum,
+					 want->column_maximum, want->column);
+
+	if (!is_shown)
+		tensor_heat_clear(&view->heat);
+	if (!is_next) {
+		if (is_shown && view->heat_reading == view->reading)
+			return false;
+		tensor_heat_clear(&view->next_heat);
+		tensor_heat_begin(&view->next_heat, &want->plane, tensor, want->row_maximum,
+				  want->column_maximum, want->column);
+		view->heat_reading = view->reading;
+	}
+	if (!tensor_heat_next(&view->next_heat, &slice))
+		return false;
+	ask(engine, rank, TENSOR_WORK_HEAT, &(struct tensor_question){ .slice = &slice });
+	return true;
+}
+
+static void ask_find(struct engine *engine, const struct rank *rank)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct tensor_question wanted = {
+		.find = asking->find,
+		.after = asking->after,
+	};
+
+	ask(engine, rank, TENSOR_WORK_FIND, &wanted);
+	free(asking->find);
+	asking->find = NULL;
+}
+
+static bool wants_whole(const struct engine *engine)
+{
+	const struct tensor_asking *asking = &engine->tensor;
+	const struct tensorview *view = &engine->session.tensorview;
+
+	return view->tensor.has_statistics && view->tensor.unread == NULL &&
+	       !asking->has_ended_whole && !asking->has_whole &&
+	       (view->tensor.share < 1 || view->statistics_reading != view->reading) &&
+	       engine_now(engine) >= asking->whole_at;
+}
+
+static void ask_whole(struct engine *engine, const struct rank *rank,
+		      const struct tensor_want *want)
+{
+	const struct tensor_question wanted = {
+		.statistics = "whole",
+		.bin_count = want->bin_count,
+	};
+
+	ask(engine, rank, TENSOR_WORK_WHOLE, &wanted);
+}
+
+static void ask_part(struct engine *engine, const struct rank *rank)
+{
+	struct tensor_question wanted = { .statistics = NULL };
+
+	wanted.data_count = tensor_export_next(engine->tensor.export, &wanted.data_start);
+	ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
+}
+
+/* The session's, if it can be asked. */
+static const struct rank *rank_to_ask(const struct engine *engine)
+{
+	const struct rank *rank = session_looked_at(&engine->session);
+
+	if (rank == NULL || rank->process.pid <= 0 || rank->state == RANK_EXITED ||
+	    engine_is_deaf(engine))
+		return NULL;
+	return rank;
+}
+
+/* The next thing, in the order in which it is wanted. */
+static void ask_next(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
+{
+	const struct tensor_asking *asking = &engine->tensor;
+	const struct tensorview *view = view_of(engine);
+	bool is_due = engine_now(engine) >= asking->look_at && is_old(engine, rank);
+
+	if (view->reading == 0 || (!is_readable(view) && is_due)) {
+		ask_look(engine, rank, want);
+		return;
+	}
+	if (!is_readable(view))
+		return;
+	if (asking->export != NULL)
+		ask_part(engine, rank);
+	else if (asking->find != NULL)
+		ask_find(engine, rank);
+	else if (is_due)
+		ask_look(engine, rank, want);
+	else if (want->slice.row_count > 0 && !tensorview_covers(view, &want->slice))
+		ask(engine, rank, TENSOR_WORK_SLICE,
+		    &(struct tensor_question){ .slice = &want->slice });
+	else if ((!want->wants_map || !ask_map(engine, rank, want)) && wants_whole(engine))
+		ask_whole(engine, rank, want);
+}
+
+void tensor_want(struct engine *engine, const struct tensor_want *want)
+{
+	struct tensorview *view = view_of(engine);
+	const struct rank *rank = rank_to_ask(engine);
+
+	if (view->expression == NULL || rank == NULL)
+		return;
+	if (view->pid != rank->process.pid || view->node != rank->node) {
+		drop(engine);
+		drop_export(engine);
+		tensor_asking_clear(engine);
+		tensorview_move(view, rank->process.rank, rank->node, rank->process.pid);
+	}
+	if (!engine->tensor.request)
+		ask_next(engine, rank, want);
+}
+
+void tensor_find(struct engine *engine, const char *what, int64_t after)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	/* What a person wants comes before what takes long. */
+	if (asking->work == TENSOR_WORK_WHOLE)
+		drop(engine);
+	free(asking->find);
+	asking->find = xstrdup(what);
+	asking->after = after;
+}
+
+void tensor_rest(struct engine *engine)
+{
+	if (engine->tensor.work != TENSOR_WORK_EXPORT && is_long(engine->tensor.work))
+		drop(engine);
+}
+
+int tensor_export(struct engine *engine, const char *path, struct error *error)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct tensorview *view = view_of(engine);
+
+	if (asking->export)
+		return error_set(error, "%s is being written; Esc ends that.",
+				 tensor_export_path(asking->export));
+	if (!is_readable(view))
+		return error_set(error, "there are no elements to write.");
+	if (asking->work == TENSOR_WORK_WHOLE)
+		drop(engine);
+	asking->export = tensor_export_new(path, &view->tensor, error);
+	return asking->export ? 0 : -1;
+}
+
+void tensor_again(struct engine *engine)
+{
+	engine->tensor.is_old = true;
+	engine->tensor.has_ended_whole = false;
+	engine->tensor.look_at = 0;
+	engine->tensor.whole_at = 0;
+}
+
+bool tensor_cancel(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+
+	if (asking->export) {
+		drop(engine);
+		drop_export(engine);
+		return true;
+	}
+	if (!asking->request || !is_long(asking->work) ||
+	    engine_now(engine) - asking->asked_at < LONG_SECONDS)
+		return false;
+	if (asking->work == TENSOR_WORK_WHOLE)
+		asking->has_ended_whole = true;
+	drop(engine);
+	return true;
+}
+
+/* When it is read again, by what it took. */
+static void set_pace(struct engine *engine)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	double now = engine_now(engine);
+	double pause = (now - asking->asked_at) * TIMES_OF_COST;
+
+	if (asking->work == TENSOR_WORK_WHOLE)
+		asking->whole_at = now + pause;
+	else if (now + pause > asking->look_at)
+		asking->look_at = now + pause;
+}
+
+static void say_written(struct engine *engine)
+{
+	const struct tensor_export *export = engine->tensor.export;
+	const char *rest = ".";
+
+	if (tensor_export_is_torn(export))
+		rest = "; it has elements of several times.";
+	else if (tensor_export_is_live(export))
+		rest = " while its rank ran: maybe of several times.";
+	engine_say(engine, false, "%s is written%s", tensor_export_path(export), rest);
+}
+
+/* A part of the file has come, or why it has not. */
+static void take_part(struct engine *engine, const json_t *body, struct error *error)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	const struct rank *rank = rank_to_ask(engine);
+	int64_t start;
+	bool is_bad = error_is_set(error) || tensor_export_add(asking->export, body, error) < 0;
+
+	if (is_bad)
+		engine_say(engine, true, "tensor-export: %s", error->message);
+	else
+		view_of(engine)->done = tensor_export_done(asking->export);
+	if (!is_bad && tensor_export_next(asking->export, &start) > 0) {
+		/* Whether the pane is seen or not. */
+		if (rank != NULL)
+			ask_part(engine, rank);
+		else
+			drop_export(engine);
+		return;
+	}
+	if (!is_bad)
+		say_written(engine);
+	tensor_export_free(asking->export);
+	asking->export = NULL;
+}
+
+static void take(struct engine *engine, json_t *body, const char *failure, void *data)
+{
+	struct tensor_asking *asking = &engine->tensor;
+	struct tensorview *view = view_of(engine);
+	struct error error = ERROR_INIT;
+
+	(void)data;
+	asking->request = NULL;
+	view->work = TENSOR_WORK_NONE;
+	engine->session.revision++;
+	if (failure)
+		error_set(&error, "%s", failure);
+	if (asking->work == TENSOR_WORK_EXPORT && asking->export) {
+		take_part(engine, body, &error);
+		return;
+	}
+	set_pace(engine);
+	if (asking->work == TENSOR_WORK_WHOLE)
+		asking->has_whole = true;
+	if (failure || tensorview_take(view, asking->work, body, engine_now(engine), &error) < 0)
+		tensorview_fail(view, error.message);
+	if (asking->work == TENSOR_WORK_LOOK && view->has_tensor && view->tensor.share < 1)
+		asking->is_large = true;
+}

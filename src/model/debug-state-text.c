@@ -1,0 +1,422 @@
+/*
+ * debug-state-text: the verdict on a job with ranks that are in a debugger, or
+ * stopped from outside.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "model/debug-state.h"
+#include "model/phrase.h"
+#include "model/place.h"
+#include "model/ptrace-state.h"
+#include "model/session.h"
+#include "model/wait-group.h"
+#include "protocol/stack.h"
+
+/* Columns of what was raised, and of a target. */
+#define TEXT_COLUMNS 80
+#define GROUPS_LISTED 4
+
+/* How a stop after a step is told. */
+static const char *const event_words[] = {
+	[STOP_AT_UNKNOWN] = "after a step",
+	[STOP_AT_LINE] = "after a step",
+	[STOP_AT_CALL] = "at a call",
+	[STOP_AT_RETURN] = "at a return",
+	[STOP_AT_EXCEPTION] = "at an exception",
+};
+
+/* Ranks of which the same is said. */
+struct group {
+	char *text;  /* what one rank and several have in common */
+	char *place; /* where all of them are paused; "": at several places */
+	struct rankset ranks;
+	const struct rank *first;
+	double seconds; /* the shortest; -1: it is not said */
+};
+
+struct groups {
+	struct group *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* The first line, escaped and cut. */
+static void append_text(struct buffer *out, const char *text)
+{
+	struct buffer escaped = BUFFER_INIT;
+
+	text_escape(&escaped, text, strcspn(text, "\r\n"));
+	text_cut(out, escaped.data, TEXT_COLUMNS);
+	buffer_clear(&escaped);
+}
+
+/* The frame of the user's code that it is in; NULL: none is known. */
+static const struct frame *frame_of(const struct rank *rank)
+{
+	const struct thread *thread = debug_state_thread(rank);
+
+	return thread ? place_find(&rank->process, thread->sample.stack) : NULL;
+}
+
+static void append_place(struct buffer *out, const char *before, const struct rank *rank,
+			 const char *behind)
+{
+	const struct frame *frame = frame_of(rank);
+	struct buffer place = BUFFER_INIT;
+
+	if (!frame)
+		return;
+	place_append(&place, frame);
+	buffer_append_string(out, before);
+	text_cut_path(out, place.data, TEXT_COLUMNS);
+	buffer_append_string(out, behind);
+	buffer_clear(&place);
+}
+
+/* Of "breakpoint 1: its condition failed: ...", in parentheses. */
+static void append_failure(struct buffer *out, const char *description)
+{
+	const char *colon = description ? strstr(description, ": ") : NULL;
+
+	if (!colon)
+		return;
+	buffer_append_string(out, " (");
+	append_text(out, colon + 2);
+	buffer_append_string(out, ")");
+}
+
+/* "at watch 3 (total: 3 -> 4)" */
+static void append_watch(struct buffer *out, const struct debugger *debugger)
+{
+	if (debugger->hit_count > 0)
+		buffer_printf(out, "at watch %d", debugger->hits[0]);
+	else
+		buffer_append_string(out, "at a watch");
+	if (!debugger->description)
+		return;
+	buffer_append_string(out, " (");
+	append_text(out, debugger->description);
+	buffer_append_string(out, ")");
+}
+
+static void append_entry(struct buffer *out, const struct debugger *debugger)
+{
+	if (ptrace_state_is_debugger(debugger)) {
+		buffer_append_string(out, "where it began");
+		return;
+	}
+	buffer_append_string(out, "in ");
+	append_text(out, debugger->backend ? debugger->backend : "a debugger");
+}
+
+/* "stopped at breakpoint 1, train.py:14" */
+static void append_stop(struct buffer *out, const struct rank *rank)
+{
+	const struct debugger *debugger = &rank->debugger;
+
+	buffer_append_string(out, "stopped ");
+	switch (debugger->reason) {
+	case STOP_BREAKPOINT:
+		if (debugger->hit_count > 0)
+			buffer_printf(out, "at breakpoint %d", debugger->hits[0]);
+		else
+			buffer_append_string(out, "at a breakpoint");
+		append_failure(out, debugger->description);
+		break;
+	case STOP_DATA_BREAKPOINT:
+		append_watch(out, debugger);
+		break;
+	case STOP_PAUSE:
+		buffer_append_string(out, "on request");
+		break;
+	case STOP_EXCEPTION:
+		buffer_append_string(out, "at an exception");
+		break;
+	case STOP_ENTRY:
+		append_entry(out, debugger);
+		break;
+	case STOP_STEP:
+		buffer_append_string(out, event_words[debugger->at]);
+		break;
+	}
+	append_place(out, ", ", rank, "");
+}
+
+/* A person has paused it: it may be anywhere. */
+static bool is_paused(const struct rank *rank)
+{
+	return debug_state_is_stopped(rank) && !debug_state_is_outlier(rank) &&
+	       rank->debugger.reason == STOP_PAUSE;
+}
+
+/* What is the same of all ranks of a group; "" where nothing needs to be. */
+static void append_common(struct buffer *out, const struct rank *rank)
+{
+	const char *exception = rank->debugger.exception;
+
+	/* What another client does with it is not known. */
+	if (debug_state_is_taken(rank) || debug_state_is_busy(rank) || is_paused(rank))
+		return;
+	if (!debug_state_is_outlier(rank)) {
+		append_stop(out, rank);
+	} else if (exception) {
+		buffer_append_string(out, "raised ");
+		append_text(out, exception);
+		/* Of one that waits only the debugger's frames are seen. */
+		if (debug_state_is_stopped(rank))
+			append_place(out, " (", rank, ")");
+	} else if (debug_state_is_stopped(rank)) {
+		buffer_append_string(out, "raised an exception");
+		append_place(out, " (", rank, ")");
+	}
+}
+
+static double seconds_of(const struct session *session, const struct rank *rank)
+{
+	const struct thread *thread = debug_state_thread(rank);
+
+	if (!debug_state_is_outlier(rank))
+		return -1;
+	if (debug_state_is_stopped(rank))
+		return debug_state_seconds(rank, session->now);
+	return thread ? rank->sampled_at - thread->since : -1;
+}
+
+static bool is_alike(const struct group *group, const struct rank *rank, const char *text)
+{
+	return strcmp(group->text, text) == 0 &&
+	       debug_state_is_taken(group->first) == debug_state_is_taken(rank) &&
+	       debug_state_is_busy(group->first) == debug_state_is_busy(rank) &&
+	       is_paused(group->first) == is_paused(rank) &&
+	       debug_state_is_waiting(group->first) == debug_state_is_waiting(rank);
+}
+
+static void add_place(struct group *group, const struct rank *rank)
+{
+	struct buffer place = BUFFER_INIT;
+
+	append_place(&place, ", ", rank, "");
+	if (!group->place)
+		group->place = xstrdup(place.data);
+	else if (strcmp(group->place, place.data) != 0)
+		group->place[0] = '\0';
+	buffer_clear(&place);
+}
+
+static void add_rank(struct groups *groups, const struct session *session, const struct rank *rank)
+{
+	struct buffer text = BUFFER_INIT;
+	double seconds = seconds_of(session, rank);
+	struct group *group = NULL;
+
+	append_common(&text, rank);
+	for (size_t i = 0; i < groups->count && !group; i++) {
+		if (is_alike(&groups->items[i], rank, text.data))
+			group = &groups->items[i];
+	}
+	if (!group) {
+		ARRAY_GROW(groups->items, groups->count, groups->capacity);
+		group = &groups->items[groups->count++];
+		*group = (struct group){
+			.text = xstrdup(text.data),
+			.first = rank,
+			.seconds = seconds,
+		};
+	}
+	if (is_paused(rank))
+		add_place(group, rank);
+	if (seconds < group->seconds)
+		group->seconds = seconds;
+	rankset_add(&group->ranks, rank->process.rank);
+	buffer_clear(&text);
+}
+
+static void groups_clear(struct groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		free(groups->items[i].text);
+		free(groups->items[i].place);
+		rankset_clear(&groups->items[i].ranks);
+	}
+	free(groups->items);
+}
+
+/* "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect" */
+static void append_waiting(struct buffer *out, const struct group *group, bool is_plural)
+{
+	const char *target = group->first->debugger.target;
+
+	if (group->text[0] != '\0')
+		buffer_append_string(out, " and ");
+	buffer_append_string(out, is_plural ? "wait in debuggers" : "waits in a debugger");
+	if (!is_plural && target) {
+		buffer_append_string(out, " (");
+		append_text(out, target);
+		buffer_append_char(out, ')');
+	}
+	buffer_append_string(out, " for somebody to connect");
+}
+
+/* "in pdb" */
+static const char *holder_of(const struct rank *rank, bool is_plural)
+{
+	if (debugger_is_of(&rank->debugger, "http"))
+		return is_plural ? "by their agents" : "by its agent";
+	return debugger_is_of(&rank->debugger, "pdb") ? "in pdb" : "in a debugger";
+}
+
+static void append_group(struct buffer *out, const struct group *group)
+{
+	bool is_plural = rankset_count(&group->ranks) != 1;
+	const char *holder = holder_of(group->first, is_plural);
+
+	phrase_append_ranks(out, &group->ranks);
+	buffer_append_char(out, ' ');
+	buffer_append_string(out, group->text);
+	if (is_paused(group->first))
+		buffer_printf(out, "%s paused%s", is_plural ? "are" : "is", group->place);
+	else if (debug_state_is_taken(group->first))
+		buffer_printf(out, "%s held in a debugger by another client",
+			      is_plural ? "are" : "is");
+	else if (debug_state_is_busy(group->first))
+		buffer_printf(out, "%s what was typed in the debugger", is_plural ? "run" : "runs");
+	else if (debug_state_is_waiting(group->first))
+		append_waiting(out, group, is_plural);
+	else if (debug_state_is_outlier(group->first))
+		buffer_printf(out, " and %s held %s", is_plural ? "are" : "is", holder);
+	phrase_append_duration(out, ", for ", group->seconds);
+}
+
+/* The ranks that are in no debugger. */
+struct company {
+	size_t waiting;		       /* for their peers */
+	size_t running;		       /* the other ones */
+	const struct wait_group *only; /* where they wait; NULL: at several places */
+};
+
+static struct company find_company(const struct wait_group_list *camps)
+{
+	struct company company = { .only = NULL };
+	size_t places = 0;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct wait_group *camp = &camps->items[i];
+
+		if (camp->role == WAIT_GROUP_WAITS) {
+			company.waiting += camp->count;
+			company.only = camp;
+			places++;
+		} else if (camp->role == WAIT_GROUP_ELSEWHERE &&
+			   !debug_state_is_held(camp->first)) {
+			company.running += camp->count;
+		}
+	}
+	if (places != 1)
+		company.only = NULL;
+	return company;
+}
+
+static void append_wait_place(struct buffer *out, const struct company *company)
+{
+	if (!company->only)
+		return;
+	buffer_append_string(out, " in ");
+	phrase_append_where(out, company->only);
+}
+
+/* A person stopped some: "6 ranks run on; 5 wait for them in all_reduce …" */
+static void append_free(struct buffer *out, const struct company *company, bool is_one_held)
+{
+	size_t count = company->waiting + company->running;
+
+	if (count == 0)
+		return;
+	buffer_append_string(out, ". ");
+	text_count(out, count);
+	buffer_append_string(out, count == 1 ? " rank runs on" : " ranks run on");
+	if (company->waiting == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, company->waiting);
+	buffer_append_string(out, company->waiting == 1 ? " waits for " : " wait for ");
+	buffer_append_string(out, is_one_held ? "it" : "them");
+	append_wait_place(out, company);
+}
+
+/* They came there by themselves: "; 3 of 4 ranks wait in all_reduce …" */
+static void append_kept(struct buffer *out, const struct session *session,
+			const struct company *company)
+{
+	if (company->waiting > 0) {
+		buffer_append_string(out, "; ");
+		text_count(out, company->waiting);
+		buffer_append_string(out, " of ");
+		phrase_append_total(out, session);
+		buffer_append_string(out, company->waiting == 1 ? " waits" : " wait");
+		if (!company->only)
+			buffer_append_string(out, " for their peers");
+		append_wait_place(out, company);
+	}
+	if (company->running == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, company->running);
+	buffer_append_string(out, company->running == 1 ? " rank runs on" : " ranks run on");
+}
+
+static void append_groups(struct buffer *out, const struct session *session)
+{
+	struct groups groups = { .items = NULL };
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (debug_state_is_held(session->ranks[i]))
+			add_rank(&groups, session, session->ranks[i]);
+	}
+	for (size_t i = 0; i < groups.count && i < GROUPS_LISTED; i++) {
+		if (i > 0)
+			buffer_append_string(out, ". ");
+		append_group(out, &groups.items[i]);
+	}
+	if (groups.count > GROUPS_LISTED)
+		buffer_append_string(out, ", and others elsewhere");
+	groups_clear(&groups);
+}
+
+void debug_state_append_sentence(struct buffer *out, const struct session *session,
+				 const struct wait_group_list *camps)
+{
+	struct company company = find_company(camps);
+	bool is_ours = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		count += debug_state_is_held(rank);
+		is_ours = is_ours || (debug_state_is_held(rank) && !debug_state_is_outlier(rank));
+	}
+	append_groups(out, session);
+	if (is_ours)
+		append_free(out, &company, count == 1);
+	else
+		append_kept(out, session, &company);
+	buffer_append_char(out, '.');
+}
+
+void debug_state_append_others(struct buffer *out, const struct session *session)
+{
+	size_t length = out->length;
+
+	buffer_append_char(out, ' ');
+	append_groups(out, session);
+	if (out->length > length + 1)
+		buffer_append_char(out, '.');
+	else
+		buffer_truncate(out, length);
+}

@@ -1,0 +1,176 @@
+#include "model/rank-barrier.h"
+
+#include <ctype.h>
+
+#include "banned.h"
+#include "base/buffer.h"
+#include "model/phrase.h"
+#include "model/session.h"
+#include "model/wait-group.h"
+
+#define CAMPS_LISTED 4
+/* A step that lasts longer than a second lets the ranks that hold go; so long
+ * it is not said that they never do. */
+#define RELEASE_SECONDS 2.0
+
+bool rank_barrier_is(const struct wait_group *camp)
+{
+	return camp->role == WAIT_GROUP_WAITS && camp->main_thread &&
+	       activity_is_hold(&camp->main_thread->activity);
+}
+
+bool rank_barrier_is_any(const struct wait_group_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++) {
+		if (rank_barrier_is(&camps->items[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_other(const struct wait_group *camp)
+{
+	return (camp->role == WAIT_GROUP_WAITS || camp->role == WAIT_GROUP_ELSEWHERE) &&
+	       !rank_barrier_is(camp);
+}
+
+/* The ranks that hold, and what is known of the other ones that live. */
+struct company {
+	struct rankset holding;
+	const struct wait_group *place; /* where they hold; NULL: at several */
+	size_t others;			/* camps */
+	bool are_waiting;		/* all others */
+	bool are_moving;		/* some that do not wait for their peers */
+	double unchanged;		/* all others */
+};
+
+static void add_ranks(struct rankset *ranks, const struct rankset *more)
+{
+	for (size_t i = 0; i < more->range_count; i++)
+		rankset_add_range(ranks, more->ranges[i].first, more->ranges[i].last);
+}
+
+static void add_other(struct company *company, const struct wait_group *camp)
+{
+	bool is_waiting = camp->role == WAIT_GROUP_WAITS;
+
+	if (company->others++ == 0 || camp->unchanged < company->unchanged)
+		company->unchanged = camp->unchanged;
+	company->are_waiting = company->are_waiting && is_waiting;
+	company->are_moving =
+		company->are_moving || (!is_waiting && camp->moving_count + camp->helped_count > 0);
+}
+
+static void company_init(struct company *company, const struct wait_group_list *camps)
+{
+	size_t places = 0;
+
+	*company = (struct company){ .are_waiting = true };
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct wait_group *camp = &camps->items[i];
+
+		if (rank_barrier_is(camp)) {
+			add_ranks(&company->holding, &camp->ranks);
+			company->place = places++ == 0 ? camp : NULL;
+		} else if (is_other(camp)) {
+			add_other(company, camp);
+		}
+	}
+}
+
+static void company_clear(struct company *company)
+{
+	rankset_clear(&company->holding);
+}
+
+/* That ranks check now and then whether they may resume is no movement. */
+enum verdict_state rank_barrier_state(const struct wait_group_list *camps)
+{
+	enum verdict_state state = VERDICT_UNKNOWN;
+	struct company company;
+
+	company_init(&company, camps);
+	if (!camps->is_sampled_twice || company.others == 0)
+		state = VERDICT_UNKNOWN;
+	else if (company.are_moving)
+		state = VERDICT_PROGRESSING;
+	else if (company.unchanged >= RELEASE_SECONDS)
+		state = VERDICT_HUNG;
+	company_clear(&company);
+	return state;
+}
+
+/* "Ranks 1 and 3", or "ranks 1 and 3" within a sentence. */
+static void append_ranks(struct buffer *out, const struct rankset *ranks, bool is_first)
+{
+	size_t start = out->length;
+
+	phrase_append_ranks(out, ranks);
+	if (!is_first)
+		out->data[start] = (char)tolower(out->data[start]);
+}
+
+/* "hold in probetui.breakpoint (train.py:12)" */
+static void append_hold(struct buffer *out, const struct company *company)
+{
+	bool is_plural = rankset_count(&company->holding) != 1;
+
+	if (company->place)
+		phrase_append_doing(out, company->place, is_plural);
+	else
+		buffer_printf(out, "%s at several breakpoints", is_plural ? "hold" : "holds");
+}
+
+/* "Ranks 0 and 2 wait in all_reduce (a.py:17), rank 4 waits in barrier (…)" */
+static void append_others(struct buffer *out, const struct wait_group_list *camps, bool is_first)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < camps->count; i++) {
+		const struct wait_group *camp = &camps->items[i];
+
+		if (!is_other(camp))
+			continue;
+		if (listed == CAMPS_LISTED) {
+			buffer_append_string(out, ", and others elsewhere");
+			return;
+		}
+		if (listed > 0)
+			buffer_append_string(out, ", ");
+		append_ranks(out, &camp->ranks, is_first && listed == 0);
+		buffer_append_char(out, ' ');
+		phrase_append_doing(out, camp, camp->count != 1);
+		listed++;
+	}
+}
+
+void rank_barrier_append_sentence(struct buffer *out, const struct session *session,
+				  const struct wait_group_list *camps)
+{
+	struct company company;
+
+	company_init(&company, camps);
+	if (company.others > 0 && company.are_waiting) {
+		append_others(out, camps, true);
+		buffer_append_string(out, " for ");
+		append_ranks(out, &company.holding, false);
+		buffer_append_string(out, ", which ");
+		append_hold(out, &company);
+		phrase_append_duration(out, ", for ", company.unchanged);
+	} else {
+		if (rankset_count(&company.holding) == session->rank_count)
+			phrase_append_all(out, session);
+		else
+			append_ranks(out, &company.holding, true);
+		buffer_append_char(out, ' ');
+		append_hold(out, &company);
+		if (company.others == 0) {
+			buffer_append_string(out, " for ranks that are not seen here");
+		} else {
+			buffer_append_string(out, "; ");
+			append_others(out, camps, false);
+		}
+	}
+	buffer_append_char(out, '.');
+	company_clear(&company);
+}

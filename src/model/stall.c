@@ -1,0 +1,96 @@
+#include "model/stall.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "banned.h"
+#include "model/session.h"
+#include "model/wait-group.h"
+
+/* What the ranks of a session are at, in numbers. */
+struct census {
+	size_t waiting;	 /* for their peers */
+	size_t living;	 /* with a stack, teardown included */
+	size_t teardown; /* of them */
+	size_t unread;
+	size_t outliers; /* of those that live and are not in teardown */
+};
+
+static bool is_live(enum wait_group_role role)
+{
+	return role == WAIT_GROUP_WAITS || role == WAIT_GROUP_ELSEWHERE;
+}
+
+static struct census take_census(const struct session *session)
+{
+	struct census census = { .waiting = 0 };
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		enum wait_group_role role = wait_group_role_of(rank);
+
+		census.waiting += role == WAIT_GROUP_WAITS;
+		census.living += is_live(role) || role == WAIT_GROUP_TEARDOWN;
+		census.teardown += role == WAIT_GROUP_TEARDOWN;
+		census.unread += role == WAIT_GROUP_UNREAD;
+		census.outliers += is_live(role) && rank->is_outlier;
+	}
+	return census;
+}
+
+static double later(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* The session time of its last movement that counts; -INFINITY: none does. */
+static double moved_at(const struct rank *rank, const struct census *census)
+{
+	enum wait_group_role role = wait_group_role_of(rank);
+	double helped_at = rank_helped_at(rank);
+	bool is_helped = helped_at > rank->last_changed_at;
+	double woken_at = rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
+
+	if (!is_live(role) && role != WAIT_GROUP_TEARDOWN)
+		return -INFINITY;
+	if (role == WAIT_GROUP_WAITS)
+		return rank->last_changed_at;
+	if (census->waiting > 0)
+		return rank_worked_at(rank);
+	/* A majority that burns time at one line, while one is not with it. */
+	if (census->outliers > 0 && !rank->is_outlier)
+		return later(is_helped ? helped_at : rank->last_changed_at, woken_at);
+	return later(rank_moved_at(rank), woken_at);
+}
+
+static bool may_stand(enum verdict_state state, const struct census *census)
+{
+	switch (state) {
+	case VERDICT_HUNG:
+	case VERDICT_CRASHED:
+		return true;
+	case VERDICT_UNKNOWN:
+		return census->teardown == census->living;
+	case VERDICT_PROGRESSING:
+	case VERDICT_STOPPED:
+		break;
+	}
+	return false;
+}
+
+double stall_seconds(const struct session *session)
+{
+	struct census census = take_census(session);
+	double least = INFINITY;
+
+	if (census.living == 0 || census.unread > 0 || !may_stand(session->verdict.state, &census))
+		return 0;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		double at = moved_at(rank, &census);
+
+		if (at > -INFINITY && rank->sampled_at - at < least)
+			least = rank->sampled_at - at;
+	}
+	return least < INFINITY ? least : 0;
+}

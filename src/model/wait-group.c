@@ -1,0 +1,346 @@
+#include "model/wait-group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "model/debug-state.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "model/stackkey.h"
+#include "protocol/stack.h"
+
+static uint64_t hash_code(uint64_t hash, const struct code *code)
+{
+	return hash_text(hash_text(hash, code->func), code->file);
+}
+
+/* Frames from the outermost in to, and with, frame number innermost. */
+static uint64_t hash_frames(uint64_t hash, const struct stack *stack, size_t innermost)
+{
+	for (size_t i = stack->frame_count; i-- > innermost;) {
+		const struct frame *frame = &stack->frames[i];
+
+		hash = hash_code(hash, frame->code);
+		if (i > innermost || !place_is_library(frame->code->file))
+			hash = hash_number(hash, (uint64_t)frame->lineno);
+	}
+	return hash;
+}
+
+static bool is_blocked_in_training(const struct thread *main_thread)
+{
+	return main_thread->activity.kind == ACTIVITY_TRAIN &&
+	       main_thread->sample.state == THREAD_BLOCKED;
+}
+
+/*
+ * Backward blocks in C++ without a Python frame that names the collective
+ * (DDP's hooks). If no thread of the rank has used a processor meanwhile, and
+ * no child, nothing of its own is left to wait for.
+ */
+static bool is_idle_in_training(const struct rank *rank, const struct thread *main_thread)
+{
+	if (!is_blocked_in_training(main_thread) || main_thread->sample_count < 2)
+		return false;
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		if (rank->threads[i].is_busy || rank->threads[i].has_moved)
+			return false;
+	}
+	for (size_t i = 0; i < rank->child_count; i++) {
+		const struct thread *thread = rank_main_thread(rank->children[i]);
+
+		if (thread && thread->has_moved)
+			return false;
+	}
+	return true;
+}
+
+enum wait_group_role wait_group_role_of(const struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	/* What its stack looks like says nothing then. */
+	if (debug_state_is_held(rank))
+		return WAIT_GROUP_ELSEWHERE;
+	switch (rank->state) {
+	case RANK_NOT_FOUND:
+		return rank->unseen ? WAIT_GROUP_UNREADABLE : WAIT_GROUP_GONE;
+	case RANK_EXITED:
+		return WAIT_GROUP_GONE;
+	case RANK_UNREADABLE:
+		return WAIT_GROUP_UNREADABLE;
+	case RANK_UNKNOWN:
+		return WAIT_GROUP_UNREAD;
+	case RANK_STOPPED:
+		return WAIT_GROUP_ELSEWHERE;
+	case RANK_RUNNING:
+	case RANK_WAITING:
+	case RANK_SLEEPING:
+		break;
+	}
+	if (main_thread->activity.kind == ACTIVITY_TEARDOWN)
+		return WAIT_GROUP_TEARDOWN;
+	if (main_thread->activity.kind == ACTIVITY_PEERS || is_idle_in_training(rank, main_thread))
+		return WAIT_GROUP_WAITS;
+	return WAIT_GROUP_ELSEWHERE;
+}
+
+static bool has_stack(enum wait_group_role role)
+{
+	return role == WAIT_GROUP_WAITS || role == WAIT_GROUP_ELSEWHERE ||
+	       role == WAIT_GROUP_TEARDOWN;
+}
+
+/* The rank's main thread, or the one that a debugger has stopped, if its stack
+ * is to be compared. */
+static const struct thread *compared_thread(const struct rank *rank, enum wait_group_role role)
+{
+	const struct thread *thread =
+		debug_state_is_stopped(rank) ? debug_state_thread(rank) : rank_main_thread(rank);
+
+	if (!has_stack(role) || !thread || !thread->sample.stack)
+		return NULL;
+	return thread;
+}
+
+/* One class while it is made. */
+struct draft {
+	struct rank_class class;
+	enum wait_group_role role;
+	const struct rank *first;
+	size_t count;
+	size_t number; /* before sorting */
+};
+
+struct drafts {
+	struct draft *items;
+	size_t count;
+	size_t capacity;
+	struct map *by_key; /* to index + 1, as a pointer-sized number */
+};
+
+/* What tells ranks apart that are at the same place. */
+static uint64_t state_key(const struct rank *rank)
+{
+	return (uint64_t)(rank->state == RANK_STOPPED) |
+	       (uint64_t)debug_state_is_waiting(rank) << 1 |
+	       (uint64_t)debug_state_is_outlier(rank) << 2 |
+	       (uint64_t)debug_state_is_taken(rank) << 3 | (uint64_t)debug_state_is_busy(rank) << 4;
+}
+
+static uint64_t class_key(const struct session *session, const struct rank *rank,
+			  enum wait_group_role role)
+{
+	const struct thread *thread = compared_thread(rank, role);
+	uint64_t hash = hash_number(HASH_START, role);
+
+	hash = hash_number(hash, state_key(rank));
+	if (!thread)
+		return hash_text(hash, rank->error ? rank->error : "");
+	hash = hash_text(hash, thread->activity.name);
+	return hash_number(hash, stackkey_of(session, thread->sample.stack));
+}
+
+static void start_draft(struct draft *draft, const struct rank *rank, enum wait_group_role role)
+{
+	const struct thread *thread = compared_thread(rank, role);
+
+	draft->role = role;
+	draft->first = rank;
+	draft->class.mark = 0;
+	draft->class.activity.kind = ACTIVITY_UNKNOWN;
+	if (!thread)
+		return;
+	draft->class.stack = thread->sample.stack;
+	draft->class.activity = thread->activity;
+	draft->class.user_frame = place_find(&rank->process, thread->sample.stack)
+					  ? place_user_frame(&rank->process, thread->sample.stack)
+					  : thread->sample.stack->frame_count;
+}
+
+static void draft_rank(struct drafts *drafts, const struct session *session, struct rank *rank)
+{
+	enum wait_group_role role = wait_group_role_of(rank);
+	uint64_t key = class_key(session, rank, role);
+	size_t index = (size_t)(uintptr_t)map_find(drafts->by_key, key);
+
+	if (index == 0) {
+		ARRAY_GROW(drafts->items, drafts->count, drafts->capacity);
+		drafts->items[drafts->count] = (struct draft){ .number = drafts->count };
+		start_draft(&drafts->items[drafts->count], rank, role);
+		index = ++drafts->count;
+		map_put(drafts->by_key, key, (void *)(uintptr_t)index);
+	}
+	rankset_add(&drafts->items[index - 1].class.ranks, rank->process.rank);
+	drafts->items[index - 1].count++;
+	rank->class_index = (int)index - 1;
+}
+
+static int compare_drafts(const void *left, const void *right)
+{
+	const struct draft *a = left;
+	const struct draft *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a->first->process.rank - b->first->process.rank;
+}
+
+static void sort_drafts(struct drafts *drafts, struct session *session)
+{
+	size_t *places = xcalloc(drafts->count + 1, sizeof(*places));
+
+	if (drafts->count > 1)
+		qsort(drafts->items, drafts->count, sizeof(*drafts->items), compare_drafts);
+	for (size_t i = 0; i < drafts->count; i++)
+		places[drafts->items[i].number] = i;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		struct rank *rank = session->ranks[i];
+
+		rank->class_index = (int)places[rank->class_index];
+	}
+	free(places);
+}
+
+static uint64_t camp_key(const struct draft *draft)
+{
+	const struct activity *activity = &draft->class.activity;
+	uint64_t hash = hash_number(HASH_START, draft->role);
+	const char *error = draft->first->error;
+
+	hash = hash_number(hash, state_key(draft->first));
+	if (!draft->class.stack)
+		return hash_text(hash, error ? error : "");
+	hash = hash_text(hash, activity->name);
+	return hash_frames(hash, draft->class.stack, activity->frame_index);
+}
+
+static struct wait_group *find_or_add(struct wait_group_list *camps, struct map *by_key,
+				      const struct draft *draft)
+{
+	uint64_t key = camp_key(draft);
+	size_t index = (size_t)(uintptr_t)map_find(by_key, key);
+	struct wait_group *camp;
+
+	if (index > 0)
+		return &camps->items[index - 1];
+	camp = &camps->items[camps->count++];
+	camp->key = key;
+	camp->role = draft->role;
+	camp->first = draft->first;
+	camp->main_thread = compared_thread(draft->first, draft->role);
+	camp->is_stopped = draft->first->state == RANK_STOPPED;
+	camp->unchanged = -1;
+	camp->ended_at = draft->first->ended_at;
+	map_put(by_key, key, (void *)(uintptr_t)camps->count);
+	return camp;
+}
+
+static void count_rank(struct wait_group_list *camps, struct wait_group *camp,
+		       const struct rank *rank)
+{
+	const struct thread *thread = compared_thread(rank, camp->role);
+	double unchanged;
+
+	rankset_add(&camp->ranks, rank->process.rank);
+	camp->count++;
+	camps->role_counts[camp->role]++;
+	if (rank->process.rank < camp->first->process.rank) {
+		camp->first = rank;
+		camp->main_thread = thread;
+	}
+	if (rank->ended_at < camp->ended_at)
+		camp->ended_at = rank->ended_at;
+	if (!thread)
+		return;
+	camp->moving_count += rank_is_moving(rank);
+	camp->changing_count += rank_is_changing(rank);
+	camp->leaving_count += rank_is_leaving(rank);
+	camp->working_count += rank_is_working(rank);
+	camp->helped_count += rank_is_helped(rank);
+	camp->waking_count += rank_is_waking(rank);
+	unchanged = rank->sampled_at - thread->since;
+	if (camp->unchanged < 0 || unchanged < camp->unchanged)
+		camp->unchanged = unchanged;
+	if (thread->sample_count >= 2)
+		return;
+	camps->is_sampled_twice = false;
+	if (camp->role == WAIT_GROUP_ELSEWHERE && !camp->is_stopped &&
+	    is_blocked_in_training(thread))
+		camp->is_unsettled = true;
+}
+
+static int compare_camps(const void *left, const void *right)
+{
+	const struct wait_group *a = left;
+	const struct wait_group *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a->first->process.rank - b->first->process.rank;
+}
+
+/* Gathers the drafts into camps; class_camps by key until they are sorted. */
+static size_t *gather(struct wait_group_list *camps, const struct drafts *drafts,
+		      const struct session *session)
+{
+	struct map *by_key = map_new(NULL);
+	size_t *class_camps = xcalloc(drafts->count + 1, sizeof(size_t));
+	uint64_t *keys = xcalloc(drafts->count + 1, sizeof(*keys));
+
+	camps->items = xcalloc(drafts->count + 1, sizeof(*camps->items));
+	camps->is_sampled_twice = true;
+	for (size_t i = 0; i < drafts->count; i++) {
+		struct wait_group *camp = find_or_add(camps, by_key, &drafts->items[i]);
+
+		class_camps[i] = (size_t)(camp - camps->items);
+		keys[i] = camp->key;
+	}
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		count_rank(camps, &camps->items[class_camps[rank->class_index]], rank);
+	}
+	if (camps->count > 1)
+		qsort(camps->items, camps->count, sizeof(*camps->items), compare_camps);
+	for (size_t i = 0; i < camps->count; i++)
+		map_put(by_key, camps->items[i].key, (void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; i < drafts->count; i++)
+		class_camps[i] = (size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
+	free(keys);
+	map_free(by_key);
+	return class_camps;
+}
+
+size_t *wait_groups_make(struct wait_group_list *camps, struct verdict *verdict,
+			 struct session *session)
+{
+	struct drafts drafts = { .by_key = map_new(NULL) };
+	size_t *class_camps;
+
+	*camps = (struct wait_group_list){ .items = NULL };
+	for (size_t i = 0; i < session->rank_count; i++)
+		draft_rank(&drafts, session, session->ranks[i]);
+	sort_drafts(&drafts, session);
+	class_camps = gather(camps, &drafts, session);
+	verdict->classes = xcalloc(drafts.count + 1, sizeof(struct rank_class));
+	verdict->class_count = drafts.count;
+	for (size_t i = 0; i < drafts.count; i++)
+		verdict->classes[i] = drafts.items[i].class;
+	map_free(drafts.by_key);
+	free(drafts.items);
+	return class_camps;
+}
+
+void wait_groups_clear(struct wait_group_list *camps)
+{
+	for (size_t i = 0; i < camps->count; i++)
+		rankset_clear(&camps->items[i].ranks);
+	free(camps->items);
+	*camps = (struct wait_group_list){ .items = NULL };
+}

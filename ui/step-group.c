@@ -1,0 +1,396 @@
+#include "ui/step-group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/rank-answers.h"
+#include "model/debug-state.h"
+#include "model/ptrace-state.h"
+#include "model/session.h"
+
+#define WAIT_SECONDS 1.0
+
+struct step_group_form {
+	const char *command;
+	const char *runs; /* of one rank that has not stopped yet */
+	bool is_step;	  /* it ends soon, or waits for others */
+	bool is_summed;	  /* what came of it is said at its end */
+	bool is_endless;  /* it need not end */
+};
+
+static const struct step_group_form forms[] = {
+	{ "next", " runs", .is_step = true },
+	{ "step", " runs", .is_step = true },
+	{ "continue", " runs", .is_endless = true },
+	{ "finish", " runs", .is_step = true, .is_endless = true },
+	{ "until", " runs", .is_step = true, .is_endless = true },
+	{ "pause", " runs", .is_summed = true },
+	{ "connect", "", .is_endless = true },
+};
+
+void step_group_clear(struct step_group *motion)
+{
+	free(motion->command);
+	free(motion->name);
+	free(motion->ranks);
+	*motion = (struct step_group){ .command = NULL };
+}
+
+/* NULL: after this command ranks stand where they stood. */
+static const struct step_group_form *form_of(const char *command)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
+		if (strcmp(forms[i].command, command) == 0)
+			return &forms[i];
+	return NULL;
+}
+
+bool step_group_begin(struct step_group *motion, const struct engine *engine, uint64_t number)
+{
+	const struct rank_answers *newest;
+
+	if (engine->pending_count == 0)
+		return false;
+	newest = engine->pendings[engine->pending_count - 1];
+	if (newest->count == 0 || newest->number <= number || form_of(newest->command) == NULL)
+		return false;
+	step_group_clear(motion);
+	motion->command = xstrdup(newest->command);
+	motion->began_at = engine_now(engine);
+	motion->patience = engine->settings.step_timeout;
+	motion->number = newest->number;
+	motion->ranks = xcalloc(newest->count + 1, sizeof(struct step_group_rank));
+	for (size_t i = 0; i < newest->count; i++) {
+		int rank_number = request_group_rank(newest->group, i);
+		const struct rank *rank = session_find_rank(&engine->session, rank_number);
+
+		if (rank != NULL)
+			motion->ranks[motion->count++] =
+				(struct step_group_rank){ rank_number, rank->debugger.stops };
+	}
+	return true;
+}
+
+void step_group_name(struct step_group *motion, const char *name)
+{
+	free(motion->name);
+	motion->name = xstrdup(name);
+}
+
+static void append_name(struct buffer *out, const struct step_group *motion)
+{
+	buffer_printf(out, "%s: ", motion->name != NULL ? motion->name : motion->command);
+}
+
+/* What became of them so far. */
+struct tally {
+	struct rankset stopped;
+	struct rankset running;
+	size_t refused;
+	size_t left; /* nothing is to stop them any more */
+	size_t ended;
+};
+
+static void tally_clear(struct tally *tally)
+{
+	rankset_clear(&tally->stopped);
+	rankset_clear(&tally->running);
+}
+
+/* Of a `connect`, or of the first `pause`, the answer is to come yet. */
+static bool is_told(const struct rank *rank, const struct step_group *motion)
+{
+	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_WAITING ||
+	       (ptrace_state_is_free(rank) && form_of(motion->command)->is_summed);
+}
+
+/* By the node; of a pause also where its debugger has left since. */
+static bool is_resumed(const struct rank *rank, const struct step_group *motion)
+{
+	if (form_of(motion->command)->is_summed && !rank->is_pausing)
+		return true;
+	return rank->debugger.state == DEBUGGER_RUNNING &&
+	       rank->debugger.resumed_for != RESUME_REQUEST;
+}
+
+static void count(struct tally *tally, const struct step_group *motion,
+		  const struct session *session)
+{
+	for (size_t i = 0; i < motion->count; i++) {
+		const struct step_group_rank *told = &motion->ranks[i];
+		const struct rank *rank = session_find_rank(session, told->rank);
+
+		if (rank == NULL || rank_is_gone(rank))
+			tally->ended++;
+		else if (debugger_is_ours(&rank->debugger) && rank->debugger.stops > told->stops)
+			rankset_add(&tally->stopped, told->rank);
+		else if (motion->is_answered && rank->debugger.state == DEBUGGER_STOPPED)
+			tally->refused++;
+		else if (is_resumed(rank, motion))
+			tally->left++;
+		else if (is_told(rank, motion))
+			rankset_add(&tally->running, told->rank);
+		else if (rank->debugger.state == DEBUGGER_NONE)
+			tally->left++;
+		else
+			tally->ended++;
+	}
+}
+
+void step_group_key(struct step_group *motion, const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+	bool is_over;
+
+	if (motion->command == NULL)
+		return;
+	count(&tally, motion, session);
+	is_over = tally.running.range_count == 0;
+	tally_clear(&tally);
+	motion->is_silent = form_of(motion->command)->is_endless;
+	if (is_over || (motion->is_silent && !form_of(motion->command)->is_step))
+		step_group_clear(motion);
+}
+
+void step_group_settle(struct step_group *motion, const struct engine *engine)
+{
+	motion->is_answered = motion->command != NULL;
+	for (size_t i = 0; i < engine->pending_count; i++)
+		if (engine->pendings[i]->number == motion->number)
+			motion->is_answered = false;
+}
+
+/* It may wait for a stopped rank, and then stops only after that resumes. */
+static bool waits_long(const struct step_group *motion, const struct session *session, int number)
+{
+	const struct rank *rank = session_find_rank(session, number);
+	const struct thread *thread = rank != NULL ? rank_main_thread(rank) : NULL;
+
+	return thread != NULL && thread->activity.kind == ACTIVITY_PEERS &&
+	       session->now - thread->since >= WAIT_SECONDS &&
+	       session->now - motion->began_at >= WAIT_SECONDS;
+}
+
+void step_group_add_running(struct rankset *ranks, const struct step_group *motion,
+			    const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+	int number = -1;
+
+	if (motion->command == NULL || !form_of(motion->command)->is_step)
+		return;
+	count(&tally, motion, session);
+	while ((number = rankset_next(&tally.running, number)) >= 0)
+		if (tally.stopped.range_count == 0 || !waits_long(motion, session, number))
+			rankset_add(ranks, number);
+	tally_clear(&tally);
+}
+
+bool step_group_is_refused(const struct step_group *motion, const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+
+	if (motion->command == NULL)
+		return false;
+	count(&tally, motion, session);
+	tally_clear(&tally);
+	return tally.refused > 0;
+}
+
+/* What all of them wait in, "all_reduce"; NULL: they do not, or in several. */
+static const char *wait_of(const struct rankset *ranks, const struct session *session)
+{
+	const char *name = NULL;
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+		const struct thread *thread = rank != NULL ? rank_main_thread(rank) : NULL;
+
+		if (thread == NULL || thread->activity.kind != ACTIVITY_PEERS ||
+		    (name != NULL && strcmp(name, thread->activity.name) != 0))
+			return NULL;
+		name = thread->activity.name;
+	}
+	return name;
+}
+
+static void append_running(struct buffer *out, const struct tally *tally,
+			   const struct session *session)
+{
+	size_t running = rankset_count(&tally->running);
+	const char *wait = wait_of(&tally->running, session);
+
+	text_count(out, running);
+	if (wait != NULL) {
+		buffer_append_string(out, " in ");
+		text_escape(out, wait, strlen(wait));
+	} else {
+		buffer_append_string(out, running == 1 ? " runs" : " run");
+	}
+	buffer_append_string(out, " (");
+	rankset_append(out, &tally->running);
+	buffer_append_char(out, ')');
+}
+
+static void append_count(struct buffer *out, size_t count, const char *one, const char *several)
+{
+	if (count == 0)
+		return;
+	buffer_append_string(out, "; ");
+	text_count(out, count);
+	buffer_append_string(out, count == 1 ? one : several);
+}
+
+/* An agent stops a thread where its next line begins, not where it is. */
+static bool are_of_agents(const struct rankset *ranks, const struct session *session)
+{
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		if (rank == NULL || !debugger_is_of(&rank->debugger, "http"))
+			return false;
+	}
+	return true;
+}
+
+/* Of a pause that is to come. */
+static void append_where(struct buffer *out, const struct step_group *motion,
+			 const struct tally *tally, const struct session *session)
+{
+	if (!form_of(motion->command)->is_summed || !are_of_agents(&tally->running, session))
+		return;
+	buffer_append_string(out, rankset_count(&tally->running) == 1
+					  ? ", stops at its next line of Python"
+					  : ", stop at their next lines of Python");
+}
+
+static void append_one(struct buffer *out, const struct step_group *motion,
+		       const struct tally *tally, const struct session *session)
+{
+	const char *wait = wait_of(&tally->running, session);
+
+	buffer_printf(out, "rank %d", motion->ranks[0].rank);
+	if (wait == NULL) {
+		buffer_append_string(out, form_of(motion->command)->runs);
+		return;
+	}
+	buffer_append_string(out, " waits in ");
+	text_escape(out, wait, strlen(wait));
+	append_where(out, motion, tally, session);
+}
+
+static void append_tally(struct buffer *out, const struct tally *tally,
+			 const struct step_group *motion, const struct session *session)
+{
+	double seconds = session->now - motion->began_at;
+
+	append_name(out, motion);
+	if (motion->count == 1) {
+		append_one(out, motion, tally, session);
+	} else {
+		text_count(out, rankset_count(&tally->stopped));
+		buffer_append_string(out, " of ");
+		text_count(out, motion->count);
+		buffer_append_string(out, " stopped; ");
+		append_running(out, tally, session);
+		append_where(out, motion, tally, session);
+		append_count(out, tally->left, " runs on", " run on");
+		append_count(out, tally->ended, " is gone", " are gone");
+	}
+	/* What comes at once needs no clock. */
+	if (form_of(motion->command)->is_step && seconds >= 1)
+		buffer_printf(out, ", %.1f s", seconds);
+}
+
+/* Between the first and the last of them; -1: not known. */
+static double skew_of(const struct rankset *ranks, const struct session *session)
+{
+	const struct rank *first = NULL;
+	const struct rank *last = NULL;
+	int number = -1;
+
+	while ((number = rankset_next(ranks, number)) >= 0) {
+		const struct rank *rank = session_find_rank(session, number);
+
+		/* Machines have clocks of their own. */
+		if (rank == NULL || rank->debugger.stopped_at < 0 ||
+		    (first != NULL && first->node != rank->node))
+			return -1;
+		if (first == NULL || rank->debugger.stopped_at < first->debugger.stopped_at)
+			first = rank;
+		if (last == NULL || rank->debugger.stopped_at > last->debugger.stopped_at)
+			last = rank;
+	}
+	return first != NULL ? last->debugger.stopped_at - first->debugger.stopped_at : -1;
+}
+
+static void append_skew(struct buffer *out, double seconds)
+{
+	if (seconds < 0)
+		return;
+	if (seconds < 1e-3)
+		buffer_printf(out, " within %.0f \u00b5s", seconds * 1e6);
+	else if (seconds < 1)
+		buffer_printf(out, " within %.1f ms", seconds * 1e3);
+	else
+		buffer_printf(out, " within %.1f s", seconds);
+}
+
+/* "pause: 8 ranks stopped within 1.2 ms" */
+static void append_sum(struct buffer *out, const struct tally *tally,
+		       const struct step_group *motion, const struct session *session)
+{
+	size_t stopped = rankset_count(&tally->stopped);
+
+	if (stopped == 0)
+		return;
+	append_name(out, motion);
+	if (stopped == 1) {
+		buffer_printf(out, "rank %d stopped", rankset_first(&tally->stopped));
+	} else {
+		text_count(out, stopped);
+		buffer_append_string(out, " ranks stopped");
+		append_skew(out, skew_of(&tally->stopped, session));
+	}
+	append_count(out, tally->ended, " is gone", " are gone");
+}
+
+void step_group_append(struct buffer *out, const struct step_group *motion,
+		       const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+
+	if (motion->command == NULL)
+		return;
+	count(&tally, motion, session);
+	if (tally.running.range_count > 0)
+		append_tally(out, &tally, motion, session);
+	else if (form_of(motion->command)->is_summed)
+		append_sum(out, &tally, motion, session);
+	tally_clear(&tally);
+}
+
+bool step_group_is_stuck(const struct step_group *motion, const struct session *session)
+{
+	struct tally tally = { .running = RANKSET_INIT };
+	bool is_stuck = false;
+
+	if (motion->command == NULL || !form_of(motion->command)->is_step ||
+	    session->now - motion->began_at < motion->patience)
+		return false;
+	count(&tally, motion, session);
+	for (size_t i = 0; i < session->rank_count && !is_stuck; i++)
+		is_stuck =
+			tally.running.range_count > 0 && debug_state_is_stopped(session->ranks[i]);
+	tally_clear(&tally);
+	return is_stuck;
+}

@@ -1,0 +1,123 @@
+/*
+ * view-requests: what the open view lacks, asked of the engine after each draw. The
+ * panes themselves ask nothing.
+ */
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "engine/engine.h"
+#include "protocol/stack.h"
+#include "ui/app.h"
+#include "ui/commands-private.h"
+#include "ui/names.h"
+#include "ui/pane.h"
+#include "ui/view-type.h"
+
+#define EVIDENCE_SECONDS 1.0
+
+void want_frame(struct app *app, const struct rank *rank, pid_t tid, const struct stack *stack,
+		int depth)
+{
+	if (rank->process.pid <= 0 || stack == NULL || depth < 0 ||
+	    (size_t)depth >= stack->frame_count)
+		return;
+	engine_want_source(app->engine, rank->node, rank->process.pid,
+			   stack->frames[depth].code->file);
+	/* A process that is gone cannot be asked about. */
+	if (rank->state != RANK_EXITED)
+		engine_want_frame(app->engine, rank->node, rank->process.pid, tid, depth);
+}
+
+void home_want(struct app *app, bool is_open)
+{
+	const struct session *session = &app->engine->session;
+	const struct rank *rank = session_looked_at(session);
+	const struct thread *thread = session_selected_thread(session);
+	struct locals_frame frame = locals_frame_selected(session);
+	struct locals_row *rows;
+	size_t count;
+
+	if (!is_open || rank == NULL || thread == NULL)
+		return;
+	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
+		   session_selected_depth(session));
+	rows = pane_locals_rows(session, &app->view, &frame, &count);
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].is_page && rows[i].address != 0)
+			engine_want_children(app->engine, rank->node, rank->process.pid,
+					     rows[i].address, rows[i].start);
+	free(rows);
+}
+
+/*
+ * What the selected rank prints is followed while it can be seen, and where
+ * there would be room for it, to know whether there is any.
+ */
+static void want_output(struct app *app)
+{
+	const struct rank *rank = session_selected(&app->engine->session);
+	const struct view_type *type = view_type_of(app->view.kind);
+	bool is_seen = type->shows_output != NULL && type->shows_output(&app->view);
+
+	if (is_seen && rank != NULL && rank->process.pid > 0 && rank->state != RANK_EXITED)
+		engine_follow_output(app->engine, rank->node, rank->process.pid);
+	else
+		engine_follow_output(app->engine, 0, 0);
+	/* Its node knows where it printed to, and asks it no more. */
+	if (is_seen && rank != NULL && rank->process.pid > 0 && rank->state == RANK_EXITED)
+		engine_want_output(app->engine, rank->node, rank->process.pid);
+}
+
+static void ignore(void *data, const char *text)
+{
+	(void)data;
+	(void)text;
+}
+
+/* What Tab would complete the expression that is typed with. */
+static void want_names(struct app *app)
+{
+	const struct session *session = &app->engine->session;
+	const struct prompt *prompt = &app->view.prompt;
+	const struct rank *rank = session_looked_at(session);
+	const struct thread *thread = session_selected_thread(session);
+	struct names_wish wish;
+	char *head;
+
+	if (!prompt->is_open ||
+	    (prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_COMMAND) || rank == NULL ||
+	    thread == NULL)
+		return;
+	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
+		   session_selected_depth(session));
+	head = xstrndup(prompt->text.data, prompt->cursor);
+	wish = names_find(session, head, ignore, NULL);
+	if (wish.address != 0)
+		engine_want_children(app->engine, rank->node, rank->process.pid, wish.address, 0);
+	free(head);
+}
+
+/* What is left of ranks that end is what nodes were asked about before. */
+static void want_evidence(struct app *app)
+{
+	double now = engine_now(app->engine);
+
+	if (app->engine->replay != NULL || now < app->evidence_at)
+		return;
+	app->evidence_at = now + EVIDENCE_SECONDS;
+	evidence_follow(app->engine);
+}
+
+void app_want(struct app *app)
+{
+	want_output(app);
+	want_names(app);
+	want_evidence(app);
+	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
+		const struct view_type *type = view_type_of((enum view_kind)kind);
+
+		if (type->want != NULL)
+			type->want(app, app->view.kind == (enum view_kind)kind);
+	}
+}
