@@ -20,13 +20,13 @@
 #include "protocol/rankset.h"
 
 /* The numbers that ranks have; children have their rank's. */
-static void list_ranks(const struct process_table *roster, struct rankset *taken)
+static void list_ranks(const struct process_table *process_table, struct rankset *taken)
 {
 	struct pid_list list = { .pids = NULL };
 
-	process_table_list(roster, &list);
+	process_table_list(process_table, &list);
 	for (size_t i = 0; i < list.count; i++) {
-		const struct process *process = process_table_find(roster, list.pids[i]);
+		const struct process *process = process_table_find(process_table, list.pids[i]);
 
 		if (process->rank >= 0)
 			rankset_add(taken, process->rank);
@@ -44,13 +44,13 @@ static int lowest_free(const struct rankset *taken)
 }
 
 /* The number that was asked for, else its own, else the lowest free one. */
-static int choose_rank(const struct process_table *roster, struct process *process, int64_t asked,
-		       struct error *error)
+static int choose_rank(const struct process_table *process_table, struct process *process,
+		       int64_t asked, struct error *error)
 {
 	struct rankset taken = RANKSET_INIT;
 	int result = 0;
 
-	list_ranks(roster, &taken);
+	list_ranks(process_table, &taken);
 	if (asked > RANKSET_MAXIMUM)
 		result = error_set(error, "\"rank\" is no number of a rank.");
 	else if (asked >= 0 && rankset_contains(&taken, (int)asked))
@@ -65,11 +65,11 @@ static int choose_rank(const struct process_table *roster, struct process *proce
 	return result;
 }
 
-static void make_standin(const struct process_table *roster, const struct target *target,
+static void make_standin(const struct process_table *process_table, const struct target *target,
 			 struct process *process)
 {
 	process->pid = PROCESS_FIRST_STANDIN;
-	while (process_table_find(roster, process->pid))
+	while (process_table_find(process_table, process->pid))
 		process->pid++;
 	process->state = PROCESS_LIVE;
 	free(process->host);
@@ -82,14 +82,14 @@ static const struct process *find_standin(struct node *node, const struct target
 	struct pid_list list = { .pids = NULL };
 	const struct process *found = NULL;
 
-	process_table_list(node_roster(node), &list);
+	process_table_list(node_process_table(node), &list);
 	for (size_t i = 0; i < list.count && !found; i++) {
 		const struct debugger *debugger =
 			connections_debugger(node_connections(node), list.pids[i]);
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN && debugger &&
 		    strcmp(debugger->target, target->text) == 0)
-			found = process_table_find(node_roster(node), list.pids[i]);
+			found = process_table_find(node_process_table(node), list.pids[i]);
 	}
 	pid_list_clear(&list);
 	return found;
@@ -106,15 +106,15 @@ static int describe_new(struct node *node, const struct target *target, pid_t ow
 	if (!is_here && target->host) {
 		process_clear(process);
 		process_init(process);
-		make_standin(node_roster(node), target, process);
+		make_standin(node_process_table(node), target, process);
 	}
-	return choose_rank(node_roster(node), process, rank, error);
+	return choose_rank(node_process_table(node), process, rank, error);
 }
 
 static int open_target(struct node *node, const struct target *target, int64_t rank, pid_t *pid,
 		       struct error *error)
 {
-	struct process_table *roster = node_roster(node);
+	struct process_table *process_table = node_process_table(node);
 	struct connection *connection = NULL;
 	const struct process *known;
 	struct process process;
@@ -124,14 +124,14 @@ static int open_target(struct node *node, const struct target *target, int64_t r
 		owner = target->pid;
 	else if (pdb_finder_owner(node, target, &owner, error) < 0)
 		return -1;
-	known = owner > 0 ? process_table_find(roster, owner) : find_standin(node, target);
+	known = owner > 0 ? process_table_find(process_table, owner) : find_standin(node, target);
 	process_init(&process);
 	if (known)
 		process_copy(&process, known);
 	if (known || describe_new(node, target, owner, rank, &process, error) == 0)
 		connection = connections_connect(node_connections(node), &process, target, error);
 	if (connection && !known)
-		process_table_adopt(roster, &process);
+		process_table_adopt(process_table, &process);
 	*pid = process.pid;
 	process_clear(&process);
 	return connection ? 0 : -1;

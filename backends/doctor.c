@@ -50,7 +50,7 @@ static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 /* Lends a connection; NULL and the reason. */
 static struct connection *try_open(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = process_table_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_process_table(node), pid);
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
 	struct connection *connection;
@@ -144,7 +144,7 @@ static void explain_debugger(const struct debugger *debugger, struct reason *rea
 
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = process_table_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_process_table(node), pid);
 	struct process process = { .pid = pid };
 	struct debugger debugger;
 	bool is_waiting;
@@ -166,7 +166,7 @@ static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 /* Its socket is looked at, not connected to. */
 static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = process_table_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_process_table(node), pid);
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
 	struct agent_endpoint_found found;
@@ -237,7 +237,7 @@ static void explain_groups(const json_t *told, struct reason *reason)
 /* For how long its groups wait: its agent knows. */
 static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 {
-	const struct process *known = process_table_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_process_table(node), pid);
 	struct process process = { .pid = pid };
 	struct error error = ERROR_INIT;
 	json_t *told;
@@ -318,7 +318,7 @@ static json_t *try_way(struct node *node, pid_t pid, const struct row *row)
 
 json_t *diagnose(struct node *node, pid_t pid)
 {
-	const struct process *process = process_table_find(node_roster(node), pid);
+	const struct process *process = process_table_find(node_process_table(node), pid);
 	json_t *object = json_object();
 	json_t *array = json_array();
 

@@ -87,7 +87,7 @@ static void refresh(struct evidence *evidence, struct remembered *remembered,
 /* Lends; NULL: it has ended. */
 static const struct process *find_live(const struct evidence *evidence, pid_t pid)
 {
-	const struct process *process = process_table_find(node_roster(evidence->node), pid);
+	const struct process *process = process_table_find(node_process_table(evidence->node), pid);
 
 	if (!process || process->state == PROCESS_EXITED || process->start_time == 0)
 		return NULL;

@@ -17,9 +17,9 @@
 /* So long it is waited for. */
 #define ANSWER_SECONDS (LINGER_SECONDS / 2)
 
-struct farewell {
-	struct farewells *all;
-	struct farewell *next;
+struct linger_socket {
+	struct linger_list *all;
+	struct linger_socket *next;
 	int fd;
 	struct buffer bytes; /* not written yet */
 	struct loop_watch *watch;
@@ -27,47 +27,47 @@ struct farewell {
 	struct loop_timer *timer;
 };
 
-struct farewells {
+struct linger_list {
 	struct loop *loop;
-	struct farewell *first; /* NULL: all are over */
+	struct linger_socket *first; /* NULL: all are over */
 };
 
-struct farewells *farewells_new(struct loop *loop)
+struct linger_list *linger_list_new(struct loop *loop)
 {
-	struct farewells *farewells = xcalloc(1, sizeof(*farewells));
+	struct linger_list *linger_list = xcalloc(1, sizeof(*linger_list));
 
-	farewells->loop = loop;
-	return farewells;
+	linger_list->loop = loop;
+	return linger_list;
 }
 
-static void end(struct farewell *farewell)
+static void end(struct linger_socket *linger_socket)
 {
-	struct farewell **link = &farewell->all->first;
+	struct linger_socket **link = &linger_socket->all->first;
 
-	while (*link != farewell)
+	while (*link != linger_socket)
 		link = &(*link)->next;
-	*link = farewell->next;
-	loop_watch_stop(farewell->watch);
-	loop_timer_stop(farewell->timer);
-	if (farewell->answer)
-		loop_timer_stop(farewell->answer);
-	close(farewell->fd);
-	buffer_clear(&farewell->bytes);
-	free(farewell);
+	*link = linger_socket->next;
+	loop_watch_stop(linger_socket->watch);
+	loop_timer_stop(linger_socket->timer);
+	if (linger_socket->answer)
+		loop_timer_stop(linger_socket->answer);
+	close(linger_socket->fd);
+	buffer_clear(&linger_socket->bytes);
+	free(linger_socket);
 }
 
-void farewells_free(struct farewells *farewells)
+void linger_list_free(struct linger_list *linger_list)
 {
-	if (!farewells)
+	if (!linger_list)
 		return;
-	while (farewells->first)
-		end(farewells->first);
-	free(farewells);
+	while (linger_list->first)
+		end(linger_list->first);
+	free(linger_list);
 }
 
-bool farewells_are_over(const struct farewells *farewells)
+bool linger_list_are_over(const struct linger_list *linger_list)
 {
-	return !farewells->first;
+	return !linger_list->first;
 }
 
 static bool is_later(void)
@@ -76,74 +76,76 @@ static bool is_later(void)
 }
 
 /* False: the client has gone. */
-static bool put(struct farewell *farewell)
+static bool put(struct linger_socket *linger_socket)
 {
-	while (farewell->bytes.length > 0) {
-		ssize_t sent = send(farewell->fd, farewell->bytes.data, farewell->bytes.length,
-				    MSG_NOSIGNAL);
+	while (linger_socket->bytes.length > 0) {
+		ssize_t sent = send(linger_socket->fd, linger_socket->bytes.data,
+				    linger_socket->bytes.length, MSG_NOSIGNAL);
 
 		if (sent < 0)
 			return is_later();
-		buffer_consume(&farewell->bytes, (size_t)sent);
+		buffer_consume(&linger_socket->bytes, (size_t)sent);
 	}
 	return true;
 }
 
-static bool drop(struct farewell *farewell)
+static bool drop(struct linger_socket *linger_socket)
 {
 	char bytes[READ_SIZE];
-	ssize_t got = recv(farewell->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	ssize_t got = recv(linger_socket->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
 	return got > 0 || (got < 0 && is_later());
 }
 
-static int events_of(const struct farewell *farewell)
+static int events_of(const struct linger_socket *linger_socket)
 {
-	return farewell->bytes.length > 0 && !farewell->answer ? LOOP_READABLE | LOOP_WRITABLE
-							       : LOOP_READABLE;
+	return linger_socket->bytes.length > 0 && !linger_socket->answer
+		       ? LOOP_READABLE | LOOP_WRITABLE
+		       : LOOP_READABLE;
 }
 
 static void on_ready(int fd, int events, void *data);
 
-static void watch(struct farewell *farewell)
+static void watch(struct linger_socket *linger_socket)
 {
-	if (farewell->watch)
-		loop_watch_stop(farewell->watch);
-	farewell->watch = loop_watch(farewell->all->loop, farewell->fd, events_of(farewell),
-				     on_ready, farewell);
+	if (linger_socket->watch)
+		loop_watch_stop(linger_socket->watch);
+	linger_socket->watch = loop_watch(linger_socket->all->loop, linger_socket->fd,
+					  events_of(linger_socket), on_ready, linger_socket);
 }
 
 static void on_answered(void *data)
 {
-	struct farewell *farewell = data;
+	struct linger_socket *linger_socket = data;
 
-	loop_timer_stop(farewell->answer);
-	farewell->answer = NULL;
-	watch(farewell);
+	loop_timer_stop(linger_socket->answer);
+	linger_socket->answer = NULL;
+	watch(linger_socket);
 }
 
-static void wait_for_answer(struct farewell *farewell, double seconds)
+static void wait_for_answer(struct linger_socket *linger_socket, double seconds)
 {
-	if (farewell->answer)
-		loop_timer_stop(farewell->answer);
-	farewell->answer = loop_timer(farewell->all->loop, seconds, 0, on_answered, farewell);
+	if (linger_socket->answer)
+		loop_timer_stop(linger_socket->answer);
+	linger_socket->answer =
+		loop_timer(linger_socket->all->loop, seconds, 0, on_answered, linger_socket);
 }
 
 static void on_ready(int fd, int events, void *data)
 {
-	struct farewell *farewell = data;
-	int before = events_of(farewell);
+	struct linger_socket *linger_socket = data;
+	int before = events_of(linger_socket);
 
 	(void)fd;
-	if (((events & LOOP_WRITABLE) && !put(farewell)) ||
-	    ((events & LOOP_READABLE) && !drop(farewell))) {
-		end(farewell);
+	if (((events & LOOP_WRITABLE) && !put(linger_socket)) ||
+	    ((events & LOOP_READABLE) && !drop(linger_socket))) {
+		end(linger_socket);
 		return;
 	}
-	if (farewell->answer)
-		wait_for_answer(farewell, QUIET_SECONDS);
-	else if (events_of(farewell) != before)
-		watch(farewell);
+	if (linger_socket->answer)
+		wait_for_answer(linger_socket, QUIET_SECONDS);
+	else if (events_of(linger_socket) != before)
+		watch(linger_socket);
 }
 
 static void on_late(void *data)
@@ -151,22 +153,23 @@ static void on_late(void *data)
 	end(data);
 }
 
-void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
-		   enum linger_when when)
+void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *bytes,
+		     size_t length, enum linger_when when)
 {
-	struct farewell *farewell = xcalloc(1, sizeof(*farewell));
+	struct linger_socket *linger_socket = xcalloc(1, sizeof(*linger_socket));
 
-	farewell->all = farewells;
-	farewell->next = farewells->first;
-	farewells->first = farewell;
-	farewell->fd = owned_fd;
-	buffer_init(&farewell->bytes, 0);
-	buffer_append(&farewell->bytes, bytes, length);
+	linger_socket->all = linger_list;
+	linger_socket->next = linger_list->first;
+	linger_list->first = linger_socket;
+	linger_socket->fd = owned_fd;
+	buffer_init(&linger_socket->bytes, 0);
+	buffer_append(&linger_socket->bytes, bytes, length);
 	/* At once: the node may be ended before its next turn. */
 	if (when == LINGER_NOW)
-		put(farewell);
+		put(linger_socket);
 	else
-		wait_for_answer(farewell, ANSWER_SECONDS);
-	watch(farewell);
-	farewell->timer = loop_timer(farewells->loop, LINGER_SECONDS, 0, on_late, farewell);
+		wait_for_answer(linger_socket, ANSWER_SECONDS);
+	watch(linger_socket);
+	linger_socket->timer =
+		loop_timer(linger_list->loop, LINGER_SECONDS, 0, on_late, linger_socket);
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct farewells;
+struct linger_list;
 struct loop;
 
 /* So long at most, from the call on. */
@@ -26,12 +26,12 @@ enum linger_when {
 	LINGER_BEHIND_AN_ANSWER,
 };
 
-struct farewells *farewells_new(struct loop *loop);
+struct linger_list *linger_list_new(struct loop *loop);
 /* Closes what is still open. */
-void farewells_free(struct farewells *farewells);
+void linger_list_free(struct linger_list *linger_list);
 /* Takes fd, which must not block; bytes are copied, and may be none. */
-void farewells_add(struct farewells *farewells, int owned_fd, const char *bytes, size_t length,
-		   enum linger_when when);
-bool farewells_are_over(const struct farewells *farewells);
+void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *bytes,
+		     size_t length, enum linger_when when);
+bool linger_list_are_over(const struct linger_list *linger_list);
 
 #endif

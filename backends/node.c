@@ -59,17 +59,17 @@ struct node {
 	struct waits *waits;
 	struct loaded_elf_cache *elf_cache;
 	struct native *native;
-	struct farewells *farewells;
+	struct linger_list *linger_list;
 	struct http_client *http_client;
 	struct connections *connections;
-	struct process_table *roster;
+	struct process_table *process_table;
 	struct sampler *sampler;
 	struct evidence *evidence;
 	struct pdb_finder *finder;
 	struct outputs *outputs;
 	struct launch *launch;
 	struct injections *injections;
-	struct timeout_extension *patience;
+	struct timeout_extension *timeout_extension;
 	struct hold_limit *hold_limit;
 	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
@@ -130,17 +130,17 @@ struct node *node_new(struct loop *loop, int input, int output)
 	freezer_set_waits(node->holds, node->waits);
 	node->elf_cache = loaded_elf_cache_new();
 	node->native = native_new(loop, say_progress, node);
-	node->farewells = farewells_new(loop);
+	node->linger_list = linger_list_new(loop);
 	node->http_client = http_client_new(loop);
 	node->connections = connections_new(node);
-	node->roster = process_table_new(node);
+	node->process_table = process_table_new(node);
 	node->sampler = sampler_new(node);
 	node->evidence = evidence_new(node);
 	node->finder = pdb_finder_new(node);
 	node->outputs = outputs_new(node);
 	node->launch = launch_new(node);
 	node->injections = injections_new(node);
-	node->patience = timeout_extension_new(node);
+	node->timeout_extension = timeout_extension_new(node);
 	node->hold_limit = hold_limit_new(node);
 	node->stop_gate = stop_gate_new(node);
 	node->tensor_asks = tensor_asks_new();
@@ -168,14 +168,14 @@ static void release_all(struct node *node)
 	connections_free(node->connections);
 	hold_limit_free(node->hold_limit);
 	node->hold_limit = NULL;
-	timeout_extension_free(node->patience);
-	node->patience = NULL;
-	process_table_free(node->roster);
+	timeout_extension_free(node->timeout_extension);
+	node->timeout_extension = NULL;
+	process_table_free(node->process_table);
 	sampler_free(node->sampler);
 	node->evidence = NULL;
 	node->outputs = NULL;
 	node->connections = NULL;
-	node->roster = NULL;
+	node->process_table = NULL;
 	node->sampler = NULL;
 }
 
@@ -188,7 +188,7 @@ void node_free(struct node *node)
 	loop_signal_stop(node->terminate);
 	release_all(node);
 	http_client_free(node->http_client);
-	farewells_free(node->farewells);
+	linger_list_free(node->linger_list);
 	native_free(node->native);
 	tracee_finish(node->waits);
 	waits_free(node->waits);
@@ -236,9 +236,9 @@ struct http_client *node_http_client(struct node *node)
 	return node->http_client;
 }
 
-struct farewells *node_farewells(struct node *node)
+struct linger_list *node_linger_list(struct node *node)
 {
-	return node->farewells;
+	return node->linger_list;
 }
 
 struct loop *node_loop(struct node *node)
@@ -256,9 +256,9 @@ struct procfs *node_procfs(struct node *node)
 	return &node->procfs;
 }
 
-struct process_table *node_roster(struct node *node)
+struct process_table *node_process_table(struct node *node)
 {
-	return node->roster;
+	return node->process_table;
 }
 
 struct evidence *node_evidence(struct node *node)
@@ -324,9 +324,9 @@ struct outputs *node_outputs(struct node *node)
 	return node->outputs;
 }
 
-struct timeout_extension *node_patience(struct node *node)
+struct timeout_extension *node_timeout_extension(struct node *node)
 {
-	return node->patience;
+	return node->timeout_extension;
 }
 
 struct hold_limit *node_hold_limit(struct node *node)
@@ -371,7 +371,7 @@ void node_tidy_stacks(struct node *node)
 		return;
 	/* Only readers, and the ids that files know, lead into it. */
 	connections_forget_all(node->connections);
-	process_table_forget_files(node->roster);
+	process_table_forget_files(node->process_table);
 	stack_table_free(node->stacks);
 	node->stacks = stack_table_new();
 	node_emit(node, EVENT_STACKS_DROPPED, json_object());
@@ -395,7 +395,7 @@ static void add_rank(struct node *node, json_t *body)
 
 	if (pid <= 0 || json_object_get(body, "rank"))
 		return;
-	process = process_table_find(node->roster, (pid_t)pid);
+	process = process_table_find(node->process_table, (pid_t)pid);
 	if (process)
 		json_object_set_new(body, "rank", json_integer(process->rank));
 }
@@ -429,10 +429,10 @@ void node_respond(struct node *node, const struct message *request, json_t *owne
 
 void node_emit_sample(struct node *node, struct process_sample *sample)
 {
-	process_table_count(node->roster, sample);
+	process_table_count(node->process_table, sample);
 	connections_amend(node->connections, sample);
 	node_emit(node, EVENT_SAMPLED, process_sample_to_json(sample, node->stacks));
-	process_table_learn(node->roster, sample);
+	process_table_learn(node->process_table, sample);
 	hold_limit_sampled(node->hold_limit, sample);
 	if (node->finder)
 		pdb_finder_note(node->finder, sample->pid);
@@ -442,7 +442,7 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 			  const struct debugger *debugger)
 {
 	json_t *body = debugger_to_json(debugger);
-	double seconds = timeout_extension_seconds(node->patience, pid);
+	double seconds = timeout_extension_seconds(node->timeout_extension, pid);
 
 	json_object_set_new(body, "pid", json_integer(pid));
 	/* What the other ranks say themselves is better. */
@@ -451,7 +451,7 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 	hold_limit_hear(node->hold_limit, pid, debugger);
 	hold_limit_amend(node->hold_limit, pid, debugger, body);
 	node_emit(node, event, body);
-	timeout_extension_hear(node->patience, pid, debugger);
+	timeout_extension_hear(node->timeout_extension, pid, debugger);
 }
 
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger)
@@ -465,7 +465,7 @@ void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *deb
 		sampler_take(node->sampler, pid);
 	tell_debugger(node, debugger_event(debugger), pid, debugger);
 	if (!debugger_is_ours(debugger))
-		process_table_end_standin(node->roster, pid);
+		process_table_end_standin(node->process_table, pid);
 }
 
 void node_say(struct node *node, const char *sentence)
@@ -514,7 +514,7 @@ static void on_leave(void *data)
 
 	release_all(node);
 	pipe_flush(node->pipe);
-	if ((pipe_waiting(node->pipe) == 0 && farewells_are_over(node->farewells) &&
+	if ((pipe_waiting(node->pipe) == 0 && linger_list_are_over(node->linger_list) &&
 	     http_client_has_left(node->http_client)) ||
 	    loop_now() > node->leave_deadline)
 		loop_stop(node->loop);

@@ -20,7 +20,7 @@ struct debugger;
 struct loaded_elf_cache;
 struct evidence;
 struct pdb_finder;
-struct farewells;
+struct linger_list;
 struct freezer;
 struct injections;
 struct launch;
@@ -55,7 +55,7 @@ struct loaded_elf_cache *node_elf_cache(struct node *node);
 struct http_client *node_http_client(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
-/* Bodies that have "pid" get "rank" from the roster, if they have none. */
+/* Bodies that have "pid" get "rank" from the process table, if they have none. */
 void node_emit(struct node *node, enum event_kind event, json_t *owned_body);
 /* A sentence for the log. */
 void node_say(struct node *node, const char *sentence);
@@ -72,12 +72,12 @@ void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *deb
 /* The same as `debugger`, whatever the state is: it is where it was. */
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
 /* Takes the socket of a connection that closes. */
-struct farewells *node_farewells(struct node *node);
+struct linger_list *node_linger_list(struct node *node);
 
 /* For the parts of the node: */
 struct connections *node_connections(struct node *node);
 struct procfs *node_procfs(struct node *node);
-struct process_table *node_roster(struct node *node);
+struct process_table *node_process_table(struct node *node);
 struct sampler *node_sampler(struct node *node);
 struct tensor_asks *node_tensor_asks(struct node *node);
 struct evidence *node_evidence(struct node *node);
@@ -87,7 +87,7 @@ struct launch *node_launch(struct node *node);
 /* The programs of a started job, followed from their first instruction. */
 struct launched_programs *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
-struct timeout_extension *node_patience(struct node *node);
+struct timeout_extension *node_timeout_extension(struct node *node);
 struct hold_limit *node_hold_limit(struct node *node);
 struct stop_gate *node_stop_gate(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */

@@ -255,7 +255,7 @@ static void on_turn(void *data)
 	for (size_t i = outputs->count; i-- > 0;) {
 		struct followed *followed = outputs->followed[i];
 		const struct process *process =
-			process_table_find(node_roster(outputs->node), followed->pid);
+			process_table_find(node_process_table(outputs->node), followed->pid);
 		bool goes_on = process && is_there(outputs, followed);
 
 		if (goes_on)
@@ -271,12 +271,12 @@ static void on_turn(void *data)
 static void find_sharers(struct outputs *outputs, pid_t pid, const struct output_file *stream,
 			 struct rankset *ranks)
 {
-	struct process_table *roster = node_roster(outputs->node);
+	struct process_table *process_table = node_process_table(outputs->node);
 	struct pid_list pids = { .pids = NULL };
 
-	process_table_list(roster, &pids);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *process = process_table_find(roster, pids.pids[i]);
+		const struct process *process = process_table_find(process_table, pids.pids[i]);
 
 		if (!process || process->pid == pid || process->parent_pid != 0)
 			continue;

@@ -73,45 +73,45 @@ static void free_member(void *value)
 
 struct process_table *process_table_new(struct node *node)
 {
-	struct process_table *roster = xcalloc(1, sizeof(*roster));
+	struct process_table *process_table = xcalloc(1, sizeof(*process_table));
 
-	roster->node = node;
-	roster->members = map_new(free_member);
-	roster->exes = exe_cache_new();
-	return roster;
+	process_table->node = node;
+	process_table->members = map_new(free_member);
+	process_table->exes = exe_cache_new();
+	return process_table;
 }
 
-static void stop_following(struct process_table *roster)
+static void stop_following(struct process_table *process_table)
 {
-	if (roster->timer)
-		loop_timer_stop(roster->timer);
-	roster->timer = NULL;
-	pid_list_clear(&roster->pids);
+	if (process_table->timer)
+		loop_timer_stop(process_table->timer);
+	process_table->timer = NULL;
+	pid_list_clear(&process_table->pids);
 }
 
-void process_table_free(struct process_table *roster)
+void process_table_free(struct process_table *process_table)
 {
-	if (!roster)
+	if (!process_table)
 		return;
-	stop_following(roster);
-	if (roster->over_timer)
-		loop_timer_stop(roster->over_timer);
-	discovery_clear(&roster->discovery);
-	exe_cache_free(roster->exes);
+	stop_following(process_table);
+	if (process_table->over_timer)
+		loop_timer_stop(process_table->over_timer);
+	discovery_clear(&process_table->discovery);
+	exe_cache_free(process_table->exes);
 	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
-		stack_files_free(roster->past[i]);
-	map_free(roster->members);
-	free(roster);
+		stack_files_free(process_table->past[i]);
+	map_free(process_table->members);
+	free(process_table);
 }
 
-static struct member *find(const struct process_table *roster, pid_t pid)
+static struct member *find(const struct process_table *process_table, pid_t pid)
 {
-	return map_find(roster->members, (uint64_t)pid);
+	return map_find(process_table->members, (uint64_t)pid);
 }
 
-const struct process *process_table_find(const struct process_table *roster, pid_t pid)
+const struct process *process_table_find(const struct process_table *process_table, pid_t pid)
 {
-	struct member *member = find(roster, pid);
+	struct member *member = find(process_table, pid);
 
 	return member ? &member->process : NULL;
 }
@@ -130,35 +130,37 @@ static bool is_standin(const struct member *member)
 	return member->process.pid >= PROCESS_FIRST_STANDIN;
 }
 
-static void tell(struct process_table *roster, enum event_kind event, struct member *member)
+static void tell(struct process_table *process_table, enum event_kind event, struct member *member)
 {
 	struct process *process = &member->process;
 
 	if (process->start_time)
 		process->age = procfs_age(process->start_time);
-	node_emit(roster->node, event, process_to_json(process));
+	node_emit(process_table->node, event, process_to_json(process));
 }
 
 /* Of a stand-in. */
-static char *describe_loss(struct process_table *roster, pid_t pid)
+static char *describe_loss(struct process_table *process_table, pid_t pid)
 {
-	const struct debugger *debugger = connections_debugger(node_connections(roster->node), pid);
+	const struct debugger *debugger =
+		connections_debugger(node_connections(process_table->node), pid);
 
 	return xstrdup(debugger && debugger->why ? debugger->why
 						 : "Its debugger is not connected any more.");
 }
 
 /* Another rank of this machine may be asked for what the dead one ran. */
-static void keep_files(struct process_table *roster, struct member *member)
+static void keep_files(struct process_table *process_table, struct member *member)
 {
-	struct stack_files **slot = &roster->past[roster->past_count++ % PAST_FILES_MAXIMUM];
+	struct stack_files **slot =
+		&process_table->past[process_table->past_count++ % PAST_FILES_MAXIMUM];
 
 	stack_files_free(*slot);
 	*slot = member->files;
 	member->files = NULL;
 }
 
-static void remove_member(struct process_table *roster, struct member *member)
+static void remove_member(struct process_table *process_table, struct member *member)
 {
 	struct process *process = &member->process;
 	pid_t pid = process->pid;
@@ -166,44 +168,44 @@ static void remove_member(struct process_table *roster, struct member *member)
 	char *end;
 
 	if (is_standin(member)) {
-		end = describe_loss(roster, pid);
+		end = describe_loss(process_table, pid);
 	} else {
-		status = exit_status_read(member->exit, node_procfs(roster->node), pid,
+		status = exit_status_read(member->exit, node_procfs(process_table->node), pid,
 					  process->start_time);
 		end = exit_status_describe(status);
 	}
 	/* What it was asked for is answered before it is told gone. */
-	connections_close(node_connections(roster->node), pid);
+	connections_close(node_connections(process_table->node), pid);
 	process->state = PROCESS_EXITED;
 	process->exit_code = status.code;
 	process->exit_signal = status.signal;
 	free(process->error);
 	process->error = end;
-	tell(roster, EVENT_RANK_REMOVED, member);
-	keep_files(roster, member);
-	map_remove(roster->members, (uint64_t)pid);
+	tell(process_table, EVENT_RANK_REMOVED, member);
+	keep_files(process_table, member);
+	map_remove(process_table->members, (uint64_t)pid);
 }
 
 static void on_ended(pid_t pid, void *data)
 {
-	struct process_table *roster = data;
-	struct member *member = find(roster, pid);
+	struct process_table *process_table = data;
+	struct member *member = find(process_table, pid);
 
 	if (member)
-		remove_member(roster, member);
-	node_flush(roster->node);
+		remove_member(process_table, member);
+	node_flush(process_table->node);
 }
 
-static void follow_member(struct process_table *roster, struct member *member)
+static void follow_member(struct process_table *process_table, struct member *member)
 {
-	if (!roster->timer || member->exit || member->process.start_time == 0)
+	if (!process_table->timer || member->exit || member->process.start_time == 0)
 		return;
-	member->exit =
-		exit_watch_new(node_loop(roster->node), member->process.pid, on_ended, roster);
+	member->exit = exit_watch_new(node_loop(process_table->node), member->process.pid, on_ended,
+				      process_table);
 }
 
 /* Whether it can be read, and what runs in it. */
-static void open_member(struct process_table *roster, struct member *member)
+static void open_member(struct process_table *process_table, struct member *member)
 {
 	struct process *process = &member->process;
 	struct error error = ERROR_INIT;
@@ -211,7 +213,7 @@ static void open_member(struct process_table *roster, struct member *member)
 
 	if (is_standin(member) || (process->error && process->state == PROCESS_UNREADABLE))
 		return;
-	connection = connections_open(node_connections(roster->node), process, &error);
+	connection = connections_open(node_connections(process_table->node), process, &error);
 	if (!connection) {
 		process->state = PROCESS_UNREADABLE;
 		free(process->error);
@@ -232,7 +234,7 @@ static bool is_same(const struct process *a, const struct process *b)
 }
 
 /* What was found of a process that is known; its learnt role is kept. */
-static void update_member(struct process_table *roster, struct member *member,
+static void update_member(struct process_table *process_table, struct member *member,
 			  const struct process *found, bool is_asked)
 {
 	struct process before = member->process;
@@ -247,11 +249,11 @@ static void update_member(struct process_table *roster, struct member *member,
 		free(member->process.role);
 		member->process.role = xstrdup(role);
 	}
-	open_member(roster, member);
+	open_member(process_table, member);
 	if (is_asked)
-		tell(roster, EVENT_RANK_ADDED, member);
+		tell(process_table, EVENT_RANK_ADDED, member);
 	else if (!is_same(&before, &member->process))
-		tell(roster, EVENT_RANK_CHANGED, member);
+		tell(process_table, EVENT_RANK_CHANGED, member);
 	process_clear(&before);
 }
 
@@ -261,57 +263,58 @@ static bool is_there(const struct process *found)
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
 }
 
-static struct member *add_member(struct process_table *roster, const struct process *found)
+static struct member *add_member(struct process_table *process_table, const struct process *found)
 {
 	struct member *member = xcalloc(1, sizeof(*member));
 
 	member->files = stack_files_new();
 	process_init(&member->process);
 	process_copy(&member->process, found);
-	map_put(roster->members, (uint64_t)found->pid, member);
-	open_member(roster, member);
-	tell(roster, EVENT_RANK_ADDED, member);
+	map_put(process_table->members, (uint64_t)found->pid, member);
+	open_member(process_table, member);
+	tell(process_table, EVENT_RANK_ADDED, member);
 	return member;
 }
 
-static void take_found(struct process_table *roster, const struct process *found, bool is_asked)
+static void take_found(struct process_table *process_table, const struct process *found,
+		       bool is_asked)
 {
-	struct member *member = find(roster, found->pid);
+	struct member *member = find(process_table, found->pid);
 
 	if (member && is_standin(member))
 		return;
 	/* Its end was not seen: it is there, but could not be looked at. */
 	if (member && member->process.start_time != 0 && found->start_time == 0) {
 		if (is_asked)
-			tell(roster, EVENT_RANK_ADDED, member);
+			tell(process_table, EVENT_RANK_ADDED, member);
 		return;
 	}
 	if (member && member->process.start_time != found->start_time &&
 	    member->process.start_time != 0) {
-		remove_member(roster, member);
+		remove_member(process_table, member);
 		member = NULL;
 	}
 	if (member) {
-		update_member(roster, member, found, is_asked);
+		update_member(process_table, member, found, is_asked);
 	} else if (is_asked || is_there(found)) {
-		member = add_member(roster, found);
+		member = add_member(process_table, found);
 	}
 	if (member)
-		follow_member(roster, member);
+		follow_member(process_table, member);
 }
 
 /*
  * What had a rank before its ranks were there may turn out to be what starts
  * them. It lives, and is told of as such.
  */
-static void take_back(struct process_table *roster, pid_t pid)
+static void take_back(struct process_table *process_table, pid_t pid)
 {
-	struct member *member = find(roster, pid);
+	struct member *member = find(process_table, pid);
 
 	if (!member || member->is_adopted)
 		return;
-	tell(roster, EVENT_RANK_REMOVED, member);
-	map_remove(roster->members, (uint64_t)pid);
+	tell(process_table, EVENT_RANK_REMOVED, member);
+	map_remove(process_table->members, (uint64_t)pid);
 }
 
 static void list_member(uint64_t pid, void *value, void *data)
@@ -320,35 +323,35 @@ static void list_member(uint64_t pid, void *value, void *data)
 	pid_list_add(data, (pid_t)pid);
 }
 
-void process_table_list(const struct process_table *roster, struct pid_list *pids)
+void process_table_list(const struct process_table *process_table, struct pid_list *pids)
 {
-	map_each(roster->members, list_member, pids);
+	map_each(process_table->members, list_member, pids);
 }
 
-bool process_table_check(struct process_table *roster, pid_t pid)
+bool process_table_check(struct process_table *process_table, pid_t pid)
 {
-	struct member *member = find(roster, pid);
+	struct member *member = find(process_table, pid);
 	struct procfs_stat stat;
 
 	if (!member || member->process.start_time == 0)
 		return false;
-	if (procfs_stat(node_procfs(roster->node), pid, &stat) < 0) {
+	if (procfs_stat(node_procfs(process_table->node), pid, &stat) < 0) {
 		/* A machine that has run out of files says nothing of it. */
 		if (!procfs_is_gone(errno))
 			return false;
 	} else if (stat.start_time == member->process.start_time && !procfs_has_ended(&stat)) {
 		return false;
 	}
-	remove_member(roster, member);
+	remove_member(process_table, member);
 	return true;
 }
 
-void process_table_release(struct process_table *roster)
+void process_table_release(struct process_table *process_table)
 {
-	struct connections *connections = node_connections(roster->node);
+	struct connections *connections = node_connections(process_table->node);
 	struct pid_list list = { .pids = NULL };
 
-	process_table_list(roster, &list);
+	process_table_list(process_table, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		struct connection *connection =
 			connections_find_debugger(connections, list.pids[i]);
@@ -359,55 +362,56 @@ void process_table_release(struct process_table *roster)
 	pid_list_clear(&list);
 }
 
-static void check_all(struct process_table *roster)
+static void check_all(struct process_table *process_table)
 {
 	struct pid_list list = { .pids = NULL };
 
-	process_table_list(roster, &list);
+	process_table_list(process_table, &list);
 	for (size_t i = 0; i < list.count; i++)
-		process_table_check(roster, list.pids[i]);
+		process_table_check(process_table, list.pids[i]);
 	pid_list_clear(&list);
 }
 
-void process_table_adopt(struct process_table *roster, const struct process *process)
+void process_table_adopt(struct process_table *process_table, const struct process *process)
 {
-	struct member *member = add_member(roster, process);
+	struct member *member = add_member(process_table, process);
 
 	member->is_adopted = true;
-	follow_member(roster, member);
+	follow_member(process_table, member);
 }
 
 static void on_over(void *data)
 {
-	struct process_table *roster = data;
+	struct process_table *process_table = data;
 	struct pid_list list = { .pids = NULL };
 
-	loop_timer_stop(roster->over_timer);
-	roster->over_timer = NULL;
-	process_table_list(roster, &list);
+	loop_timer_stop(process_table->over_timer);
+	process_table->over_timer = NULL;
+	process_table_list(process_table, &list);
 	for (size_t i = 0; i < list.count; i++) {
-		struct member *member = find(roster, list.pids[i]);
+		struct member *member = find(process_table, list.pids[i]);
 
 		if (member->is_over)
-			remove_member(roster, member);
+			remove_member(process_table, member);
 	}
 	pid_list_clear(&list);
-	node_flush(roster->node);
+	node_flush(process_table->node);
 }
 
-void process_table_end_standin(struct process_table *roster, pid_t pid)
+void process_table_end_standin(struct process_table *process_table, pid_t pid)
 {
-	struct member *member = find(roster, pid);
+	struct member *member = find(process_table, pid);
 
 	if (!member || !is_standin(member))
 		return;
 	member->is_over = true;
-	if (!roster->over_timer)
-		roster->over_timer = loop_timer(node_loop(roster->node), 0, 0, on_over, roster);
+	if (!process_table->over_timer)
+		process_table->over_timer =
+			loop_timer(node_loop(process_table->node), 0, 0, on_over, process_table);
 }
 
 struct telling {
-	struct process_table *roster;
+	struct process_table *process_table;
 	const struct discovery *discovery;
 };
 
@@ -422,8 +426,8 @@ static void tell_again(uint64_t pid, void *value, void *data)
 	for (size_t i = 0; i < telling->discovery->count; i++)
 		if ((uint64_t)telling->discovery->processes[i].pid == pid && !is_standin(member))
 			return;
-	tell(telling->roster, EVENT_RANK_ADDED, member);
-	follow_member(telling->roster, member);
+	tell(telling->process_table, EVENT_RANK_ADDED, member);
+	follow_member(telling->process_table, member);
 }
 
 static void note_number(uint64_t pid, void *value, void *data)
@@ -436,9 +440,9 @@ static void note_number(uint64_t pid, void *value, void *data)
 }
 
 /* The number that it was given before; -1: it is new. */
-static int known_number(const struct process_table *roster, const struct process *found)
+static int known_number(const struct process_table *process_table, const struct process *found)
 {
-	const struct member *member = find(roster, found->pid);
+	const struct member *member = find(process_table, found->pid);
 
 	return member && member->process.start_time == found->start_time &&
 			       member->process.parent_pid == 0
@@ -469,15 +473,15 @@ static int number_of(const struct discovery *discovery, pid_t pid)
 }
 
 /* Those that have none are of a job that this node started. */
-static void number_all(struct process_table *roster)
+static void number_all(struct process_table *process_table)
 {
-	struct discovery *discovery = &roster->discovery;
+	struct discovery *discovery = &process_table->discovery;
 	struct process *processes = discovery->processes;
 	size_t count = discovery->count;
 
 	for (size_t i = 0; i < count; i++)
 		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
-			processes[i].rank = known_number(roster, &processes[i]);
+			processes[i].rank = known_number(process_table, &processes[i]);
 	for (size_t i = 0; i < count; i++)
 		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
 			processes[i].rank = free_number(discovery);
@@ -487,12 +491,12 @@ static void number_all(struct process_table *roster)
 }
 
 /* Those that we have stopped ourselves are told by their debugger. */
-static void look_past_our_stops(struct process_table *roster)
+static void look_past_our_stops(struct process_table *process_table)
 {
-	const struct waits *waits = node_waits(roster->node);
+	const struct waits *waits = node_waits(process_table->node);
 
-	for (size_t i = 0; i < roster->discovery.count; i++) {
-		struct process *process = &roster->discovery.processes[i];
+	for (size_t i = 0; i < process_table->discovery.count; i++) {
+		struct process *process = &process_table->discovery.processes[i];
 
 		if (process->state == PROCESS_STOPPED && tracee_is_ours(waits, process->pid))
 			process->state = PROCESS_LIVE;
@@ -502,139 +506,141 @@ static void look_past_our_stops(struct process_table *roster)
 static void attend(uint64_t pid, void *value, void *data)
 {
 	const struct member *member = value;
-	struct process_table *roster = data;
+	struct process_table *process_table = data;
 
 	(void)pid;
 	if (!is_standin(member))
-		connections_attend(node_connections(roster->node), &member->process);
+		connections_attend(node_connections(process_table->node), &member->process);
 }
 
-const char *process_table_unread(const struct process_table *roster)
+const char *process_table_unread(const struct process_table *process_table)
 {
-	return roster->unread ? strerror(roster->unread) : NULL;
+	return process_table->unread ? strerror(process_table->unread) : NULL;
 }
 
-static void tell_unread(struct process_table *roster)
+static void tell_unread(struct process_table *process_table)
 {
 	json_t *body = json_object();
 
-	json_object_set_new(body, "hidden", json_integer((json_int_t)roster->discovery.hidden));
-	json_set_text(body, "unread", process_table_unread(roster));
-	node_emit(roster->node, EVENT_UNREAD, body);
+	json_object_set_new(body, "hidden",
+			    json_integer((json_int_t)process_table->discovery.hidden));
+	json_set_text(body, "unread", process_table_unread(process_table));
+	node_emit(process_table->node, EVENT_UNREAD, body);
 }
 
-static void look_at_all(struct process_table *roster, bool is_asked)
+static void look_at_all(struct process_table *process_table, bool is_asked)
 {
-	struct procfs *procfs = node_procfs(roster->node);
+	struct procfs *procfs = node_procfs(process_table->node);
 	struct environment_reader reader =
-		connections_environment_reader(node_connections(roster->node));
+		connections_environment_reader(node_connections(process_table->node));
 
-	exe_cache_begin(roster->exes, procfs, is_asked);
-	discover_all(&roster->discovery, procfs, &reader, roster->exes,
-		     launch_root(node_launch(roster->node)));
+	exe_cache_begin(process_table->exes, procfs, is_asked);
+	discover_all(&process_table->discovery, procfs, &reader, process_table->exes,
+		     launch_root(node_launch(process_table->node)));
 }
 
 /* pids NULL: all processes. */
-static void look(struct process_table *roster, const struct pid_list *pids, bool is_asked)
+static void look(struct process_table *process_table, const struct pid_list *pids, bool is_asked)
 {
-	struct connections *connections = node_connections(roster->node);
+	struct connections *connections = node_connections(process_table->node);
 	struct environment_reader reader = connections_environment_reader(connections);
-	struct procfs *procfs = node_procfs(roster->node);
+	struct procfs *procfs = node_procfs(process_table->node);
 	struct rankset taken = RANKSET_INIT;
-	size_t hidden = roster->discovery.hidden;
-	int unread = roster->unread;
+	size_t hidden = process_table->discovery.hidden;
+	int unread = process_table->unread;
 
 	procfs->unread = 0;
-	check_all(roster);
+	check_all(process_table);
 	connections_tidy(connections);
-	discovery_clear(&roster->discovery);
-	map_each(roster->members, note_number, &taken);
+	discovery_clear(&process_table->discovery);
+	map_each(process_table->members, note_number, &taken);
 	if (pids)
-		discover_pids(&roster->discovery, procfs, &reader, pids, &taken);
+		discover_pids(&process_table->discovery, procfs, &reader, pids, &taken);
 	else
-		look_at_all(roster, is_asked);
+		look_at_all(process_table, is_asked);
 	rankset_clear(&taken);
-	look_past_our_stops(roster);
-	number_all(roster);
-	for (size_t i = 0; i < roster->discovery.launchers.count; i++)
-		take_back(roster, roster->discovery.launchers.pids[i]);
-	for (size_t i = 0; i < roster->discovery.count; i++)
-		take_found(roster, &roster->discovery.processes[i], is_asked);
+	look_past_our_stops(process_table);
+	number_all(process_table);
+	for (size_t i = 0; i < process_table->discovery.launchers.count; i++)
+		take_back(process_table, process_table->discovery.launchers.pids[i]);
+	for (size_t i = 0; i < process_table->discovery.count; i++)
+		take_found(process_table, &process_table->discovery.processes[i], is_asked);
 	if (is_asked)
-		map_each(roster->members, tell_again,
-			 &(struct telling){ roster, &roster->discovery });
-	pdb_finder_look(node_finder(roster->node), is_asked);
-	roster->unread = procfs->unread;
+		map_each(process_table->members, tell_again,
+			 &(struct telling){ process_table, &process_table->discovery });
+	pdb_finder_look(node_finder(process_table->node), is_asked);
+	process_table->unread = procfs->unread;
 	/* Who asks is told with the answer. */
-	if (!is_asked && (roster->unread != unread || roster->discovery.hidden != hidden))
-		tell_unread(roster);
-	if (roster->timer)
-		map_each(roster->members, attend, roster);
+	if (!is_asked &&
+	    (process_table->unread != unread || process_table->discovery.hidden != hidden))
+		tell_unread(process_table);
+	if (process_table->timer)
+		map_each(process_table->members, attend, process_table);
 }
 
-void process_table_look(struct process_table *roster)
+void process_table_look(struct process_table *process_table)
 {
-	look(roster, roster->is_named ? &roster->pids : NULL, false);
+	look(process_table, process_table->is_named ? &process_table->pids : NULL, false);
 }
 
 static void on_look(void *data)
 {
-	struct process_table *roster = data;
+	struct process_table *process_table = data;
 	double begun = loop_now();
 
-	if (begun < roster->rested_at)
+	if (begun < process_table->rested_at)
 		return;
-	process_table_look(roster);
-	roster->rested_at = loop_now() + (loop_now() - begun) * REST;
-	node_flush(roster->node);
+	process_table_look(process_table);
+	process_table->rested_at = loop_now() + (loop_now() - begun) * REST;
+	node_flush(process_table->node);
 }
 
 /* What we start is seen soon; one look costs little, as it is not at all. */
-static double choose_period(const struct process_table *roster, double period)
+static double choose_period(const struct process_table *process_table, double period)
 {
-	return launch_root(node_launch(roster->node)) > 0 && period > LAUNCHED_SECONDS
+	return launch_root(node_launch(process_table->node)) > 0 && period > LAUNCHED_SECONDS
 		       ? LAUNCHED_SECONDS
 		       : period;
 }
 
-const struct discovery *process_table_discover(struct process_table *roster,
+const struct discovery *process_table_discover(struct process_table *process_table,
 					       const struct pid_list *pids, double period)
 {
-	stop_following(roster);
+	stop_following(process_table);
 	if (period > 0) {
-		period = choose_period(roster, period);
-		roster->timer =
-			loop_timer(node_loop(roster->node), period, period, on_look, roster);
-		roster->is_named = pids != NULL;
+		period = choose_period(process_table, period);
+		process_table->timer = loop_timer(node_loop(process_table->node), period, period,
+						  on_look, process_table);
+		process_table->is_named = pids != NULL;
 		for (size_t i = 0; pids && i < pids->count; i++)
-			pid_list_add(&roster->pids, pids->pids[i]);
+			pid_list_add(&process_table->pids, pids->pids[i]);
 	}
-	look(roster, pids, true);
-	return &roster->discovery;
+	look(process_table, pids, true);
+	return &process_table->discovery;
 }
 
-bool process_table_has_file(const struct process_table *roster, pid_t pid, const char *path)
+bool process_table_has_file(const struct process_table *process_table, pid_t pid, const char *path)
 {
-	const struct member *member = find(roster, pid);
+	const struct member *member = find(process_table, pid);
 
 	if (member && stack_files_has(member->files, path))
 		return true;
 	for (size_t i = 0; i < PAST_FILES_MAXIMUM; i++)
-		if (roster->past[i] && stack_files_has(roster->past[i], path))
+		if (process_table->past[i] && stack_files_has(process_table->past[i], path))
 			return true;
 	return false;
 }
 
-const struct stack_files *process_table_files(const struct process_table *roster, pid_t pid)
+const struct stack_files *process_table_files(const struct process_table *process_table, pid_t pid)
 {
-	const struct member *member = find(roster, pid);
+	const struct member *member = find(process_table, pid);
 
 	return member ? member->files : NULL;
 }
 
-void process_table_count(struct process_table *roster, struct process_sample *sample)
+void process_table_count(struct process_table *process_table, struct process_sample *sample)
 {
-	struct member *member = find(roster, sample->pid);
+	struct member *member = find(process_table, sample->pid);
 
 	/* One that failed has no number. */
 	if (member && sample->epoch > 0)
@@ -650,14 +656,14 @@ static void reset_files(uint64_t pid, void *value, void *data)
 	stack_files_reset(member->files);
 }
 
-void process_table_forget_files(struct process_table *roster)
+void process_table_forget_files(struct process_table *process_table)
 {
-	map_each(roster->members, reset_files, NULL);
+	map_each(process_table->members, reset_files, NULL);
 }
 
-void process_table_learn(struct process_table *roster, const struct process_sample *sample)
+void process_table_learn(struct process_table *process_table, const struct process_sample *sample)
 {
-	struct member *member = find(roster, sample->pid);
+	struct member *member = find(process_table, sample->pid);
 	const char *role;
 
 	if (member)
@@ -670,5 +676,5 @@ void process_table_learn(struct process_table *roster, const struct process_samp
 		return;
 	free(member->process.role);
 	member->process.role = xstrdup(role);
-	tell(roster, EVENT_RANK_CHANGED, member);
+	tell(process_table, EVENT_RANK_CHANGED, member);
 }

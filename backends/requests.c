@@ -84,7 +84,7 @@ static void handle_discover(struct node *node, const struct message *request)
 
 	pid_list_read(&pids, request->body);
 	discovery = process_table_discover(
-		node_roster(node),
+		node_process_table(node),
 		json_is_array(json_object_get(request->body, "pids")) ? &pids : NULL,
 		follows ? period : 0);
 	pid_list_clear(&pids);
@@ -92,7 +92,7 @@ static void handle_discover(struct node *node, const struct message *request)
 	json_object_set_new(body, "looked_at", json_integer((json_int_t)discovery->looked_at));
 	json_object_set_new(body, "others", json_integer((json_int_t)discovery->others));
 	json_object_set_new(body, "hidden", json_integer((json_int_t)discovery->hidden));
-	json_set_text(body, "unread", process_table_unread(node_roster(node)));
+	json_set_text(body, "unread", process_table_unread(node_process_table(node)));
 	json_object_set_new(body, "uid", json_integer(discovery->uid));
 	json_object_set_new(body, "bystanders", bystanders_to_json(discovery));
 	node_respond(node, request, body, NULL);
@@ -107,7 +107,7 @@ static void handle_sample(struct node *node, const struct message *request)
 static const struct process *find_process(struct node *node, const struct message *request)
 {
 	pid_t pid = pid_read(request->body);
-	const struct process *process = process_table_find(node_roster(node), pid);
+	const struct process *process = process_table_find(node_process_table(node), pid);
 	struct error error = ERROR_INIT;
 
 	if (!process) {
@@ -150,7 +150,7 @@ static void route(struct node *node, enum request_kind kind, const struct messag
 {
 	pid_t pid = pid_read(request->body);
 
-	if (request_kind_changes(kind) && process_table_find(node_roster(node), pid) &&
+	if (request_kind_changes(kind) && process_table_find(node_process_table(node), pid) &&
 	    stop_gate_take(node_stop_gate(node), pid, kind, request))
 		return;
 	request_send(node, kind, request);
@@ -176,7 +176,7 @@ static bool is_known_file(struct node *node, const struct process *process, cons
 {
 	if (path[0] && strcmp(path, process->script_path) == 0)
 		return true;
-	return process_table_has_file(node_roster(node), process->pid, path);
+	return process_table_has_file(node_process_table(node), process->pid, path);
 }
 
 static void respond_source(struct node *node, const struct message *request, pid_t pid,
@@ -225,7 +225,7 @@ static void handle_output(struct node *node, const struct message *request)
 	pid_t pid = pid_read(request->body);
 	const struct process *process;
 
-	if (!process_table_find(node_roster(node), pid) &&
+	if (!process_table_find(node_process_table(node), pid) &&
 	    outputs_request_ended(outputs, pid, request))
 		return;
 	process = find_process(node, request);

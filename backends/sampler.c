@@ -113,7 +113,7 @@ static void fail(struct sampler *sampler, pid_t pid, const char *error)
 {
 	if (!emit_stopped(sampler, pid))
 		emit_failure(sampler, pid, error);
-	if (!process_table_check(node_roster(sampler->node), pid))
+	if (!process_table_check(node_process_table(sampler->node), pid))
 		connections_forget(node_connections(sampler->node), pid);
 }
 
@@ -146,7 +146,7 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bo
 		     struct error *error)
 {
 	enum request_kind kind = is_exact ? REQUEST_SAMPLE_EXACT : REQUEST_SAMPLE;
-	const struct process *process = process_table_find(node_roster(sampler->node), pid);
+	const struct process *process = process_table_find(node_process_table(sampler->node), pid);
 	struct message message;
 	struct connection *connection;
 	struct reason reason;
@@ -233,7 +233,7 @@ static bool is_gone(pid_t pid, void *data)
 {
 	struct sampler *sampler = data;
 
-	return !process_table_find(node_roster(sampler->node), pid);
+	return !process_table_find(node_process_table(sampler->node), pid);
 }
 
 static void on_timer(void *data)
@@ -244,7 +244,7 @@ static void on_timer(void *data)
 		return;
 	if (sampler->is_all) {
 		pid_list_clear(&sampler->pids);
-		process_table_list(node_roster(sampler->node), &sampler->pids);
+		process_table_list(node_process_table(sampler->node), &sampler->pids);
 	}
 	/* Their end was reported; it is not reported again. */
 	pid_list_remove(&sampler->pids, is_gone, sampler);
@@ -275,7 +275,7 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 
 	pid_list_read(&pids, request->body);
 	if (is_all)
-		process_table_list(node_roster(sampler->node), &pids);
+		process_table_list(node_process_table(sampler->node), &pids);
 	if (is_exact && node_is_read_only(sampler->node)) {
 		node_respond(sampler->node, request, NULL,
 			     "An exact sample holds the process for some microseconds, which "

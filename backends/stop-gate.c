@@ -81,17 +81,17 @@ static bool is_of_job(const struct process *one, const struct process *other)
 /* Whether a thread of gloo waits with a limit that was not raised. */
 static bool look_at_job(const struct stop_gate *gate, const struct process *process)
 {
-	struct process_table *roster = node_roster(gate->node);
+	struct process_table *process_table = node_process_table(gate->node);
 	struct pid_list pids = { .pids = NULL };
 	bool has = false;
 
-	process_table_list(roster, &pids);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; !has && i < pids.count; i++) {
 		struct deadlines deadlines;
 		double left;
 
 		if (pids.pids[i] >= PROCESS_FIRST_STANDIN ||
-		    !is_of_job(process, process_table_find(roster, pids.pids[i])))
+		    !is_of_job(process, process_table_find(process_table, pids.pids[i])))
 			continue;
 		deadlines_read(&deadlines, pids.pids[i]);
 		left = deadlines_left(&deadlines, loop_now());
@@ -103,7 +103,7 @@ static bool look_at_job(const struct stop_gate *gate, const struct process *proc
 
 static bool has_old_deadline(struct stop_gate *gate, pid_t pid)
 {
-	const struct process *process = process_table_find(node_roster(gate->node), pid);
+	const struct process *process = process_table_find(node_process_table(gate->node), pid);
 
 	if (!process)
 		return false;
@@ -121,7 +121,7 @@ static bool is_open(struct stop_gate *gate, pid_t pid)
 {
 	double since = 0;
 
-	switch (timeout_extension_progress(node_patience(gate->node), pid, &since)) {
+	switch (timeout_extension_progress(node_timeout_extension(gate->node), pid, &since)) {
 	case TIMEOUT_EXTENSION_ALONE:
 		return true;
 	case TIMEOUT_EXTENSION_ASKED:
@@ -235,7 +235,7 @@ bool stop_gate_take(struct stop_gate *gate, pid_t pid, enum request_kind kind,
 	if (gate->count >= WAITING_MAXIMUM || (!is_late && !is_stopping(kind, request)))
 		return false;
 	if (is_stopping(kind, request))
-		timeout_extension_expect(node_patience(gate->node), pid);
+		timeout_extension_expect(node_timeout_extension(gate->node), pid);
 	if (!is_late && is_open(gate, pid))
 		return false;
 	add(gate, pid, kind, request);

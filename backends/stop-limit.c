@@ -43,7 +43,7 @@
 
 /* A process. */
 struct rank_entry {
-	bool was_listed; /* by the roster: a debugger may be sooner */
+	bool was_listed; /* by the process table: a debugger may be sooner */
 	bool is_stopped;
 	bool is_refused; /* `continue` has failed since it was stopped */
 	char *why;	 /* why this module has resumed the rank, a sentence, as
@@ -147,8 +147,9 @@ static struct job *take_job(struct hold_limit *limit, const char *name)
 /* A rank of a job of several; else NULL. */
 static const struct process *find_peer(const struct hold_limit *limit, pid_t pid)
 {
-	const struct process_table *roster = node_roster(limit->node);
-	const struct process *process = roster ? process_table_find(roster, pid) : NULL;
+	const struct process_table *process_table = node_process_table(limit->node);
+	const struct process *process =
+		process_table ? process_table_find(process_table, pid) : NULL;
 
 	return process && !process->role && process->world_size != 1 ? process : NULL;
 }
@@ -189,7 +190,7 @@ static bool has_torch(struct hold_limit *limit, const struct process *process)
 static double assumed_seconds(struct hold_limit *limit, const struct process *process,
 			      const struct deadlines *deadlines)
 {
-	double told = timeout_extension_limit(node_patience(limit->node), process->pid);
+	double told = timeout_extension_limit(node_timeout_extension(limit->node), process->pid);
 
 	if (deadlines->has_gloo && !deadlines->has_nccl)
 		return -1;
@@ -430,7 +431,7 @@ static void look_in(struct hold_limit *limit, double seconds)
 }
 
 struct ended {
-	const struct process_table *roster;
+	const struct process_table *process_table;
 	struct pid_list pids;
 };
 
@@ -439,7 +440,7 @@ static void note_ended(uint64_t pid, void *value, void *data)
 	struct rank_entry *rank = value;
 	struct ended *ended = data;
 
-	if (process_table_find(ended->roster, (pid_t)pid))
+	if (process_table_find(ended->process_table, (pid_t)pid))
 		rank->was_listed = true;
 	else if (rank->was_listed)
 		pid_list_add(&ended->pids, (pid_t)pid);
@@ -448,7 +449,7 @@ static void note_ended(uint64_t pid, void *value, void *data)
 /* Another process may have its number next. */
 static void remove_ended(struct hold_limit *limit)
 {
-	struct ended ended = { .roster = node_roster(limit->node) };
+	struct ended ended = { .process_table = node_process_table(limit->node) };
 
 	map_each(limit->ranks, note_ended, &ended);
 	for (size_t i = 0; i < ended.pids.count; i++)
@@ -458,16 +459,16 @@ static void remove_ended(struct hold_limit *limit)
 
 static void look(struct hold_limit *limit)
 {
-	struct process_table *roster = node_roster(limit->node);
+	struct process_table *process_table = node_process_table(limit->node);
 	struct pid_list pids = { .pids = NULL };
 	double now = loop_now();
 	double next = INFINITY;
 	bool is_any = false;
 
-	if (!roster)
+	if (!process_table)
 		return;
 	remove_ended(limit);
-	process_table_list(roster, &pids);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < limit->job_count; i++)
 		limit->jobs[i].is_held = false;
 	for (size_t i = 0; i < pids.count; i++) {
@@ -502,14 +503,14 @@ static double find_unhelped(struct hold_limit *limit, const struct process *stop
 	struct pid_list pids = { .pids = NULL };
 	double least = -1;
 
-	process_table_list(node_roster(limit->node), &pids);
+	process_table_list(node_process_table(limit->node), &pids);
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct process *peer = find_peer(limit, pids.pids[i]);
 		struct deadlines deadlines = { .count = 0 };
 		double seconds;
 
 		if (!peer || peer->pid == stopped->pid || strcmp(peer->job, stopped->job) != 0 ||
-		    timeout_extension_has_raised(node_patience(limit->node), peer->pid) ||
+		    timeout_extension_has_raised(node_timeout_extension(limit->node), peer->pid) ||
 		    !has_torch(limit, peer))
 			continue;
 		rankset_add(unhelped, peer->rank);

@@ -29,7 +29,7 @@
 #define RETRY_SECONDS 2.0
 
 struct entry {
-	bool was_listed; /* the roster has had it */
+	bool was_listed; /* the process table has had it */
 	bool may_be_held;
 	double until; /* as if it were, on the loop's clock */
 	bool is_catching;
@@ -50,38 +50,38 @@ struct timeout_extension {
 
 struct timeout_extension *timeout_extension_new(struct node *node)
 {
-	struct timeout_extension *patience = xcalloc(1, sizeof(*patience));
+	struct timeout_extension *timeout_extension = xcalloc(1, sizeof(*timeout_extension));
 
-	patience->node = node;
-	patience->entries = map_new(free);
-	return patience;
+	timeout_extension->node = node;
+	timeout_extension->entries = map_new(free);
+	return timeout_extension;
 }
 
-void timeout_extension_free(struct timeout_extension *patience)
+void timeout_extension_free(struct timeout_extension *timeout_extension)
 {
-	if (!patience)
+	if (!timeout_extension)
 		return;
-	if (patience->timer)
-		loop_timer_stop(patience->timer);
-	if (patience->later)
-		loop_timer_stop(patience->later);
-	map_free(patience->entries);
-	free(patience);
+	if (timeout_extension->timer)
+		loop_timer_stop(timeout_extension->timer);
+	if (timeout_extension->later)
+		loop_timer_stop(timeout_extension->later);
+	map_free(timeout_extension->entries);
+	free(timeout_extension);
 }
 
-static struct entry *find(const struct timeout_extension *patience, pid_t pid)
+static struct entry *find(const struct timeout_extension *timeout_extension, pid_t pid)
 {
-	return map_find(patience->entries, (uint64_t)pid);
+	return map_find(timeout_extension->entries, (uint64_t)pid);
 }
 
-static struct entry *take(struct timeout_extension *patience, pid_t pid)
+static struct entry *take(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	struct entry *entry = find(patience, pid);
+	struct entry *entry = find(timeout_extension, pid);
 
 	if (!entry) {
 		entry = xcalloc(1, sizeof(*entry));
 		entry->limit = -1;
-		map_put(patience->entries, (uint64_t)pid, entry);
+		map_put(timeout_extension->entries, (uint64_t)pid, entry);
 	}
 	return entry;
 }
@@ -103,22 +103,22 @@ static bool are_peers(const struct process *one, const struct process *other)
  */
 
 /* The one that is stopped has operations in flight, too. */
-static bool is_waited_for(const struct timeout_extension *patience, const struct process *peer,
-			  const struct pid_list *pids)
+static bool is_waited_for(const struct timeout_extension *timeout_extension,
+			  const struct process *peer, const struct pid_list *pids)
 {
-	const struct process_table *roster = node_roster(patience->node);
+	const struct process_table *process_table = node_process_table(timeout_extension->node);
 
-	if (may_be_held(find(patience, peer->pid)))
+	if (may_be_held(find(timeout_extension, peer->pid)))
 		return true;
 	for (size_t i = 0; i < pids->count; i++)
-		if (may_be_held(find(patience, pids->pids[i])) &&
-		    are_peers(peer, process_table_find(roster, pids->pids[i])))
+		if (may_be_held(find(timeout_extension, pids->pids[i])) &&
+		    are_peers(peer, process_table_find(process_table, pids->pids[i])))
 			return true;
 	return false;
 }
 
 /* -1: it cannot be asked now; what changes that is heard of. */
-static int ask(struct timeout_extension *patience, const struct process *peer, bool raises)
+static int ask(struct timeout_extension *timeout_extension, const struct process *peer, bool raises)
 {
 	struct connection *connection;
 	struct error error = ERROR_INIT;
@@ -131,8 +131,8 @@ static int ask(struct timeout_extension *patience, const struct process *peer, b
 	json_set_text(arguments, "for", "ranks that are held");
 	message_make_request(&request, request_kind_name(REQUEST_WATCHDOG), arguments);
 	request.seq = NODE_NOBODY;
-	connection = connections_find(node_connections(patience->node), peer, REQUEST_WATCHDOG,
-				      &request, &error);
+	connection = connections_find(node_connections(timeout_extension->node), peer,
+				      REQUEST_WATCHDOG, &request, &error);
 	if (connection)
 		result = connection->backend->send(connection, REQUEST_WATCHDOG, &request, &error);
 	message_clear(&request);
@@ -152,22 +152,22 @@ static bool is_to_be_asked(const struct entry *entry, bool raises)
 	return raises != (entry && entry->is_raised);
 }
 
-static void settle(struct timeout_extension *patience, const struct process *peer,
+static void settle(struct timeout_extension *timeout_extension, const struct process *peer,
 		   const struct pid_list *pids)
 {
-	bool raises = is_waited_for(patience, peer, pids);
-	struct entry *entry = find(patience, peer->pid);
+	bool raises = is_waited_for(timeout_extension, peer, pids);
+	struct entry *entry = find(timeout_extension, peer->pid);
 	struct entry before;
 
 	if (!is_to_be_asked(entry, raises) || !may_have_agent(peer))
 		return;
-	entry = take(patience, peer->pid);
+	entry = take(timeout_extension, peer->pid);
 	before = *entry;
 	/* It may fail at once. */
 	entry->is_raised = raises;
 	entry->retry = 0;
 	entry->raised_at = 0;
-	if (ask(patience, peer, raises) < 0) {
+	if (ask(timeout_extension, peer, raises) < 0) {
 		*entry = before;
 	}
 }
@@ -186,32 +186,33 @@ static void find_next(uint64_t pid, void *value, void *data)
 
 static void on_later(void *data)
 {
-	struct timeout_extension *patience = data;
+	struct timeout_extension *timeout_extension = data;
 
-	loop_timer_stop(patience->later);
-	patience->later = NULL;
-	timeout_extension_look(patience);
+	loop_timer_stop(timeout_extension->later);
+	timeout_extension->later = NULL;
+	timeout_extension_look(timeout_extension);
 }
 
 /*
  * Once the first does not count as held any more, or one is to be asked
  * again.
  */
-static void look_later(struct timeout_extension *patience)
+static void look_later(struct timeout_extension *timeout_extension)
 {
 	double next = INFINITY;
 
-	if (patience->later)
-		loop_timer_stop(patience->later);
-	patience->later = NULL;
-	map_each(patience->entries, find_next, &next);
+	if (timeout_extension->later)
+		loop_timer_stop(timeout_extension->later);
+	timeout_extension->later = NULL;
+	map_each(timeout_extension->entries, find_next, &next);
 	if (isfinite(next))
-		patience->later = loop_timer(node_loop(patience->node), next - loop_now() + 0.01, 0,
-					     on_later, patience);
+		timeout_extension->later =
+			loop_timer(node_loop(timeout_extension->node), next - loop_now() + 0.01, 0,
+				   on_later, timeout_extension);
 }
 
 struct ended {
-	const struct process_table *roster;
+	const struct process_table *process_table;
 	struct pid_list pids;
 };
 
@@ -220,116 +221,119 @@ static void note_ended(uint64_t pid, void *value, void *data)
 	struct entry *entry = value;
 	struct ended *ended = data;
 
-	if (process_table_find(ended->roster, (pid_t)pid))
+	if (process_table_find(ended->process_table, (pid_t)pid))
 		entry->was_listed = true;
 	else if (entry->was_listed)
 		pid_list_add(&ended->pids, (pid_t)pid);
 }
 
 /* Another process may have its number next. */
-static void remove_ended(struct timeout_extension *patience)
+static void remove_ended(struct timeout_extension *timeout_extension)
 {
-	struct ended ended = { .roster = node_roster(patience->node) };
+	struct ended ended = { .process_table = node_process_table(timeout_extension->node) };
 
-	map_each(patience->entries, note_ended, &ended);
+	map_each(timeout_extension->entries, note_ended, &ended);
 	for (size_t i = 0; i < ended.pids.count; i++)
-		map_remove(patience->entries, (uint64_t)ended.pids.pids[i]);
+		map_remove(timeout_extension->entries, (uint64_t)ended.pids.pids[i]);
 	pid_list_clear(&ended.pids);
 }
 
-static void settle_all(struct timeout_extension *patience)
+static void settle_all(struct timeout_extension *timeout_extension)
 {
-	struct process_table *roster = node_roster(patience->node);
+	struct process_table *process_table = node_process_table(timeout_extension->node);
 	struct pid_list pids = { .pids = NULL };
 
-	if (!roster || node_is_read_only(patience->node))
+	if (!process_table || node_is_read_only(timeout_extension->node))
 		return;
-	remove_ended(patience);
-	process_table_list(roster, &pids);
+	remove_ended(timeout_extension);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *peer = process_table_find(roster, pids.pids[i]);
+		const struct process *peer = process_table_find(process_table, pids.pids[i]);
 
 		if (peer && !peer->role && peer->world_size != 1)
-			settle(patience, peer, &pids);
+			settle(timeout_extension, peer, &pids);
 	}
 	pid_list_clear(&pids);
-	look_later(patience);
+	look_later(timeout_extension);
 }
 
 static void on_turn(void *data)
 {
-	struct timeout_extension *patience = data;
+	struct timeout_extension *timeout_extension = data;
 
-	loop_timer_stop(patience->timer);
-	patience->timer = NULL;
-	settle_all(patience);
-	node_flush(patience->node);
+	loop_timer_stop(timeout_extension->timer);
+	timeout_extension->timer = NULL;
+	settle_all(timeout_extension);
+	node_flush(timeout_extension->node);
 }
 
 /* In the next turn of the loop: who tells is in the middle of something. */
-void timeout_extension_look(struct timeout_extension *patience)
+void timeout_extension_look(struct timeout_extension *timeout_extension)
 {
-	if (!patience->timer)
-		patience->timer = loop_timer(node_loop(patience->node), 0, 0, on_turn, patience);
+	if (!timeout_extension->timer)
+		timeout_extension->timer = loop_timer(node_loop(timeout_extension->node), 0, 0,
+						      on_turn, timeout_extension);
 }
 
 /*
  * Hearing
  */
 
-void timeout_extension_hear(struct timeout_extension *patience, pid_t pid,
+void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t pid,
 			    const struct debugger *debugger)
 {
-	bool was_held = may_be_held(find(patience, pid));
+	bool was_held = may_be_held(find(timeout_extension, pid));
 	bool is_held = debugger_is_ours(debugger) &&
 		       (debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED ||
 			debugger->binding_count > 0);
 
-	if (is_held || find(patience, pid)) {
-		struct entry *entry = take(patience, pid);
+	if (is_held || find(timeout_extension, pid)) {
+		struct entry *entry = take(timeout_extension, pid);
 
 		if (entry->may_be_held && !is_held)
 			entry->until = loop_now() + LINGER_SECONDS;
 		entry->may_be_held = is_held;
 	}
 	/* One that runs on can be asked itself. */
-	if (was_held != is_held || map_count(patience->entries) > 0)
-		timeout_extension_look(patience);
+	if (was_held != is_held || map_count(timeout_extension->entries) > 0)
+		timeout_extension_look(timeout_extension);
 }
 
-void timeout_extension_hear_filters(struct timeout_extension *patience, pid_t pid, bool has_some)
+void timeout_extension_hear_filters(struct timeout_extension *timeout_extension, pid_t pid,
+				    bool has_some)
 {
-	take(patience, pid)->is_filtering = has_some;
+	take(timeout_extension, pid)->is_filtering = has_some;
 	if (has_some)
-		settle_all(patience);
+		settle_all(timeout_extension);
 	else
-		timeout_extension_look(patience);
+		timeout_extension_look(timeout_extension);
 }
 
-void timeout_extension_hear_catch(struct timeout_extension *patience, pid_t pid, bool is_on)
+void timeout_extension_hear_catch(struct timeout_extension *timeout_extension, pid_t pid,
+				  bool is_on)
 {
-	take(patience, pid)->is_catching = is_on;
-	timeout_extension_look(patience);
+	take(timeout_extension, pid)->is_catching = is_on;
+	timeout_extension_look(timeout_extension);
 }
 
-void timeout_extension_expect(struct timeout_extension *patience, pid_t pid)
+void timeout_extension_expect(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	struct entry *entry = take(patience, pid);
+	struct entry *entry = take(timeout_extension, pid);
 
 	if (entry->until < loop_now() + EXPECT_SECONDS)
 		entry->until = loop_now() + EXPECT_SECONDS;
-	settle_all(patience);
+	settle_all(timeout_extension);
 }
 
-void timeout_extension_miss(struct timeout_extension *patience, pid_t pid)
+void timeout_extension_miss(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	take(patience, pid)->retry = loop_now() + RETRY_SECONDS;
-	timeout_extension_look(patience);
+	take(timeout_extension, pid)->retry = loop_now() + RETRY_SECONDS;
+	timeout_extension_look(timeout_extension);
 }
 
-void timeout_extension_forget(struct timeout_extension *patience, pid_t pid)
+void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	struct entry *entry = find(patience, pid);
+	struct entry *entry = find(timeout_extension, pid);
 
 	if (!entry)
 		return;
@@ -339,7 +343,7 @@ void timeout_extension_forget(struct timeout_extension *patience, pid_t pid)
 	entry->is_catching = false;
 	entry->is_filtering = false;
 	entry->limit = -1;
-	timeout_extension_look(patience);
+	timeout_extension_look(timeout_extension);
 }
 
 /*
@@ -379,13 +383,13 @@ static double least_limit(const json_t *told, pid_t pid)
 	return least;
 }
 
-static void tell_again(struct timeout_extension *patience, pid_t pid)
+static void tell_again(struct timeout_extension *timeout_extension, pid_t pid)
 {
 	const struct debugger *debugger =
-		connections_debugger(node_connections(patience->node), pid);
+		connections_debugger(node_connections(timeout_extension->node), pid);
 
 	if (debugger && debugger->state == DEBUGGER_STOPPED)
-		node_tell_debugger(patience->node, pid, debugger);
+		node_tell_debugger(timeout_extension->node, pid, debugger);
 }
 
 static void learn_one(struct entry *entry, pid_t pid, const json_t *told)
@@ -398,31 +402,32 @@ static void learn_one(struct entry *entry, pid_t pid, const json_t *told)
 		entry->raised_at = loop_now();
 }
 
-void timeout_extension_learn(struct timeout_extension *patience, pid_t pid, const json_t *told)
+void timeout_extension_learn(struct timeout_extension *timeout_extension, pid_t pid,
+			     const json_t *told)
 {
-	struct process_table *roster = node_roster(patience->node);
-	const struct process *process = process_table_find(roster, pid);
+	struct process_table *process_table = node_process_table(timeout_extension->node);
+	const struct process *process = process_table_find(process_table, pid);
 	struct pid_list pids = { .pids = NULL };
 
-	learn_one(take(patience, pid), pid, told);
-	process_table_list(roster, &pids);
+	learn_one(take(timeout_extension, pid), pid, told);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++)
-		if (may_be_held(find(patience, pids.pids[i])) &&
-		    are_peers(process, process_table_find(roster, pids.pids[i])))
-			tell_again(patience, pids.pids[i]);
+		if (may_be_held(find(timeout_extension, pids.pids[i])) &&
+		    are_peers(process, process_table_find(process_table, pids.pids[i])))
+			tell_again(timeout_extension, pids.pids[i]);
 	pid_list_clear(&pids);
 }
 
-bool timeout_extension_has_raised(const struct timeout_extension *patience, pid_t pid)
+bool timeout_extension_has_raised(const struct timeout_extension *timeout_extension, pid_t pid)
 {
-	const struct entry *entry = find(patience, pid);
+	const struct entry *entry = find(timeout_extension, pid);
 
 	return entry && entry->raised_at > 0;
 }
 
-double timeout_extension_limit(const struct timeout_extension *patience, pid_t pid)
+double timeout_extension_limit(const struct timeout_extension *timeout_extension, pid_t pid)
 {
-	const struct entry *entry = find(patience, pid);
+	const struct entry *entry = find(timeout_extension, pid);
 
 	return entry ? entry->limit : -1;
 }
@@ -434,23 +439,25 @@ static bool is_under_way(const struct entry *entry)
 	return entry && entry->is_raised && entry->retry == 0 && entry->raised_at == 0;
 }
 
-enum timeout_extension_progress timeout_extension_progress(const struct timeout_extension *patience,
-							   pid_t pid, double *since)
+enum timeout_extension_progress
+timeout_extension_progress(const struct timeout_extension *timeout_extension, pid_t pid,
+			   double *since)
 {
-	const struct process_table *roster = node_roster(patience->node);
-	const struct process *process = roster ? process_table_find(roster, pid) : NULL;
+	const struct process_table *process_table = node_process_table(timeout_extension->node);
+	const struct process *process =
+		process_table ? process_table_find(process_table, pid) : NULL;
 	enum timeout_extension_progress progress = TIMEOUT_EXTENSION_ALONE;
 	struct pid_list pids = { .pids = NULL };
 
 	*since = 0;
 	if (!process)
 		return TIMEOUT_EXTENSION_ALONE;
-	process_table_list(roster, &pids);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct entry *entry = find(patience, pids.pids[i]);
+		const struct entry *entry = find(timeout_extension, pids.pids[i]);
 
 		if (pids.pids[i] != pid &&
-		    !are_peers(process, process_table_find(roster, pids.pids[i])))
+		    !are_peers(process, process_table_find(process_table, pids.pids[i])))
 			continue;
 		if (is_under_way(entry)) {
 			progress = TIMEOUT_EXTENSION_ASKED;
@@ -466,22 +473,23 @@ enum timeout_extension_progress timeout_extension_progress(const struct timeout_
 	return progress;
 }
 
-double timeout_extension_seconds(const struct timeout_extension *patience, pid_t pid)
+double timeout_extension_seconds(const struct timeout_extension *timeout_extension, pid_t pid)
 {
-	const struct process_table *roster = node_roster(patience->node);
-	const struct process *process = roster ? process_table_find(roster, pid) : NULL;
+	const struct process_table *process_table = node_process_table(timeout_extension->node);
+	const struct process *process =
+		process_table ? process_table_find(process_table, pid) : NULL;
 	struct pid_list pids = { .pids = NULL };
 	double least = -1;
 	int known = 1;
 
 	if (!process)
 		return -1;
-	process_table_list(roster, &pids);
+	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct entry *entry = find(patience, pids.pids[i]);
+		const struct entry *entry = find(timeout_extension, pids.pids[i]);
 
 		if (!entry || entry->limit < 0 ||
-		    !are_peers(process, process_table_find(roster, pids.pids[i])))
+		    !are_peers(process, process_table_find(process_table, pids.pids[i])))
 			continue;
 		known++;
 		if (least < 0 || entry->limit < least)

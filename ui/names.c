@@ -46,16 +46,16 @@ static const struct variable *find(const struct variables *page, const char *nam
 	return NULL;
 }
 
-struct names_wish names_find(const struct session *session, const char *word,
-			     void (*give)(void *data, const char *text), void *data)
+struct names_query names_find(const struct session *session, const char *word,
+			      void (*give)(void *data, const char *text), void *data)
 {
 	struct locals_frame frame = locals_frame_selected(session);
 	const char *at = chain_start(word);
 	const struct variables *page;
-	struct names_wish wish = { 0 };
+	struct names_query query = { 0 };
 
 	if (frame.rank == NULL || frame.thread == NULL || frame.depth < 0)
-		return wish;
+		return query;
 	page = session_find_variables(session, frame.rank->node, frame.rank->process.pid,
 				      frame.thread->sample.tid, frame.depth, 0, 0);
 	for (int i = 0; i < LEVELS_MAXIMUM && strchr(at, '.') != NULL; i++) {
@@ -63,11 +63,11 @@ struct names_wish names_find(const struct session *session, const char *word,
 		const struct variable *variable = find(page, at, length);
 
 		if (variable == NULL || variable->address == 0)
-			return wish;
+			return query;
 		page = session_find_variables(session, frame.rank->node, frame.rank->process.pid, 0,
 					      -1, variable->address, 0);
 		if (page == NULL)
-			wish.address = variable->address;
+			query.address = variable->address;
 		at += length + 1;
 	}
 	for (size_t i = 0; page != NULL && i < page->list.count; i++) {
@@ -79,5 +79,5 @@ struct names_wish names_find(const struct session *session, const char *word,
 		give(data, text);
 		free(text);
 	}
-	return wish;
+	return query;
 }

@@ -10,7 +10,7 @@
 
 struct session;
 
-struct names_wish {
+struct names_query {
 	uint64_t address; /* its children are not known; 0: nothing lacks */
 };
 
@@ -18,7 +18,7 @@ struct names_wish {
  * Gives each text that an expression which ends in word can end in instead, and
  * what lacks to know more.
  */
-struct names_wish names_find(const struct session *session, const char *word,
-			     void (*give)(void *data, const char *text), void *data);
+struct names_query names_find(const struct session *session, const char *word,
+			      void (*give)(void *data, const char *text), void *data);
 
 #endif

@@ -356,16 +356,16 @@ static void reverse(struct repl_rows *rows, size_t first)
 void repl_rows_make(struct repl_rows *rows, const struct session *session, const struct repl *repl,
 		    int width, size_t wanted)
 {
-	const struct eval_history *dialogue = &session->dialogue;
+	const struct eval_history *eval_history = &session->eval_history;
 
 	*rows = (struct repl_rows){ .items = NULL };
 	if (repl->block.is_begun)
 		add_code(rows, repl->block.text.data, width);
 	reverse(rows, 0);
-	for (size_t i = dialogue->count; i-- > 0 && rows->count < wanted;) {
+	for (size_t i = eval_history->count; i-- > 0 && rows->count < wanted;) {
 		size_t first = rows->count;
 
-		add_answers(rows, &dialogue->items[i], repl, width);
+		add_answers(rows, &eval_history->items[i], repl, width);
 		reverse(rows, first);
 	}
 }

@@ -82,7 +82,7 @@ static void want_names(struct app *app)
 	const struct prompt *prompt = &app->view.prompt;
 	const struct rank *rank = session_looked_at(session);
 	const struct thread *thread = session_selected_thread(session);
-	struct names_wish wish;
+	struct names_query query;
 	char *head;
 
 	if (!prompt->is_open ||
@@ -92,9 +92,9 @@ static void want_names(struct app *app)
 	want_frame(app, rank, thread->sample.tid, thread->sample.stack,
 		   session_selected_depth(session));
 	head = xstrndup(prompt->text.data, prompt->cursor);
-	wish = names_find(session, head, ignore, NULL);
-	if (wish.address != 0)
-		engine_want_children(app->engine, rank->node, rank->process.pid, wish.address, 0);
+	query = names_find(session, head, ignore, NULL);
+	if (query.address != 0)
+		engine_want_children(app->engine, rank->node, rank->process.pid, query.address, 0);
 	free(head);
 }
 

@@ -235,7 +235,8 @@ static void on_caught(struct agent_request *query, json_t *body, const struct er
 	struct agent *agent = query->agent;
 
 	if (!error)
-		timeout_extension_hear_catch(node_patience(agent->base.node), agent->base.pid,
+		timeout_extension_hear_catch(node_timeout_extension(agent->base.node),
+					     agent->base.pid,
 					     json_is_object(json_object_get(body, "catch")));
 	agent_request_respond(query, error ? NULL : json_incref(body), error);
 }
@@ -248,7 +249,7 @@ int agent_catch(struct agent *agent, const struct message *request, struct error
 	(void)error;
 	/* The limits are raised beside it, not behind its answer. */
 	if (json_is_true(on))
-		timeout_extension_expect(node_patience(agent->base.node), agent->base.pid);
+		timeout_extension_expect(node_timeout_extension(agent->base.node), agent->base.pid);
 	arguments = json_object();
 	json_object_set(arguments, "on", (json_t *)on);
 	if (json_is_number(json_object_get(request->body, "lease")))
@@ -265,9 +266,10 @@ static void on_watchdogs(struct agent_request *query, json_t *body, const struct
 	struct agent *agent = query->agent;
 
 	if (!error)
-		timeout_extension_learn(node_patience(agent->base.node), agent->base.pid, body);
+		timeout_extension_learn(node_timeout_extension(agent->base.node), agent->base.pid,
+					body);
 	else if (query->request.seq == NODE_NOBODY && query->failure != AGENT_REQUEST_LOST)
-		timeout_extension_miss(node_patience(agent->base.node), agent->base.pid);
+		timeout_extension_miss(node_timeout_extension(agent->base.node), agent->base.pid);
 	agent_request_respond(query, error ? NULL : json_incref(body), error);
 }
 
@@ -294,7 +296,7 @@ static void append_part(struct buffer *out, const char *text)
 	buffer_append_string(out, text);
 }
 
-static json_t *make_farewell(const struct agent_request *query, const json_t *told)
+static json_t *make_linger_socket(const struct agent_request *query, const json_t *told)
 {
 	const json_t *left = json_object_get(told, "left");
 	struct buffer text = BUFFER_INIT;
@@ -316,7 +318,7 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 	/* The process may have ended before the answer was sent. */
 	if (error && agent->way.path && !agent_endpoint_exists(agent->way.pid, agent->way.uid))
 		error = NULL;
-	agent_request_respond(query, error ? NULL : make_farewell(query, body), error);
+	agent_request_respond(query, error ? NULL : make_linger_socket(query, body), error);
 	if (error && !agent_is_listening(agent))
 		agent_lose(agent, error->message);
 	else if (!error)

@@ -71,7 +71,7 @@ static void take_lost(struct agent *agent, const json_t *body)
 /* Whichever viewer said so. */
 static void take_catch(struct agent *agent, const json_t *body)
 {
-	timeout_extension_hear_catch(node_patience(agent->base.node), agent->base.pid,
+	timeout_extension_hear_catch(node_timeout_extension(agent->base.node), agent->base.pid,
 				     json_is_object(json_object_get(body, "catch")));
 }
 

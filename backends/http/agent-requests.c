@@ -291,7 +291,7 @@ static bool tries_again(struct agent_request *query, const struct http_answer *a
 	struct agent *agent = query->agent;
 
 	if (answer->outcome != HTTP_ANSWERED || answer->status != 503 || !query->sent_command ||
-	    loop_now() >= query->patience)
+	    loop_now() >= query->timeout_extension)
 		return false;
 	query->command = query->sent_command;
 	query->arguments = query->sent_arguments;
@@ -403,8 +403,8 @@ static void begin(struct agent_request *query)
 	query->arguments = NULL;
 	query->sent_command = command;
 	query->sent_arguments = arguments;
-	if (query->patience == 0)
-		query->patience = loop_now() + BUSY_SECONDS;
+	if (query->timeout_extension == 0)
+		query->timeout_extension = loop_now() + BUSY_SECONDS;
 	/* It may be answered, and gone, before these return. */
 	if (kinds[query->kind].is_dap)
 		post_dap(query, command, arguments);

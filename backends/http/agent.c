@@ -119,7 +119,7 @@ static void forget_session(struct agent *agent)
 	agent->after = 0;
 	agent->paused = 0;
 	stopped_threads_clear(agent);
-	timeout_extension_forget(node_patience(agent->base.node), agent->base.pid);
+	timeout_extension_forget(node_timeout_extension(agent->base.node), agent->base.pid);
 }
 
 static void on_retry(void *data)
@@ -200,7 +200,7 @@ static void begin_session(struct agent *agent)
 				   json_object(), AGENT_SECONDS);
 	stopped_threads_ask_state(agent);
 	agent_breakpoints_restore(agent);
-	timeout_extension_look(node_patience(agent->base.node));
+	timeout_extension_look(node_timeout_extension(agent->base.node));
 }
 
 static bool is_session(const char *text)

@@ -65,7 +65,7 @@ int agent_breakpoints_set_filters(struct agent *agent, const struct message *req
 		json_object_set(filters, "types", json_object_get(request->body, "types"));
 	json_decref(agent->filters);
 	agent->filters = filters;
-	timeout_extension_hear_filters(node_patience(agent->base.node), agent->base.pid,
+	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
 				       json_array_size(list) > 0);
 	add(agent, request);
 	return 0;
@@ -76,7 +76,7 @@ void agent_breakpoints_restore_filters(struct agent *agent)
 	/* What waits for the session is newer. */
 	if (!agent->filters)
 		return;
-	timeout_extension_hear_filters(node_patience(agent->base.node), agent->base.pid,
+	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
 				       json_array_size(json_object_get(agent->filters, "filters")) >
 					       0);
 	if (!agent->filtering)

@@ -445,7 +445,7 @@ static void on_state(struct agent_request *query, json_t *body, const struct err
 
 	if (error)
 		return;
-	timeout_extension_hear_catch(node_patience(agent->base.node), agent->base.pid,
+	timeout_extension_hear_catch(node_timeout_extension(agent->base.node), agent->base.pid,
 				     json_is_object(json_object_get(body, "catch")));
 	release_others(agent, stops, query->value);
 	for (size_t i = 0; i < count_told(stops); i++)

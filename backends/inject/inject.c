@@ -30,7 +30,7 @@ struct inject {
 	struct inject_attach attach;
 	char path[INJECT_PATH_MAXIMUM];
 	char text[TEXT_BYTES];
-	double patience;
+	double timeout_extension;
 	double deadline;
 	unsigned looks_asleep;
 	bool is_under_way;
@@ -155,7 +155,7 @@ static void look(void *data)
 	error_set(&error,
 		  "Python has not come to run anything within %.0f s: its main thread is in C, or "
 		  "another thread keeps the GIL.",
-		  inject->patience);
+		  inject->timeout_extension);
 	end(inject, error.message);
 }
 
@@ -239,10 +239,11 @@ static bool is_ours(pid_t pid, struct reason *reason)
 	return true;
 }
 
-struct inject *
-inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path, double patience,
-	   void (*done)(struct inject *inject, const struct reason *reason, void *data), void *data,
-	   struct reason *reason)
+struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path,
+			  double timeout_extension,
+			  void (*done)(struct inject *inject, const struct reason *reason,
+				       void *data),
+			  void *data, struct reason *reason)
 {
 	struct error error = ERROR_INIT;
 	struct inject *inject;
@@ -253,8 +254,8 @@ inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path
 	inject->loop = loop;
 	inject->holds = holds;
 	inject->memory = memory_new(pid);
-	inject->patience = patience;
-	inject->deadline = loop_now() + patience;
+	inject->timeout_extension = timeout_extension;
+	inject->deadline = loop_now() + timeout_extension;
 	inject->done = done;
 	inject->data = data;
 	if (find(inject, path, &error) == 0) {

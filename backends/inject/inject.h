@@ -52,14 +52,15 @@ struct inject_cost {
 /*
  * Begins it. done() is called once, from the loop; reason NULL: the script
  * runs, or has run. Else it never will, and why. It is not to be run for longer
- * than patience seconds after that. NULL, and the reason, when it can be seen
+ * than timeout extension seconds after that. NULL, and the reason, when it can be seen
  * at once that it cannot be. It has to be freed, also in done(). holds looks
  * after a thread that stands too late; it is borrowed, as the loop is.
  */
-struct inject *
-inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path, double patience,
-	   void (*done)(struct inject *inject, const struct reason *reason, void *data), void *data,
-	   struct reason *reason);
+struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path,
+			  double timeout_extension,
+			  void (*done)(struct inject *inject, const struct reason *reason,
+				       void *data),
+			  void *data, struct reason *reason);
 /*
  * It is to be run in the main thread, which may wait, when that comes to run
  * Python again. Before the loop goes on.

@@ -125,7 +125,7 @@ static json_t *read_answer(const struct injection *injection)
 	return answer;
 }
 
-static int start(struct injection *injection, double patience, struct error *error);
+static int start(struct injection *injection, double timeout_extension, struct error *error);
 
 /* Ours; NULL and a sentence. */
 static char *find_package(struct error *error)
@@ -140,13 +140,13 @@ static char *find_package(struct error *error)
 /* Once more: in the main thread, when that runs again. */
 static void start_in_main(struct injection *injection)
 {
-	double patience = (injection->deadline - loop_now()) * OF_REST;
+	double timeout_extension = (injection->deadline - loop_now()) * OF_REST;
 	struct error error = ERROR_INIT;
 	char *package = find_package(&error);
 
 	injection->is_for_main = true;
 	if (package && staging_dir_write_script(injection->dir, package, &error) == 0 &&
-	    start(injection, patience > 0 ? patience : 0, &error) == 0)
+	    start(injection, timeout_extension > 0 ? timeout_extension : 0, &error) == 0)
 		inject_into_main(injection->inject);
 	else
 		end(injection, NULL, error.message);
@@ -217,14 +217,14 @@ static void on_begun(struct inject *inject, const struct reason *reason, void *d
  * The beginning
  */
 
-static int start(struct injection *injection, double patience, struct error *error)
+static int start(struct injection *injection, double timeout_extension, struct error *error)
 {
 	struct node *node = injection->injections->node;
 	struct reason reason;
 
 	injection->inject = inject_new(node_loop(node), node_holds(node), injection->pid,
-				       staging_dir_script(injection->dir), patience, on_begun,
-				       injection, &reason);
+				       staging_dir_script(injection->dir), timeout_extension,
+				       on_begun, injection, &reason);
 	return injection->inject ? 0 : reason_explain(&reason, error);
 }
 
@@ -261,7 +261,7 @@ void inject_request(struct node *node, const struct message *request)
 	pid_t pid = pid_read(request->body);
 	struct error error = ERROR_INIT;
 
-	if (!process_table_find(node_roster(node), pid))
+	if (!process_table_find(node_process_table(node), pid))
 		process_table_miss(pid, &error);
 	else if (pid >= PROCESS_FIRST_STANDIN)
 		error_set(&error,

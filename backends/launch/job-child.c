@@ -13,32 +13,32 @@
 #define TERMINAL_NAME "xterm-256color"
 
 /* Both ends, none of which a program inherits; 0 or an errno. */
-static int open_terminal(struct job_child *offspring)
+static int open_terminal(struct job_child *job_child)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	char name[64];
 
 	if (fd < 0)
 		return errno;
-	offspring->master = fd;
+	job_child->master = fd;
 	if (grantpt(fd) < 0 || unlockpt(fd) < 0)
 		return errno;
 	if (ptsname_r(fd, name, sizeof(name)) != 0)
 		return errno;
-	offspring->slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (offspring->slave < 0 || ioctl(offspring->slave, TIOCSCTTY, 0) < 0)
+	job_child->slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (job_child->slave < 0 || ioctl(job_child->slave, TIOCSCTTY, 0) < 0)
 		return errno;
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return 0;
 }
 
-void job_child_resize(const struct job_child *offspring, unsigned short rows,
+void job_child_resize(const struct job_child *job_child, unsigned short rows,
 		      unsigned short columns)
 {
 	struct winsize size = { .ws_row = rows, .ws_col = columns };
 
 	if (rows > 0 && columns > 0)
-		ioctl(offspring->master, TIOCSWINSZ, &size);
+		ioctl(job_child->master, TIOCSWINSZ, &size);
 }
 
 /* A program finds the signals as a shell would have left them. */
@@ -84,22 +84,22 @@ static void await_gate(int gate)
 }
 
 /* In the new process. All that is open but its terminal closes by itself. */
-static _Noreturn void become(const struct job_child *offspring,
-			     const struct job_child_wishes *wishes, int gate, int failure)
+static _Noreturn void become(const struct job_child *job_child,
+			     const struct job_child_options *options, int gate, int failure)
 {
 	int number;
 
 	setpgid(0, 0);
-	tcsetpgrp(offspring->slave, getpid());
+	tcsetpgrp(job_child->slave, getpid());
 	await_gate(gate);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		dup2(fd == STDIN_FILENO && wishes->input >= 0 ? wishes->input : offspring->slave,
+		dup2(fd == STDIN_FILENO && options->input >= 0 ? options->input : job_child->slave,
 		     fd);
 	reset_environment();
-	reset_limits(wishes->files);
+	reset_limits(options->files);
 	reset_signals();
-	if (wishes->directory[0] == '\0' || chdir(wishes->directory) == 0)
-		execvp(wishes->argv[0], wishes->argv);
+	if (options->directory[0] == '\0' || chdir(options->directory) == 0)
+		execvp(options->argv[0], options->argv);
 	number = errno;
 	if (write(failure, &number, sizeof(number)) < 0)
 		number = ENOEXEC;
@@ -113,60 +113,60 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-int job_child_start(struct job_child *offspring, const struct job_child_wishes *wishes)
+int job_child_start(struct job_child *job_child, const struct job_child_options *options)
 {
 	int gate[2] = { -1, -1 };
 	int failure[2] = { -1, -1 };
 	int result;
 
-	*offspring = (struct job_child){ 0, -1, -1, -1, -1 };
-	result = open_terminal(offspring);
+	*job_child = (struct job_child){ 0, -1, -1, -1, -1 };
+	result = open_terminal(job_child);
 	if (result != 0)
 		return result;
-	job_child_resize(offspring, wishes->rows, wishes->columns);
+	job_child_resize(job_child, options->rows, options->columns);
 	if (pipe2(gate, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0) {
 		result = errno;
 	} else {
-		offspring->pid = fork();
-		if (offspring->pid == 0) {
+		job_child->pid = fork();
+		if (job_child->pid == 0) {
 			/* Else it would not see the gate closed. */
 			close(gate[1]);
-			become(offspring, wishes, gate[0], failure[1]);
+			become(job_child, options, gate[0], failure[1]);
 		}
-		if (offspring->pid < 0)
+		if (job_child->pid < 0)
 			result = errno;
 	}
-	offspring->gate = gate[1];
-	offspring->failure = failure[0];
+	job_child->gate = gate[1];
+	job_child->failure = failure[0];
 	close_fd(&gate[0]);
 	close_fd(&failure[1]);
 	if (result != 0)
-		offspring->pid = 0;
+		job_child->pid = 0;
 	return result;
 }
 
-void job_child_go(struct job_child *offspring)
+void job_child_go(struct job_child *job_child)
 {
-	if (offspring->gate >= 0 && write(offspring->gate, "", 1) < 0)
+	if (job_child->gate >= 0 && write(job_child->gate, "", 1) < 0)
 		return; /* it ended there, which is seen */
-	close_fd(&offspring->gate);
+	close_fd(&job_child->gate);
 }
 
-void job_child_forbid(struct job_child *offspring)
+void job_child_forbid(struct job_child *job_child)
 {
-	close_fd(&offspring->gate);
+	close_fd(&job_child->gate);
 }
 
-int job_child_outcome(struct job_child *offspring)
+int job_child_outcome(struct job_child *job_child)
 {
 	int number = 0;
 	ssize_t count;
 
-	if (offspring->failure < 0)
+	if (job_child->failure < 0)
 		return 0;
-	count = read(offspring->failure, &number, sizeof(number));
+	count = read(job_child->failure, &number, sizeof(number));
 	if (count < 0 && (errno == EINTR || errno == EAGAIN))
 		return -1;
-	close_fd(&offspring->failure);
+	close_fd(&job_child->failure);
 	return count == (ssize_t)sizeof(number) ? number : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * job-child: the job's process as the keeper starts it on a terminal, and
+ * job-child: the job's process as the supervisor starts it on a terminal, and
  * what became of that.
  */
 #ifndef BACKENDS_LAUNCH_JOB_CHILD_H
@@ -17,7 +17,7 @@ struct job_child {
 	int failure; /* says the errno of exec, or ends; -1: it has */
 };
 
-struct job_child_wishes {
+struct job_child_options {
 	unsigned short rows;
 	unsigned short columns;
 	rlim_t files;
@@ -30,17 +30,17 @@ struct job_child_wishes {
  * Makes a terminal, which becomes ours (the caller leads a session without
  * one), and a process on it that waits at the gate. 0, or an errno.
  */
-int job_child_start(struct job_child *offspring, const struct job_child_wishes *wishes);
+int job_child_start(struct job_child *job_child, const struct job_child_options *options);
 /* Lets it run the program. */
-void job_child_go(struct job_child *offspring);
+void job_child_go(struct job_child *job_child);
 /* It never will. */
-void job_child_forbid(struct job_child *offspring);
+void job_child_forbid(struct job_child *job_child);
 /*
  * When failure is readable: 0: it runs the program; an errno: it could not;
  * -1: not known yet.
  */
-int job_child_outcome(struct job_child *offspring);
-void job_child_resize(const struct job_child *offspring, unsigned short rows,
+int job_child_outcome(struct job_child *job_child);
+void job_child_resize(const struct job_child *job_child, unsigned short rows,
 		      unsigned short columns);
 
 #endif

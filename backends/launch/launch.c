@@ -41,20 +41,20 @@
 /* What is typed waits here for a program that does not read. */
 #define TYPED_MAXIMUM ((size_t)1 << 20)
 #define WAITS_MAXIMUM 86400.0
-/* A keeper that takes no packet is asked again. */
+/* A supervisor that takes no packet is asked again. */
 #define RETRY_SECONDS 0.05
 /* Packets that are taken before the rest of the loop has its turn. */
 #define TURN_PACKETS 16
 
 struct launch {
 	struct node *node;
-	pid_t keeper;		  /* 0: none */
+	pid_t supervisor;	  /* 0: none */
 	int socket;		  /* -1: none, or it is gone */
 	struct loop_watch *watch; /* NULL: what comes may wait */
-	struct exit_watch *exit;  /* the keeper's */
+	struct exit_watch *exit;  /* the supervisor's */
 	struct launched state;
 	struct job_output *out;
-	struct buffer typed; /* not sent to the keeper yet */
+	struct buffer typed; /* not sent to the supervisor yet */
 	size_t untyped;	     /* bytes there, not told to be typed yet */
 	uint64_t taken;	     /* bytes of output that its reader has taken */
 	bool is_taken_told;
@@ -128,7 +128,7 @@ struct launched_programs *launch_starts(const struct launch *launch)
 
 pid_t launch_root(const struct launch *launch)
 {
-	return launch ? launch->keeper : 0;
+	return launch ? launch->supervisor : 0;
 }
 
 bool launch_ended(const struct launch *launch, pid_t pid, int *status)
@@ -198,7 +198,7 @@ static void tell_taken(struct launch *launch)
 		retry_later(launch);
 }
 
-/* As much as the keeper has room for. */
+/* As much as the supervisor has room for. */
 static void type_some(struct launch *launch)
 {
 	while (launch->typed.length > 0 && launch->untyped < SUPERVISOR_INPUT_MAXIMUM) {
@@ -257,7 +257,7 @@ static void take_end(struct launch *launch, const char *bytes, size_t length)
 	launch->status = status;
 	launch->has_status = true;
 	/* If it is a rank, its end is told before that of all. */
-	process_table_check(node_roster(launch->node), state->pid);
+	process_table_check(node_process_table(launch->node), state->pid);
 	tell(launch);
 	send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
 }
@@ -344,7 +344,7 @@ static void take_packet(struct launch *launch, const char *packet, size_t length
 }
 
 /* It said all that it had to say, or was killed. */
-static void lose_keeper(struct launch *launch)
+static void lose_supervisor(struct launch *launch)
 {
 	close_socket(launch);
 	job_output_flush(launch->out);
@@ -375,11 +375,11 @@ static void on_packet(int fd, int events, void *data)
 			take_packet(launch, packet, (size_t)count);
 	}
 	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
-		lose_keeper(launch);
+		lose_supervisor(launch);
 	node_flush(launch->node);
 }
 
-static void on_keeper_ended(pid_t pid, void *data)
+static void on_supervisor_ended(pid_t pid, void *data)
 {
 	(void)data;
 	waitpid(pid, &(int){ 0 }, WNOHANG);
@@ -424,7 +424,7 @@ static double waits_of(const struct message *request)
 
 #define OWNED_WORDS 5
 
-/* The keeper's words, ending in NULL; the strings are lent. */
+/* The supervisor's words, ending in NULL; the strings are lent. */
 static char **make_words(const struct launch *launch, const struct message *request, int input,
 			 char **owned)
 {
@@ -452,7 +452,7 @@ static char **make_words(const struct launch *launch, const struct message *requ
 }
 
 /* It inherits the socket as its standard input, and what is the job's. */
-static int spawn_keeper(struct launch *launch, char **words, int end, int input)
+static int spawn_supervisor(struct launch *launch, char **words, int end, int input)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -467,14 +467,15 @@ static int spawn_keeper(struct launch *launch, char **words, int end, int input)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-	result = posix_spawn(&launch->keeper, "/proc/self/exe", &actions, &attributes, words,
+	result = posix_spawn(&launch->supervisor, "/proc/self/exe", &actions, &attributes, words,
 			     environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
 }
 
-static int start_keeper(struct launch *launch, const struct message *request, struct error *error)
+static int start_supervisor(struct launch *launch, const struct message *request,
+			    struct error *error)
 {
 	int ends[2];
 	char *owned[OWNED_WORDS];
@@ -486,7 +487,7 @@ static int start_keeper(struct launch *launch, const struct message *request, st
 		return error_set_errno(error, errno, "the job cannot be started");
 	input = node_take_job_input(launch->node);
 	words = make_words(launch, request, input, owned);
-	result = spawn_keeper(launch, words, ends[1], input);
+	result = spawn_supervisor(launch, words, ends[1], input);
 	close(ends[1]);
 	if (input >= 0)
 		close(input);
@@ -495,12 +496,12 @@ static int start_keeper(struct launch *launch, const struct message *request, st
 	free(words);
 	if (result != 0) {
 		close(ends[0]);
-		launch->keeper = 0;
+		launch->supervisor = 0;
 		return error_set_errno(error, result, "the job cannot be started");
 	}
 	launch->socket = ends[0];
-	launch->exit =
-		exit_watch_new(node_loop(launch->node), launch->keeper, on_keeper_ended, launch);
+	launch->exit = exit_watch_new(node_loop(launch->node), launch->supervisor,
+				      on_supervisor_ended, launch);
 	on_room(launch);
 	return 0;
 }
@@ -528,7 +529,7 @@ static int take_breakpoints(struct launch *launch, const struct message *request
 	/* Before anything runs; what comes later is refused by the ranks. */
 	if (breakpoint_table_check(list, error) < 0)
 		return -1;
-	return launched_programs_set(launch->starts, list, launch->keeper, error);
+	return launched_programs_set(launch->starts, list, launch->supervisor, error);
 }
 
 static void begin(struct launch *launch, const struct message *request)
@@ -548,12 +549,12 @@ void launch_request(struct node *node, const struct message *request)
 	struct launch *launch = node_launch(node);
 	struct error error = ERROR_INIT;
 
-	if (launch->keeper > 0)
+	if (launch->supervisor > 0)
 		error_set(&error, "A job was started already.");
 	else if (check_words(json_object_get(request->body, "argv"), &error) == 0 &&
 		 take_breakpoints(launch, request, &error) == 0) {
 		begin(launch, request);
-		start_keeper(launch, request, &error);
+		start_supervisor(launch, request, &error);
 	}
 	if (error_is_set(&error)) {
 		node_respond(node, request, NULL, error.message);
@@ -570,7 +571,7 @@ static bool check_job(struct launch *launch, const struct message *request)
 	if (launch->socket >= 0)
 		return true;
 	node_respond(launch->node, request, NULL,
-		     launch->keeper > 0 ? "The job has ended." : "No job was started here.");
+		     launch->supervisor > 0 ? "The job has ended." : "No job was started here.");
 	return false;
 }
 
@@ -653,7 +654,7 @@ void launch_end_request(struct node *node, const struct message *request)
 	if (!check_job(launch, request))
 		return;
 	/* What a debugger holds would not hear of it. */
-	process_table_release(node_roster(node));
+	process_table_release(node_process_table(node));
 	respond(launch, request,
 		send_packet(launch, SUPERVISOR_END, &is_killed, sizeof(is_killed)));
 }

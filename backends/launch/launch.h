@@ -1,6 +1,6 @@
 /*
  * launch: the job that this node was asked to start, on a terminal that its
- * keeper (job-supervisor.h) holds. Serves the requests `launch`, `jobInput`,
+ * supervisor (job-supervisor.h) holds. Serves the requests `launch`, `jobInput`,
  * `jobTaken`, `jobResize`, `jobBreakpoints` and `jobEnd`, and tells what the
  * job prints and how it ends.
  *

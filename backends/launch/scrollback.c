@@ -6,21 +6,21 @@
 #include "banned.h"
 #include "base/alloc.h"
 
-void scrollback_init(struct scrollback *backlog)
+void scrollback_init(struct scrollback *scrollback)
 {
-	*backlog = (struct scrollback){ .bytes = xmalloc(SCROLLBACK_BYTES) };
+	*scrollback = (struct scrollback){ .bytes = xmalloc(SCROLLBACK_BYTES) };
 }
 
-void scrollback_clear(struct scrollback *backlog)
+void scrollback_clear(struct scrollback *scrollback)
 {
-	free(backlog->bytes);
-	*backlog = (struct scrollback){ .bytes = NULL };
+	free(scrollback->bytes);
+	*scrollback = (struct scrollback){ .bytes = NULL };
 }
 
 /* Position of the oldest byte that is there. */
-static uint64_t start(const struct scrollback *backlog)
+static uint64_t start(const struct scrollback *scrollback)
 {
-	return backlog->end > SCROLLBACK_BYTES ? backlog->end - SCROLLBACK_BYTES : 0;
+	return scrollback->end > SCROLLBACK_BYTES ? scrollback->end - SCROLLBACK_BYTES : 0;
 }
 
 /* How many bytes from a position on lie in one piece. */
@@ -31,60 +31,60 @@ static size_t piece(uint64_t position, size_t length)
 	return length < left ? length : left;
 }
 
-void scrollback_add(struct scrollback *backlog, const char *bytes, size_t length)
+void scrollback_add(struct scrollback *scrollback, const char *bytes, size_t length)
 {
 	while (length > 0) {
-		size_t count = piece(backlog->end, length);
+		size_t count = piece(scrollback->end, length);
 
-		memcpy(backlog->bytes + backlog->end % SCROLLBACK_BYTES, bytes, count);
-		backlog->end += count;
+		memcpy(scrollback->bytes + scrollback->end % SCROLLBACK_BYTES, bytes, count);
+		scrollback->end += count;
 		bytes += count;
 		length -= count;
 	}
 }
 
-uint64_t scrollback_take_lost(struct scrollback *backlog)
+uint64_t scrollback_take_lost(struct scrollback *scrollback)
 {
-	uint64_t oldest = start(backlog);
+	uint64_t oldest = start(scrollback);
 	uint64_t lost = 0;
 
-	if (backlog->sent < oldest) {
-		lost = oldest - backlog->sent;
-		backlog->sent = oldest;
+	if (scrollback->sent < oldest) {
+		lost = oldest - scrollback->sent;
+		scrollback->sent = oldest;
 	}
 	return lost;
 }
 
-size_t scrollback_peek(const struct scrollback *backlog, char *out, size_t maximum)
+size_t scrollback_peek(const struct scrollback *scrollback, char *out, size_t maximum)
 {
-	uint64_t at = backlog->sent > start(backlog) ? backlog->sent : start(backlog);
+	uint64_t at = scrollback->sent > start(scrollback) ? scrollback->sent : start(scrollback);
 	size_t copied = 0;
 
-	while (at < backlog->end && copied < maximum) {
-		size_t left = (size_t)(backlog->end - at);
+	while (at < scrollback->end && copied < maximum) {
+		size_t left = (size_t)(scrollback->end - at);
 		size_t count;
 
 		if (left > maximum - copied)
 			left = maximum - copied;
 		count = piece(at, left);
-		memcpy(out + copied, backlog->bytes + at % SCROLLBACK_BYTES, count);
+		memcpy(out + copied, scrollback->bytes + at % SCROLLBACK_BYTES, count);
 		at += count;
 		copied += count;
 	}
 	return copied;
 }
 
-void scrollback_skip(struct scrollback *backlog, size_t length)
+void scrollback_skip(struct scrollback *scrollback, size_t length)
 {
-	backlog->sent += length;
+	scrollback->sent += length;
 }
 
-void scrollback_rewind_to(struct scrollback *backlog, uint64_t position)
+void scrollback_rewind_to(struct scrollback *scrollback, uint64_t position)
 {
-	backlog->sent = position > start(backlog) ? position : start(backlog);
+	scrollback->sent = position > start(scrollback) ? position : start(scrollback);
 }
 
-void scrollback_rewind(struct scrollback *backlog)
+void scrollback_rewind(struct scrollback *scrollback)
 {
-	scrollback_rewind_to(backlog, backlog->kept);
+	scrollback_rewind_to(scrollback, scrollback->kept);
 }

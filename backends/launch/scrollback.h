@@ -16,18 +16,18 @@ struct scrollback {
 	uint64_t kept; /* of these are somewhere else: not again on rewind */
 };
 
-void scrollback_init(struct scrollback *backlog);
-void scrollback_clear(struct scrollback *backlog);
-void scrollback_add(struct scrollback *backlog, const char *bytes, size_t length);
+void scrollback_init(struct scrollback *scrollback);
+void scrollback_clear(struct scrollback *scrollback);
+void scrollback_add(struct scrollback *scrollback, const char *bytes, size_t length);
 /* Bytes that were not handed over in time and are no more; they count as
  * handed over from now on. */
-uint64_t scrollback_take_lost(struct scrollback *backlog);
+uint64_t scrollback_take_lost(struct scrollback *scrollback);
 /* Copies the oldest that wait, at most so many; returns how many. */
-size_t scrollback_peek(const struct scrollback *backlog, char *out, size_t maximum);
-void scrollback_skip(struct scrollback *backlog, size_t length);
+size_t scrollback_peek(const struct scrollback *scrollback, char *out, size_t maximum);
+void scrollback_skip(struct scrollback *scrollback, size_t length);
 /* All that is there and not kept counts as not handed over. */
-void scrollback_rewind(struct scrollback *backlog);
+void scrollback_rewind(struct scrollback *scrollback);
 /* The same from a position on, as far as it is there. */
-void scrollback_rewind_to(struct scrollback *backlog, uint64_t position);
+void scrollback_rewind_to(struct scrollback *scrollback, uint64_t position);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * supervisor-messages: what a node and the keeper of a job say to each other, over a socket
+ * supervisor-messages: what a node and the supervisor of a job say to each other, over a socket
  * of packets (AF_UNIX, SOCK_SEQPACKET). A packet is one byte that says what it
  * is, and what belongs to that. Both are the same program, on one machine:
  * numbers travel as they lie in memory.
@@ -27,13 +27,13 @@ struct supervisor_message_lost {
 };
 
 /*
- * Bytes of input that wait in the keeper: the node sends no more before some
- * were told SUPERVISOR_TYPED, so the keeper takes all that comes.
+ * Bytes of input that wait in the supervisor: the node sends no more before some
+ * were told SUPERVISOR_TYPED, so the supervisor takes all that comes.
  */
 #define SUPERVISOR_INPUT_MAXIMUM ((size_t)64 << 10)
 
 enum supervisor_message_kind {
-	/* From the keeper: */
+	/* From the supervisor: */
 	SUPERVISOR_WAITS = 'w',	  /* pid_t: the process is there, and waits for GO */
 	SUPERVISOR_RUNS = 'r',	  /* it runs the program now */
 	SUPERVISOR_REFUSED = 'f', /* int errno: it could not be started */
@@ -42,7 +42,7 @@ enum supervisor_message_kind {
 	SUPERVISOR_TYPED = 'y',	  /* uint32_t: so many bytes of input went there */
 	SUPERVISOR_ENDED = 'e',	  /* struct supervisor_message_end; it is not waited for yet */
 	SUPERVISOR_EMPTY = 'n',	  /* no process of the job is left */
-	/* To the keeper: */
+	/* To the supervisor: */
 	SUPERVISOR_GO = 'g',
 	SUPERVISOR_INPUT = 'i', /* bytes that a person types */
 	SUPERVISOR_SIZE = 'z',	/* two uint16_t: rows and columns of the terminal */

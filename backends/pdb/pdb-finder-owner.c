@@ -157,7 +157,7 @@ static void find_holder(struct search *search)
 	pid_t *pids;
 	size_t count;
 
-	process_table_list(node_roster(search->node), &list);
+	process_table_list(node_process_table(search->node), &list);
 	for (size_t i = 0; i < list.count; i++)
 		look_at(search, list.pids[i]);
 	pid_list_clear(&list);
@@ -270,7 +270,7 @@ static int check_owner(const struct search *search, struct error *error)
 
 	if (search->file.st_ino != 0 && check_file(search, error) < 0)
 		return -1;
-	if (uid == geteuid() || process_table_find(node_roster(search->node), search->owner))
+	if (uid == geteuid() || process_table_find(node_process_table(search->node), search->owner))
 		return 0;
 	return error_set(error,
 			 "%s was put there by user %u (process %d), who is not you (%u): it is "

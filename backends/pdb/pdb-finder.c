@@ -79,23 +79,23 @@ static struct pdb_scan_state *take_state(struct pdb_finder *finder, const struct
 		finder->has_new_process = true;
 	}
 	pdb_scan_state_update(state, process,
-			      process_table_files(node_roster(finder->node), process->pid));
+			      process_table_files(node_process_table(finder->node), process->pid));
 	return state;
 }
 
 /* What stands for a process on another machine is none. */
 static void take_states(struct pdb_finder *finder)
 {
-	struct process_table *roster = node_roster(finder->node);
+	struct process_table *process_table = node_process_table(finder->node);
 	struct pid_list list = { .pids = NULL };
 
-	process_table_list(roster, &list);
+	process_table_list(process_table, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		struct pdb_scan_state *state;
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN)
 			continue;
-		state = take_state(finder, process_table_find(roster, list.pids[i]));
+		state = take_state(finder, process_table_find(process_table, list.pids[i]));
 		if (++state->looks > 1)
 			pdb_scan_state_learn(state, node_procfs(finder->node));
 	}
@@ -114,7 +114,7 @@ static void drop_states(struct pdb_finder *finder)
 
 	map_each(finder->states, add_pid, &list);
 	for (size_t i = 0; i < list.count; i++)
-		if (!process_table_find(node_roster(finder->node), list.pids[i]))
+		if (!process_table_find(node_process_table(finder->node), list.pids[i]))
 			map_remove(finder->states, (uint64_t)list.pids[i]);
 	pid_list_clear(&list);
 }
@@ -304,15 +304,15 @@ void pdb_finder_look(struct pdb_finder *finder, bool is_asked)
 
 void pdb_finder_note(struct pdb_finder *finder, pid_t pid)
 {
-	struct process_table *roster = node_roster(finder->node);
-	const struct process *process = process_table_find(roster, pid);
+	struct process_table *process_table = node_process_table(finder->node);
+	const struct process *process = process_table_find(process_table, pid);
 	struct pdb_scan_state *state = map_find(finder->states, (uint64_t)pid);
 	const struct pdb_programs *before;
 
 	if (!state || !process || state->is_waiting)
 		return;
 	before = state->server;
-	pdb_scan_state_update(state, process, process_table_files(roster, pid));
+	pdb_scan_state_update(state, process, process_table_files(process_table, pid));
 	if (!state->server || state->server == before || !state->server->has_port)
 		return;
 	finder->is_asked = false;

@@ -24,7 +24,7 @@ struct target;
 struct pdb_finder *pdb_finder_new(struct node *node);
 void pdb_finder_free(struct pdb_finder *finder);
 /*
- * Looks for the debuggers of all that is in the roster, and tells of those
+ * Looks for the debuggers of all that is in the process table, and tells of those
  * that changed (is_asked: of all there are) by `debugger` events.
  */
 void pdb_finder_look(struct pdb_finder *finder, bool is_asked);

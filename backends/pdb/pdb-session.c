@@ -39,7 +39,7 @@ static bool is_agent(const struct debugger *debugger)
 static const struct pdb_programs *find_server(const struct pdb_session *session)
 {
 	const struct stack_files *files =
-		process_table_files(node_roster(session->base.node), session->base.pid);
+		process_table_files(node_process_table(session->base.node), session->base.pid);
 
 	return pdb_programs_find(files, session->debugger.target);
 }
@@ -353,7 +353,7 @@ void pdb_session_free(struct pdb_session *session)
 	if (session->wire) {
 		char *words = last_words(session);
 
-		pdb_socket_leave(session->wire, node_farewells(session->base.node), words,
+		pdb_socket_leave(session->wire, node_linger_list(session->base.node), words,
 				 is_asked ? LINGER_BEHIND_AN_ANSWER : LINGER_NOW);
 		free(words);
 	}

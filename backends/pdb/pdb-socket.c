@@ -319,15 +319,15 @@ static bool is_there(const struct pdb_socket *wire)
 	       pdb_finder_check_peer(wire->fd, wire->uid, wire->pid, &ignored) == 0;
 }
 
-void pdb_socket_leave(struct pdb_socket *owned_wire, struct farewells *farewells, const char *bytes,
-		      enum linger_when when)
+void pdb_socket_leave(struct pdb_socket *owned_wire, struct linger_list *linger_list,
+		      const char *bytes, enum linger_when when)
 {
 	struct pdb_socket *wire = owned_wire;
 
 	if (is_there(wire)) {
 		buffer_append_string(&wire->queue, bytes);
 		stop_watch(wire);
-		farewells_add(farewells, wire->fd, wire->queue.data, wire->queue.length, when);
+		linger_list_add(linger_list, wire->fd, wire->queue.data, wire->queue.length, when);
 		wire->fd = -1;
 	}
 	pdb_socket_free(wire);

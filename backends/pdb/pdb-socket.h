@@ -33,8 +33,8 @@ struct pdb_socket *pdb_socket_new(struct loop *loop, const struct target *target
 /* Closes it; what is not sent yet is not sent. */
 void pdb_socket_free(struct pdb_socket *wire);
 /* Closes it behind these bytes, without waiting until they are sent. */
-void pdb_socket_leave(struct pdb_socket *owned_wire, struct farewells *farewells, const char *bytes,
-		      enum linger_when when);
+void pdb_socket_leave(struct pdb_socket *owned_wire, struct linger_list *linger_list,
+		      const char *bytes, enum linger_when when);
 /* Queues; -1 and a sentence when the other side does not read. */
 int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, struct error *error);
 #endif

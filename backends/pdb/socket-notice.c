@@ -91,7 +91,7 @@ static char *search(DIR *folder, int rank, const char *name, uid_t uid)
 }
 
 /* The process that has locked it; 0: none has, or it is not there. */
-static pid_t find_keeper(int folder, const char *file, uid_t uid)
+static pid_t find_supervisor(int folder, const char *file, uid_t uid)
 {
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -121,7 +121,7 @@ bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t
 			continue;
 		looked_at++;
 		snprintf(file, sizeof(file), "%s/%d", entry->d_name, rank);
-		is_kept = find_keeper(dirfd(jobs), file, uid) == pid;
+		is_kept = find_supervisor(dirfd(jobs), file, uid) == pid;
 	}
 	if (jobs)
 		closedir(jobs);

@@ -188,6 +188,6 @@ bool breakpoint_table_hit(struct breaks *breaks, const struct bytecode *code, in
 		is_spent |= entry->state == ENTRY_SPENT;
 	}
 	if (is_spent)
-		breakpoint_table_rewish(breaks);
+		breakpoint_table_request_again(breaks);
 	return hit->count > 0;
 }

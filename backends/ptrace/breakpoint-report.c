@@ -20,8 +20,8 @@ struct share {
 
 static bool is_watched(const struct breaks *breaks, uint64_t address)
 {
-	for (size_t i = 0; i + breaks->missing < breaks->wish_count; i++)
-		if (breaks->wishes[i].address == address)
+	for (size_t i = 0; i + breaks->missing < breaks->watch_request_count; i++)
+		if (breaks->watch_requests[i].address == address)
 			return true;
 	return false;
 }
@@ -63,7 +63,7 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 /* ": a thread has 4, which breakpoints 1, 2 and the step use. …" */
 static void append_reason(struct buffer *out, const struct breaks *breaks)
 {
-	bool has_step = breaks->wish_count - breaks->missing < HARDWARE_WATCH_SLOTS;
+	bool has_step = breaks->watch_request_count - breaks->missing < HARDWARE_WATCH_SLOTS;
 	size_t count;
 
 	if (breaks->failure) {

@@ -158,7 +158,7 @@ int debuggee_set_breakpoints(struct debuggee *control, const struct message *req
 		debuggee_settle(control);
 		return -1;
 	}
-	debuggee_wish(control);
+	debuggee_watch_request(control);
 	if (control->phase == DEBUGGEE_RUNNING)
 		debuggee_look_at_threads(control);
 	debuggee_arm_all(control);

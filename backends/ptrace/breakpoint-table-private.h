@@ -55,7 +55,7 @@ struct break_entry {
 	bool was_far;	     /* it was looked for everywhere, in vain */
 };
 
-struct break_wish {
+struct break_watch_request {
 	uint64_t address; /* to watch */
 	uint64_t code;
 };
@@ -73,17 +73,17 @@ struct breaks {
 	uint64_t revision;
 	uint64_t told; /* of what became of each */
 	/* Each address once, in the order of entries. */
-	struct break_wish *wishes;
-	size_t wish_count;
-	size_t wish_capacity;
+	struct break_watch_request *watch_requests;
+	size_t watch_request_count;
+	size_t watch_request_capacity;
 	size_t missing; /* of them, the last */
 	char *failure;	/* why, if not for want of room; NULL: for that */
 };
 
 /* It could stop, if its code is there. */
 bool break_entry_is_on(const struct break_entry *entry);
-/* Makes the wishes anew. */
-void breakpoint_table_rewish(struct breaks *breaks);
+/* Makes the watch requests anew. */
+void breakpoint_table_request_again(struct breaks *breaks);
 
 /* Lists of code that were found already while several are bound. */
 struct break_search {

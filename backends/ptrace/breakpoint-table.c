@@ -52,7 +52,7 @@ void breakpoint_table_free(struct breaks *breaks)
 	if (!breaks)
 		return;
 	free(breaks->failure);
-	free(breaks->wishes);
+	free(breaks->watch_requests);
 	free_entries(breaks->entries, breaks->count);
 	memory_free(breaks->memory);
 	free(breaks);
@@ -224,7 +224,7 @@ int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error
 	/* That takes long: who asked is told before. */
 	bind_all(breaks, false);
 	judge_all(breaks);
-	breakpoint_table_rewish(breaks);
+	breakpoint_table_request_again(breaks);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ bool breakpoint_table_look(struct breaks *breaks)
 		return false;
 	breaks->looked = now;
 	bind_all(breaks, is_far);
-	breakpoint_table_rewish(breaks);
+	breakpoint_table_request_again(breaks);
 	return breaks->revision != before;
 }
 
@@ -286,7 +286,7 @@ bool breakpoint_table_starts(struct breaks *breaks, uint64_t code)
 			break_bind_starting(entry, breaks, code, &list);
 	}
 	code_list_clear(&list);
-	breakpoint_table_rewish(breaks);
+	breakpoint_table_request_again(breaks);
 	return breaks->revision != before;
 }
 
@@ -308,11 +308,13 @@ static void collect(const struct breaks *breaks, struct breaks *into)
 			for (size_t k = 0; k < place->count; k++) {
 				if (!address_set_add(&seen, place->watched[k]))
 					continue;
-				ARRAY_GROW(into->wishes, into->wish_count, into->wish_capacity);
-				into->wishes[into->wish_count++] = (struct break_wish){
-					.address = place->watched[k],
-					.code = place->code,
-				};
+				ARRAY_GROW(into->watch_requests, into->watch_request_count,
+					   into->watch_request_capacity);
+				into->watch_requests[into->watch_request_count++] =
+					(struct break_watch_request){
+						.address = place->watched[k],
+						.code = place->code,
+					};
 			}
 		}
 	}
@@ -334,42 +336,45 @@ static void look_at_states(struct breaks *breaks)
 	breaks->told = told;
 }
 
-void breakpoint_table_rewish(struct breaks *breaks)
+void breakpoint_table_request_again(struct breaks *breaks)
 {
-	struct breaks now = { .wishes = NULL };
+	struct breaks now = { .watch_requests = NULL };
 
 	look_at_states(breaks);
 	collect(breaks, &now);
-	if (now.wish_count == breaks->wish_count &&
-	    (!now.wish_count ||
-	     !memcmp(now.wishes, breaks->wishes, now.wish_count * sizeof(*now.wishes)))) {
-		free(now.wishes);
+	if (now.watch_request_count == breaks->watch_request_count &&
+	    (!now.watch_request_count ||
+	     !memcmp(now.watch_requests, breaks->watch_requests,
+		     now.watch_request_count * sizeof(*now.watch_requests)))) {
+		free(now.watch_requests);
 		return;
 	}
-	free(breaks->wishes);
-	breaks->wishes = now.wishes;
-	breaks->wish_count = now.wish_count;
-	breaks->wish_capacity = now.wish_capacity;
+	free(breaks->watch_requests);
+	breaks->watch_requests = now.watch_requests;
+	breaks->watch_request_count = now.watch_request_count;
+	breaks->watch_request_capacity = now.watch_request_capacity;
 	breaks->missing = 0;
 	breaks->revision++;
 }
 
-size_t breakpoint_table_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum)
+size_t breakpoint_table_watch_requests(const struct breaks *breaks, struct planned *watch_requests,
+				       size_t maximum)
 {
-	for (size_t i = 0; i < breaks->wish_count && i < maximum; i++)
-		wishes[i] = (struct planned){
-			.watch = { .address = breaks->wishes[i].address,
+	for (size_t i = 0; i < breaks->watch_request_count && i < maximum; i++)
+		watch_requests[i] = (struct planned){
+			.watch = { .address = breaks->watch_requests[i].address,
 				   .length = 1,
 				   .access = HARDWARE_WATCH_ACCESS },
 			.kind = PLAN_BREAKPOINT,
-			.code = breaks->wishes[i].code,
+			.code = breaks->watch_requests[i].code,
 		};
-	return breaks->wish_count;
+	return breaks->watch_request_count;
 }
 
 void breakpoint_table_short(struct breaks *breaks, size_t missing, const char *why)
 {
 	free(breaks->failure);
 	breaks->failure = xstrdup_or_null(why);
-	breaks->missing = missing < breaks->wish_count ? missing : breaks->wish_count;
+	breaks->missing =
+		missing < breaks->watch_request_count ? missing : breaks->watch_request_count;
 }

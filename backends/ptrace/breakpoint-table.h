@@ -50,8 +50,8 @@ int breakpoint_table_check(const json_t *list, struct error *error);
 bool breakpoint_table_are_pending(const struct breaks *breaks);
 /*
  * Looks for code of those that wait, and for new code of the others; true:
- * the wishes, or what became of one, are others now. Costs nothing while code_search_revision() is
- * the same.
+ * the watch requests, or what became of one, are others now. Costs nothing while
+ * code_search_revision() is the same.
  */
 bool breakpoint_table_look(struct breaks *breaks);
 /*
@@ -63,16 +63,17 @@ bool breakpoint_table_starts(struct breaks *breaks, uint64_t code);
 bool breakpoint_table_are_far(const struct breaks *breaks);
 /* Whether there is any that could stop the process, bound or pending. */
 bool breakpoint_table_are_any(const struct breaks *breaks);
-/* Changes whenever breakpoint_table_wishes() or breakpoint_table_describe() would give something
- * else but counts. */
+/* Changes whenever breakpoint_table_watch requests() or breakpoint_table_describe() would give
+ * something else but counts. */
 uint64_t breakpoint_table_revision(const struct breaks *breaks);
 /*
  * Appends a PLAN_BREAKPOINT for each unit to watch, each once, at most
  * maximum; returns how many there are.
  */
-size_t breakpoint_table_wishes(const struct breaks *breaks, struct planned *wishes, size_t maximum);
+size_t breakpoint_table_watch_requests(const struct breaks *breaks, struct planned *watch_requests,
+				       size_t maximum);
 /*
- * The last so many of the wishes could not be watched: of which breakpoints,
+ * The last so many of the watch requests could not be watched: of which breakpoints,
  * and what would help, stands in their bindings from now on. why: the watch itself failed, and what
  * would help; NULL: there was no room.
  */

@@ -48,7 +48,7 @@ static void tell_lost(struct debuggee_thread *thread)
 static void pass(struct debuggee *control, struct debuggee_thread *thread)
 {
 	tell_lost(thread);
-	if (debuggee_wish(control))
+	if (debuggee_watch_request(control))
 		debuggee_arm_all(control);
 	else
 		debuggee_arm(control, thread);
@@ -125,7 +125,7 @@ static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)
 	struct debuggee *control = data;
 
 	(void)tracee;
-	if (control->wish_count > 0)
+	if (control->watch_request_count > 0)
 		debuggee_arm(control, debuggee_add_thread(control, tid));
 	return TRACEE_RESUME;
 }
@@ -155,7 +155,7 @@ static void free_program(struct debuggee *control)
 	control->bytecodes = NULL;
 	control->memory = NULL;
 	control->is_python = false;
-	debuggee_wish(control);
+	debuggee_watch_request(control);
 }
 
 int debuggee_read_program(struct debuggee *control, struct error *error)
@@ -236,7 +236,7 @@ void debuggee_free(struct debuggee *control)
 	tracee_free(control->tracee);
 	free_program(control);
 	free(control->threads);
-	free(control->wishes);
+	free(control->watch_requests);
 	json_decref(control->wanted);
 	debugger_clear(&control->debugger);
 	free(control);
@@ -291,7 +291,7 @@ static bool is_needed(const struct debuggee *control)
 	if (control->is_gone)
 		return false;
 	return control->is_kept || control->phase != DEBUGGEE_RUNNING ||
-	       debuggee_is_stepping(control) || debuggee_has_wishes(control) ||
+	       debuggee_is_stepping(control) || debuggee_has_watch_requests(control) ||
 	       (!control->is_python && json_array_size(control->wanted) > 0 &&
 		control->exec_looks < DEBUGGEE_EXEC_LOOKS);
 }

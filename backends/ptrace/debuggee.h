@@ -84,8 +84,8 @@ struct debuggee {
 	struct breaks *breaks;
 	struct watched *watched;
 	json_t *wanted; /* breakpoints, as they were asked for; NULL: none */
-	struct planned *wishes;
-	size_t wish_count;
+	struct planned *watch_requests;
+	size_t watch_request_count;
 	size_t data_count;     /* of them; behind those of breaks */
 	size_t guard_count;    /* of them; the last */
 	uint64_t revisions[3]; /* of breaks and watched, that these are of */
@@ -108,7 +108,7 @@ struct debuggee {
 	size_t signals_turn;		 /* of the thread to be looked at */
 	uint64_t delivered;		 /* since it was resumed last */
 	uint64_t signals_told;		 /* that it stays stopped all the same */
-	bool is_disarmed;		 /* nothing of what persons wish stops it: a signal
+	bool is_disarmed;		 /* nothing that a person set stops it: a signal
 					  * was to be handled */
 };
 
@@ -164,10 +164,10 @@ bool debuggee_start_watch(const struct debuggee *control, struct hardware_watch 
 
 /* slot-arming.c */
 
-/* Takes over what persons wish; true: it has changed. */
-bool debuggee_wish(struct debuggee *control);
-/* Whether anything that a person wishes could stop it. */
-bool debuggee_has_wishes(const struct debuggee *control);
+/* Takes over the watches that a person set; true: it has changed. */
+bool debuggee_watch_request(struct debuggee *control);
+/* Whether anything that a person set could stop it. */
+bool debuggee_has_watch_requests(const struct debuggee *control);
 /* Sets the watches that the thread needs to continue from here. */
 void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread);
 /* The same of all; those that run and step are made to stand for it, those

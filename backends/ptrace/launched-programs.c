@@ -392,7 +392,7 @@ static void settle(struct launched_programs *starts, struct follow *follow)
 	const struct process *process;
 
 	leave_station(follow);
-	process = process_table_find(node_roster(starts->node), pid);
+	process = process_table_find(node_process_table(starts->node), pid);
 	if (process && process->parent_pid == 0)
 		set_breakpoints(starts, process);
 	/* A rank with breakpoints is followed by its debugger now. */
@@ -428,7 +428,7 @@ static void on_turn(void *data)
 
 	loop_timer_stop(starts->timer);
 	starts->timer = NULL;
-	process_table_look(node_roster(starts->node));
+	process_table_look(node_process_table(starts->node));
 	while (starts->taken_count > 0)
 		let_go(starts, starts->taken[--starts->taken_count]);
 	while ((follow = find_ready(starts)))

@@ -24,7 +24,7 @@ void debuggee_starts(struct debuggee *control, pid_t tid)
 	bytecode_cache_age(control->bytecodes);
 	memory_begin(control->memory, false);
 	breakpoint_table_starts(control->breaks, registers.values[argument]);
-	if (!debuggee_wish(control))
+	if (!debuggee_watch_request(control))
 		return;
 	debuggee_arm_all(control);
 	debuggee_tell_again(control);

@@ -114,7 +114,7 @@ void debuggee_resume(struct debuggee *control)
 		bytecode_cache_age(control->bytecodes);
 		bytecode_cache_sweep(control->bytecodes, is_held, control);
 	}
-	debuggee_wish(control);
+	debuggee_watch_request(control);
 	debuggee_arm_all(control);
 	for (size_t i = 0; i < tracee_thread_count(control->tracee); i++)
 		tracee_resume(control->tracee, tracee_thread(control->tracee, i));
@@ -125,7 +125,7 @@ void debuggee_resume(struct debuggee *control)
 /* Those that do not stop with the one that does. */
 static void resume_others(struct debuggee *control)
 {
-	debuggee_wish(control);
+	debuggee_watch_request(control);
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct debuggee_thread *thread = control->threads[i];
 

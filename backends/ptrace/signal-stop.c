@@ -81,7 +81,7 @@ static uint64_t find(struct debuggee *control, struct pending_signals *signals)
 static void append_sent(struct buffer *out, const struct debuggee *control, uint64_t set)
 {
 	const struct process *process =
-		process_table_find(node_roster(control->base.node), control->base.pid);
+		process_table_find(node_process_table(control->base.node), control->base.pid);
 
 	if (process && process->rank >= 0)
 		buffer_printf(out, "rank %d was sent ", process->rank);
@@ -133,7 +133,7 @@ static void resume(struct debuggee *control, uint64_t set, uint64_t caught)
 	append_sent(&out, control, set);
 	buffer_append_string(&out, set & caught ? ": resumed so that it can handle it"
 						: ", which ends it: resumed");
-	if (set & caught && debuggee_has_wishes(control))
+	if (set & caught && debuggee_has_watch_requests(control))
 		buffer_append_string(&out, " (breakpoints off)");
 	control->is_disarmed = true;
 	drop_stops(control);

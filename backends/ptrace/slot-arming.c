@@ -18,28 +18,29 @@
 
 /* All of them, though no thread has room for so many: what is missing is told.
  */
-static void take_wishes(struct debuggee *control)
+static void take_watch_requests(struct debuggee *control)
 {
-	size_t breaks = breakpoint_table_wishes(control->breaks, NULL, 0);
-	size_t data = watchpoints_wishes(control->watched, NULL, 0);
+	size_t breaks = breakpoint_table_watch_requests(control->breaks, NULL, 0);
+	size_t data = watchpoints_watch_requests(control->watched, NULL, 0);
 	size_t guards = watchpoints_guards(control->watched, NULL, 0);
-	struct planned *wishes = xcalloc(breaks + data + guards + 1, sizeof(*wishes));
+	struct planned *watch_requests =
+		xcalloc(breaks + data + guards + 1, sizeof(*watch_requests));
 	struct hardware_watch watch;
 
-	breakpoint_table_wishes(control->breaks, wishes, breaks);
-	watchpoints_wishes(control->watched, wishes + breaks, data);
-	watchpoints_guards(control->watched, wishes + breaks + data, guards);
+	breakpoint_table_watch_requests(control->breaks, watch_requests, breaks);
+	watchpoints_watch_requests(control->watched, watch_requests + breaks, data);
+	watchpoints_guards(control->watched, watch_requests + breaks + data, guards);
 	/* Without it a breakpoint is bound a moment later. */
 	if (debuggee_start_watch(control, &watch))
-		wishes[breaks + data + guards++] =
+		watch_requests[breaks + data + guards++] =
 			(struct planned){ .watch = watch, .kind = PLAN_START };
-	control->wishes = wishes;
-	control->wish_count = breaks + data + guards;
+	control->watch_requests = watch_requests;
+	control->watch_request_count = breaks + data + guards;
 	control->data_count = data;
 	control->guard_count = guards;
 }
 
-bool debuggee_wish(struct debuggee *control)
+bool debuggee_watch_request(struct debuggee *control)
 {
 	uint64_t revisions[3] = { 0, 0, 0 };
 
@@ -51,29 +52,29 @@ bool debuggee_wish(struct debuggee *control)
 	if (memcmp(revisions, control->revisions, sizeof(revisions)) == 0)
 		return false;
 	memcpy(control->revisions, revisions, sizeof(revisions));
-	free(control->wishes);
-	control->wishes = NULL;
-	control->wish_count = 0;
+	free(control->watch_requests);
+	control->watch_requests = NULL;
+	control->watch_request_count = 0;
 	control->data_count = 0;
 	control->guard_count = 0;
 	if (control->is_python && !control->is_disarmed)
-		take_wishes(control);
+		take_watch_requests(control);
 	return true;
 }
 
-bool debuggee_has_wishes(const struct debuggee *control)
+bool debuggee_has_watch_requests(const struct debuggee *control)
 {
 	return control->is_python &&
 	       (breakpoint_table_are_any(control->breaks) || watchpoints_are_any(control->watched));
 }
 
-/* Without a stepper there are only the wishes of persons. */
-static void plan_wishes(const struct debuggee *control, struct plan *plan)
+/* Without a stepper there are only the watch requests of persons. */
+static void plan_watch_requests(const struct debuggee *control, struct plan *plan)
 {
 	*plan = (struct plan){ .missing = 0 };
-	for (size_t i = 0; i < control->wish_count; i++) {
+	for (size_t i = 0; i < control->watch_request_count; i++) {
 		if (i < HARDWARE_WATCH_SLOTS)
-			plan->slots[i] = control->wishes[i];
+			plan->slots[i] = control->watch_requests[i];
 		else
 			plan->missing++;
 	}
@@ -81,17 +82,17 @@ static void plan_wishes(const struct debuggee *control, struct plan *plan)
 
 static int set_plan(struct debuggee *control, struct debuggee_thread *thread, struct error *error)
 {
-	struct plan_wishes wishes = {
-		.items = control->wishes,
-		.count = control->wish_count,
+	struct plan_watch_requests watch_requests = {
+		.items = control->watch_requests,
+		.count = control->watch_request_count,
 	};
 	struct plan before = thread->plan;
 	struct hardware_watch slots[HARDWARE_WATCH_SLOTS];
 
 	if (thread->stepper)
-		stepper_plan(thread->stepper, &wishes, &thread->plan);
+		stepper_plan(thread->stepper, &watch_requests, &thread->plan);
 	else
-		plan_wishes(control, &thread->plan);
+		plan_watch_requests(control, &thread->plan);
 	plan_keep_slots(&thread->plan, &before);
 	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		slots[i] = thread->plan.slots[i].watch;
@@ -187,7 +188,7 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 	}
 }
 
-/* The last of the wishes find no room first. */
+/* The last of the watch requests find no room first. */
 static void tell_missing(struct debuggee *control, size_t missing, const char *why)
 {
 	size_t data = control->data_count;
@@ -205,7 +206,7 @@ static void weigh_plan(const struct debuggee *control, const struct debuggee_thr
 	if (control->phase == DEBUGGEE_RUNNING)
 		*plan = thread->plan;
 	else
-		plan_wishes(control, plan);
+		plan_watch_requests(control, plan);
 }
 
 /* Guards are not missed. */
@@ -283,7 +284,7 @@ static void look_for_python(struct debuggee *control)
 	/* What else reads it knows the program before. */
 	connections_forget(node_connections(control->base.node), control->base.pid);
 	debuggee_look_at_threads(control);
-	debuggee_wish(control);
+	debuggee_watch_request(control);
 	debuggee_arm_all(control);
 	debuggee_tell_again(control);
 }
@@ -310,7 +311,7 @@ static void retry(struct debuggee *control, struct debuggee_thread *thread)
 
 static void take_news(struct debuggee *control)
 {
-	bool is_new = debuggee_wish(control);
+	bool is_new = debuggee_watch_request(control);
 
 	for (size_t i = 0; !is_new && i < control->thread_count; i++)
 		retry(control, control->threads[i]);
@@ -353,7 +354,7 @@ static bool has_to_look(const struct debuggee *control)
 		return false;
 	if (!control->is_python)
 		return control->exec_looks < DEBUGGEE_EXEC_LOOKS;
-	return debuggee_has_wishes(control) || debuggee_is_stepping(control);
+	return debuggee_has_watch_requests(control) || debuggee_is_stepping(control);
 }
 
 void debuggee_keep_looking(struct debuggee *control)

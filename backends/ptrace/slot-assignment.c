@@ -84,11 +84,12 @@ static void want_walk(const struct stepper *stepper, struct draft *draft)
 	want_leaving(stepper, draft);
 }
 
-static void plan_all(struct stepper *stepper, const struct plan_wishes *wishes, struct draft *draft)
+static void plan_all(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
+		     struct draft *draft)
 {
 	const struct pyframes *frames = &stepper->frames;
 
-	(void)wishes;
+	(void)watch_requests;
 	if (stepper->here.frame && stepper->here.code)
 		want_walk(stepper, draft);
 	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, stepper->loop));
@@ -198,9 +199,10 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 }
 
 /* What persons want keeps the places that it has beside A and B. */
-static size_t room_beside(const struct stepper *stepper, const struct plan_wishes *wishes)
+static size_t room_beside(const struct stepper *stepper,
+			  const struct plan_watch_requests *watch_requests)
 {
-	size_t count = slot_multiplex_count(stepper, wishes);
+	size_t count = slot_multiplex_count(stepper, watch_requests);
 
 	return HARDWARE_WATCH_SLOTS - (count < 2 ? count : 2);
 }
@@ -247,21 +249,22 @@ static bool is_refetched(const struct stepper *stepper, const struct hardware_wa
 	       bytecode_unit_at(here->code, watch->address) == here->pointer_due;
 }
 
-static bool is_wish_near(const struct stepper *stepper, const struct plan_wishes *wishes)
+static bool is_watch_request_near(const struct stepper *stepper,
+				  const struct plan_watch_requests *watch_requests)
 {
-	for (size_t i = 0; i < wishes->count; i++)
-		if (wishes->items[i].kind == PLAN_BREAKPOINT &&
-		    (is_near(stepper, &wishes->items[i].watch) ||
-		     is_refetched(stepper, &wishes->items[i].watch)))
+	for (size_t i = 0; i < watch_requests->count; i++)
+		if (watch_requests->items[i].kind == PLAN_BREAKPOINT &&
+		    (is_near(stepper, &watch_requests->items[i].watch) ||
+		     is_refetched(stepper, &watch_requests->items[i].watch)))
 			return true;
 	return false;
 }
 
 /* All breakpoints of the called function, if there is room for B, too. */
-static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
+static bool plan_bare(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {
 	stepper->bare = stepper->here.code->address;
-	if (slot_multiplex_count(stepper, wishes) < HARDWARE_WATCH_SLOTS)
+	if (slot_multiplex_count(stepper, watch_requests) < HARDWARE_WATCH_SLOTS)
 		return true;
 	stepper->bare = 0;
 	return false;
@@ -271,18 +274,19 @@ static bool plan_bare(struct stepper *stepper, const struct plan_wishes *wishes)
  * In a loop that has been walked for long the called function is not watched
  * for being called again: that takes the place of units ahead.
  */
-static size_t room_in_called(struct stepper *stepper, const struct plan_wishes *wishes)
+static size_t room_in_called(struct stepper *stepper,
+			     const struct plan_watch_requests *watch_requests)
 {
-	size_t others = slot_multiplex_count(stepper, wishes) - 1;
+	size_t others = slot_multiplex_count(stepper, watch_requests) - 1;
 
 	stepper->bare = stepper->here.code->address;
 	return HARDWARE_WATCH_SLOTS - (others < 1 ? others : 1);
 }
 
-static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wishes,
+static bool look_for_room(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 			  struct ahead *ahead)
 {
-	bool *wanted = slot_multiplex_units(stepper, wishes);
+	bool *wanted = slot_multiplex_units(stepper, watch_requests);
 	size_t count;
 
 	*ahead = (struct ahead){ .wanted = wanted };
@@ -290,15 +294,15 @@ static bool look_for_room(struct stepper *stepper, const struct plan_wishes *wis
 	free(wanted);
 	ahead->wanted = NULL;
 	count = ahead->count + ahead->has_handlers + 1;
-	if (!has_room || count <= room_beside(stepper, wishes))
+	if (!has_room || count <= room_beside(stepper, watch_requests))
 		return has_room;
 	if (stepper->aim != AIM_CALLED || stepper->walked < WALK_CALLED || !stepper->is_multiplexed)
 		return false;
-	return count <= room_in_called(stepper, wishes);
+	return count <= room_in_called(stepper, watch_requests);
 }
 
 /* False: walk on. */
-static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes,
+static bool plan_ahead(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 		       struct draft *draft)
 {
 	const struct follow *here = &stepper->here;
@@ -311,14 +315,14 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes
 	if (stepper->walked < stepper->walk_limit || stepper->course == COURSE_RAISING ||
 	    here->store_due >= 0 || here->raised_at >= 0 || !here->handled)
 		return false;
-	bool is_bare = stepper->aim == AIM_CALLED && plan_bare(stepper, wishes);
-	if (!is_bare && !look_for_room(stepper, wishes, &ahead)) {
+	bool is_bare = stepper->aim == AIM_CALLED && plan_bare(stepper, watch_requests);
+	if (!is_bare && !look_for_room(stepper, watch_requests, &ahead)) {
 		if (stepper->walk_limit < WALK_LIMIT_MAXIMUM)
 			stepper->walk_limit *= 2;
 		stepper->bare = 0;
 		return false;
 	}
-	if (ahead.is_near || is_wish_near(stepper, wishes)) {
+	if (ahead.is_near || is_watch_request_near(stepper, watch_requests)) {
 		stepper->bare = 0;
 		return false;
 	}
@@ -331,16 +335,16 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_wishes *wishes
 	return true;
 }
 
-static void plan_frame(struct stepper *stepper, const struct plan_wishes *wishes,
+static void plan_frame(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 		       struct draft *draft)
 {
-	stepper->is_ahead = plan_ahead(stepper, wishes, draft);
+	stepper->is_ahead = plan_ahead(stepper, watch_requests, draft);
 	if (!stepper->is_ahead)
 		want_walk(stepper, draft);
 }
 
 /* A generator is left and entered at each value: B would fire each time. */
-static void plan_return(struct stepper *stepper, const struct plan_wishes *wishes,
+static void plan_return(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 			struct draft *draft)
 {
 	const struct pyframes *frames = &stepper->frames;
@@ -358,8 +362,8 @@ static void plan_return(struct stepper *stepper, const struct plan_wishes *wishe
 			want_unit(&returns, code, i);
 			count++;
 		}
-	if (is_generator && returns.count == count && count <= room_beside(stepper, wishes) &&
-	    stepper->course == COURSE_PLAIN)
+	if (is_generator && returns.count == count &&
+	    count <= room_beside(stepper, watch_requests) && stepper->course == COURSE_PLAIN)
 		*draft = returns;
 	else
 		want_leaving(stepper, draft);
@@ -371,25 +375,26 @@ static void plan_return(struct stepper *stepper, const struct plan_wishes *wishe
 	want_watch(draft, PLAN_NEWEST, pyframes_watch_newest(frames, frames->loop));
 }
 
-static void plan_nothing(struct stepper *stepper, const struct plan_wishes *wishes,
+static void plan_nothing(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 			 struct draft *draft)
 {
 	(void)stepper;
-	(void)wishes;
+	(void)watch_requests;
 	(void)draft;
 }
 
-static void (*const aims[])(struct stepper *stepper, const struct plan_wishes *wishes,
+static void (*const aims[])(struct stepper *stepper,
+			    const struct plan_watch_requests *watch_requests,
 			    struct draft *draft) = {
 	[AIM_NOTHING] = plan_nothing, [AIM_ALL] = plan_all,	 [AIM_FRAME] = plan_frame,
 	[AIM_RETURN] = plan_return,   [AIM_CALLED] = plan_frame,
 };
 
-static void step_off(struct stepper *stepper, const struct plan_wishes *wishes)
+static void step_off(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {
 	if (stepper->here.code && stepper_is_aimed(stepper))
-		stepper->is_stepping_off =
-			stepper->here.store_due >= 0 || is_wish_near(stepper, wishes);
+		stepper->is_stepping_off = stepper->here.store_due >= 0 ||
+					   is_watch_request_near(stepper, watch_requests);
 }
 
 /* A fetch that is not watched is not waited for. */
@@ -423,25 +428,26 @@ void plan_keep_slots(struct plan *plan, const struct plan *before)
 	}
 }
 
-void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, struct plan *plan)
+void stepper_plan(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
+		  struct plan *plan)
 {
 	struct draft draft = { .count = 0 };
 
 	*plan = (struct plan){ .missing = 0 };
 	stepper->is_ahead = false;
-	slot_multiplex_begin(stepper, wishes);
-	aims[stepper->aim](stepper, wishes, &draft);
+	slot_multiplex_begin(stepper, watch_requests);
+	aims[stepper->aim](stepper, watch_requests, &draft);
 	if (stepper->aim == AIM_NOTHING || stepper->aim == AIM_RETURN)
-		step_off(stepper, wishes);
+		step_off(stepper, watch_requests);
 	if (stepper->is_entering)
 		want_watch(&draft, PLAN_ENTRY,
 			   pyframes_watch_newest(&stepper->frames, stepper->frames.loop));
 	if (stepper->is_stepping_off)
 		want_watch(&draft, PLAN_POSITION,
 			   pyframes_watch_position(&stepper->frames, stepper->here.frame));
-	for (size_t i = 0; i < wishes->count; i++) {
+	for (size_t i = 0; i < watch_requests->count; i++) {
 		struct planned planned =
-			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
+			slot_multiplex_stand_in(stepper, watch_requests, &watch_requests->items[i]);
 		if (!want(&draft, &planned))
 			plan->missing++;
 	}

@@ -49,14 +49,15 @@ static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 
 /* NULL: its units are watched themselves. */
 static const struct bytecode *code_of(const struct stepper *stepper,
-				      const struct plan_wishes *wishes, uint64_t address)
+				      const struct plan_watch_requests *watch_requests,
+				      uint64_t address)
 {
 	const struct bytecode *code;
 	size_t count = 0;
 
-	for (size_t i = 0; address && i < wishes->count && count < 2; i++)
-		count += wishes->items[i].kind == PLAN_BREAKPOINT &&
-			 wishes->items[i].code == address;
+	for (size_t i = 0; address && i < watch_requests->count && count < 2; i++)
+		count += watch_requests->items[i].kind == PLAN_BREAKPOINT &&
+			 watch_requests->items[i].code == address;
 	if (count < 2)
 		return NULL;
 	code = bytecode_find(stepper->codes, address);
@@ -64,15 +65,16 @@ static const struct bytecode *code_of(const struct stepper *stepper,
 }
 
 struct planned slot_multiplex_stand_in(const struct stepper *stepper,
-				       const struct plan_wishes *wishes, const struct planned *wish)
+				       const struct plan_watch_requests *watch_requests,
+				       const struct planned *watch_request)
 {
 	const struct bytecode *code;
-	struct planned planned = *wish;
+	struct planned planned = *watch_request;
 
-	if (!stepper->is_multiplexed || wish->kind != PLAN_BREAKPOINT ||
-	    wish->code == stepper->bare)
+	if (!stepper->is_multiplexed || watch_request->kind != PLAN_BREAKPOINT ||
+	    watch_request->code == stepper->bare)
 		return planned;
-	code = code_of(stepper, wishes, wish->code);
+	code = code_of(stepper, watch_requests, watch_request->code);
 	if (!code)
 		return planned;
 	planned.kind = PLAN_ENTRY;
@@ -80,14 +82,15 @@ struct planned slot_multiplex_stand_in(const struct stepper *stepper,
 	return planned;
 }
 
-size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes)
+size_t slot_multiplex_count(const struct stepper *stepper,
+			    const struct plan_watch_requests *watch_requests)
 {
 	struct hardware_watch watches[HARDWARE_WATCH_SLOTS];
 	size_t count = 0;
 
-	for (size_t i = 0; i < wishes->count && count < HARDWARE_WATCH_SLOTS; i++) {
+	for (size_t i = 0; i < watch_requests->count && count < HARDWARE_WATCH_SLOTS; i++) {
 		struct planned planned =
-			slot_multiplex_stand_in(stepper, wishes, &wishes->items[i]);
+			slot_multiplex_stand_in(stepper, watch_requests, &watch_requests->items[i]);
 		size_t k = 0;
 
 		while (k < count && !hardware_watch_is_same(&watches[k], &planned.watch))
@@ -98,18 +101,19 @@ size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wis
 	return count;
 }
 
-bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wishes *wishes)
+bool *slot_multiplex_units(const struct stepper *stepper,
+			   const struct plan_watch_requests *watch_requests)
 {
 	const struct bytecode *code = stepper->here.code;
 	bool *units = NULL;
 
-	if (!stepper->is_multiplexed || !code_of(stepper, wishes, code->address))
+	if (!stepper->is_multiplexed || !code_of(stepper, watch_requests, code->address))
 		return NULL;
-	for (size_t i = 0; i < wishes->count; i++) {
-		const struct planned *wish = &wishes->items[i];
-		int unit = bytecode_unit_at(code, wish->watch.address);
+	for (size_t i = 0; i < watch_requests->count; i++) {
+		const struct planned *watch_request = &watch_requests->items[i];
+		int unit = bytecode_unit_at(code, watch_request->watch.address);
 
-		if (wish->kind != PLAN_BREAKPOINT || unit < 0)
+		if (watch_request->kind != PLAN_BREAKPOINT || unit < 0)
 			continue;
 		if (!units)
 			units = xcalloc((size_t)code->count, sizeof(*units));
@@ -119,13 +123,14 @@ bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wish
 }
 
 /* The breakpoints and data breakpoints do not fit beside the watches of the aim. */
-static bool is_multiplexed(const struct stepper *stepper, const struct plan_wishes *wishes)
+static bool is_multiplexed(const struct stepper *stepper,
+			   const struct plan_watch_requests *watch_requests)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < wishes->count; i++)
-		count += wishes->items[i].kind == PLAN_BREAKPOINT ||
-			 wishes->items[i].kind == PLAN_DATA;
+	for (size_t i = 0; i < watch_requests->count; i++)
+		count += watch_requests->items[i].kind == PLAN_BREAKPOINT ||
+			 watch_requests->items[i].kind == PLAN_DATA;
 	return count > room_of(stepper->aim);
 }
 
@@ -153,7 +158,7 @@ static void enter(struct stepper *stepper, const struct pyframe_now *frame)
  * followed generator may be on no stack. AIM_RETURN watches the followed frame
  * no closer than the frames above, so there the followed frame itself counts.
  */
-static void seek_called(struct stepper *stepper, const struct plan_wishes *wishes)
+static void seek_called(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {
 	uint64_t end = stepper->here.frame;
 	struct pyframe_now frame = { .address = stepper->newest };
@@ -167,7 +172,7 @@ static void seek_called(struct stepper *stepper, const struct plan_wishes *wishe
 		if (frame.address == end && stepper->aim != AIM_RETURN)
 			break;
 		if (!found.address && frame.address != stepper->ended &&
-		    code_of(stepper, wishes, frame.code))
+		    code_of(stepper, watch_requests, frame.code))
 			found = frame;
 		if (frame.address == end)
 			break;
@@ -179,10 +184,10 @@ static void seek_called(struct stepper *stepper, const struct plan_wishes *wishe
 		enter(stepper, &found);
 }
 
-void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wishes)
+void slot_multiplex_begin(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {
 	stepper->bare = 0;
-	stepper->is_multiplexed = is_multiplexed(stepper, wishes);
+	stepper->is_multiplexed = is_multiplexed(stepper, watch_requests);
 	if (stepper->is_multiplexed && stepper_is_aimed(stepper))
-		seek_called(stepper, wishes);
+		seek_called(stepper, watch_requests);
 }

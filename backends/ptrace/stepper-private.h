@@ -162,18 +162,21 @@ bool event_synthesis_is_line_unit(const struct stepper *stepper, const struct fo
  * Sets is_multiplexed, and if stepper_is_aimed() begins to follow a called frame to
  * its breakpoints.
  */
-void slot_multiplex_begin(struct stepper *stepper, const struct plan_wishes *wishes);
-/* What to watch for the sake of a wish. */
+void slot_multiplex_begin(struct stepper *stepper,
+			  const struct plan_watch_requests *watch_requests);
+/* What to watch for the sake of a watch request. */
 struct planned slot_multiplex_stand_in(const struct stepper *stepper,
-				       const struct plan_wishes *wishes,
-				       const struct planned *wish);
-/* How many watches the wishes take, up to HARDWARE_WATCH_SLOTS. */
-size_t slot_multiplex_count(const struct stepper *stepper, const struct plan_wishes *wishes);
+				       const struct plan_watch_requests *watch_requests,
+				       const struct planned *watch_request);
+/* How many watches the watch requests take, up to HARDWARE_WATCH_SLOTS. */
+size_t slot_multiplex_count(const struct stepper *stepper,
+			    const struct plan_watch_requests *watch_requests);
 /*
  * Of each unit of here.code: whether there is a breakpoint that has no watch
  * of its own. NULL: there are none; else to be freed.
  */
-bool *slot_multiplex_units(const struct stepper *stepper, const struct plan_wishes *wishes);
+bool *slot_multiplex_units(const struct stepper *stepper,
+			   const struct plan_watch_requests *watch_requests);
 
 /* stepper.c */
 

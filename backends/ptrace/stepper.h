@@ -58,7 +58,7 @@ struct plan {
 };
 
 /* What the person wants, in the order of importance. */
-struct plan_wishes {
+struct plan_watch_requests {
 	const struct planned *items; /* PLAN_BREAKPOINT, PLAN_DATA */
 	size_t count;
 };
@@ -126,9 +126,10 @@ bool stepper_resume(struct stepper *stepper, struct stepper_stop *stop);
 int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct error *error);
 /*
  * The watches it needs to go on from here. The thread may run meanwhile, if
- * only the wishes have changed: frames are read only while it stands.
+ * only the watch requests have changed: frames are read only while it stands.
  */
-void stepper_plan(struct stepper *stepper, const struct plan_wishes *wishes, struct plan *plan);
+void stepper_plan(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
+		  struct plan *plan);
 /*
  * The plan could not be set. False: it has nothing that can be spared; else the
  * next one does without the watch of the frame's position by which a breakpoint

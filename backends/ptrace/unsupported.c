@@ -65,7 +65,7 @@ static bool is_traced_within(struct memory *memory, const struct cpython *python
 /* Whose trace function it will be then. */
 static bool has_agent(struct node *node, pid_t pid)
 {
-	const struct process *known = process_table_find(node_roster(node), pid);
+	const struct process *known = process_table_find(node_process_table(node), pid);
 	uid_t uid = 0;
 
 	if (known)

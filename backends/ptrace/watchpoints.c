@@ -176,7 +176,7 @@ int watchpoints_set(struct watched *watched, const json_t *list,
 
 bool watchpoints_are_any(const struct watched *watched)
 {
-	return watchpoints_wishes(watched, NULL, 0) > 0;
+	return watchpoints_watch_requests(watched, NULL, 0) > 0;
 }
 
 uint64_t watchpoints_revision(const struct watched *watched)
@@ -184,7 +184,8 @@ uint64_t watchpoints_revision(const struct watched *watched)
 	return watched->revision;
 }
 
-static struct planned make_wish(const struct watched_entry *entry, uint64_t address, int length)
+static struct planned make_watch_request(const struct watched_entry *entry, uint64_t address,
+					 int length)
 {
 	return (struct planned){
 		.watch = { .address = address, .length = length, .access = HARDWARE_WATCH_WRITE },
@@ -194,7 +195,8 @@ static struct planned make_wish(const struct watched_entry *entry, uint64_t addr
 }
 
 /* What is gone is waited for where it would come back. */
-size_t watchpoints_wishes(const struct watched *watched, struct planned *wishes, size_t maximum)
+size_t watchpoints_watch_requests(const struct watched *watched, struct planned *watch_requests,
+				  size_t maximum)
 {
 	size_t count = 0;
 
@@ -205,15 +207,17 @@ size_t watchpoints_wishes(const struct watched *watched, struct planned *wishes,
 		if (!watchpoints_entry_is_on(entry))
 			continue;
 		if (count < maximum)
-			wishes[count] = place->address
-						? make_wish(entry, place->address, place->length)
-						: make_wish(entry, place->guard, 8);
+			watch_requests[count] =
+				place->address
+					? make_watch_request(entry, place->address, place->length)
+					: make_watch_request(entry, place->guard, 8);
 		count++;
 	}
 	return count;
 }
 
-size_t watchpoints_guards(const struct watched *watched, struct planned *wishes, size_t maximum)
+size_t watchpoints_guards(const struct watched *watched, struct planned *watch_requests,
+			  size_t maximum)
 {
 	size_t count = 0;
 
@@ -223,7 +227,7 @@ size_t watchpoints_guards(const struct watched *watched, struct planned *wishes,
 		if (!watchpoints_entry_is_on(entry) || !entry->place.address || !entry->place.guard)
 			continue;
 		if (count < maximum)
-			wishes[count] = make_wish(entry, entry->place.guard, 8);
+			watch_requests[count] = make_watch_request(entry, entry->place.guard, 8);
 		count++;
 	}
 	return count;
@@ -234,10 +238,10 @@ void watchpoints_short(struct watched *watched, size_t missing)
 	watched->missing = missing;
 }
 
-/* Number i of the wishes found no room. */
+/* Number i of the watch requests found no room. */
 static bool is_missing(const struct watched *watched, size_t i)
 {
-	return i + watched->missing >= watchpoints_wishes(watched, NULL, 0);
+	return i + watched->missing >= watchpoints_watch_requests(watched, NULL, 0);
 }
 
 static void describe(const struct watched_entry *entry, bool is_short,

@@ -52,19 +52,21 @@ int watchpoints_set(struct watched *watched, const json_t *list,
 		    const struct watchpoints_frames *frames, struct error *error);
 /* Whether any could stop the process. */
 bool watchpoints_are_any(const struct watched *watched);
-/* Changes whenever wishes or guards would be others. */
+/* Changes whenever watch requests or guards would be others. */
 uint64_t watchpoints_revision(const struct watched *watched);
 /*
  * Appends a PLAN_DATA for each, at most maximum; returns how many there are.
  * Their id is the breakpoint's.
  */
-size_t watchpoints_wishes(const struct watched *watched, struct planned *wishes, size_t maximum);
+size_t watchpoints_watch_requests(const struct watched *watched, struct planned *watch_requests,
+				  size_t maximum);
 /*
  * The same of words that are written when what is watched may have moved:
  * good to have where there is room, of no account where there is none.
  */
-size_t watchpoints_guards(const struct watched *watched, struct planned *wishes, size_t maximum);
-/* The last so many of the wishes found no room in some thread. */
+size_t watchpoints_guards(const struct watched *watched, struct planned *watch_requests,
+			  size_t maximum);
+/* The last so many of the watch requests found no room in some thread. */
 void watchpoints_short(struct watched *watched, size_t missing);
 /*
  * A watch with this id has fired in the thread whose state is tstate, which

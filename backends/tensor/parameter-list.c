@@ -44,7 +44,7 @@ struct listing_ask {
 	struct expression_lookup finding; /* borrows of the request */
 	struct found found;
 	struct tensor_walk walk;
-	struct tensor_wish wish;
+	struct tensor_query query;
 	bool has_gradients;
 	bool wants_values;
 	int64_t start;
@@ -196,7 +196,7 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		return;
 	}
 	pytensor_tell(raw, &parameter->tensor);
-	if (tensor_wish_is_any(&ask->wish) && !raw->unread)
+	if (tensor_query_is_any(&ask->query) && !raw->unread)
 		ask->total += bytes_of(raw);
 }
 
@@ -283,9 +283,9 @@ static int begin_work(struct listing_work *place)
 			parameter->tensor.unread = xstrdup(error.message);
 		return -1;
 	}
-	ask->wish.timeout = ask->deadline - loop_now();
+	ask->query.timeout = ask->deadline - loop_now();
 	place->tries++;
-	place->work = tensor_work_start(node_loop(ask->base.node), &layout, &ask->wish, &calls);
+	place->work = tensor_work_start(node_loop(ask->base.node), &layout, &ask->query, &calls);
 	return 0;
 }
 
@@ -420,7 +420,7 @@ static void go_on(struct listing_ask *ask)
 	for (size_t i = 0; i < WORKS_MAXIMUM; i++) {
 		struct listing_work *place = &ask->works[i];
 
-		while (!place->work && !ask->is_stopped && tensor_wish_is_any(&ask->wish) &&
+		while (!place->work && !ask->is_stopped && tensor_query_is_any(&ask->query) &&
 		       ask->next < ask->page.count) {
 			place->index = ask->next++;
 			place->tries = 0;
@@ -454,9 +454,9 @@ static int parse(struct listing_ask *ask, struct error *error)
 	ask->has_gradients = json_get_boolean(arguments, "gradients", false);
 	ask->wants_values = json_get_boolean(arguments, "values", false) && !ask->has_gradients;
 	ask->start = json_get_integer(arguments, "start", 0);
-	if (tensor_wish_parse_each(&ask->wish, arguments, error))
+	if (tensor_query_parse_each(&ask->query, arguments, error))
 		return error_prefix(error, "parameters");
-	ask->deadline = loop_now() + ask->wish.timeout;
+	ask->deadline = loop_now() + ask->query.timeout;
 	return 0;
 }
 
@@ -486,7 +486,7 @@ enum value_request parameter_list_begin(struct node *node, const struct process 
 		clear(ask);
 		return needs_code ? VALUE_REQUEST_TOO_MUCH : VALUE_REQUEST_FAILED;
 	}
-	if (!is_last && tensor_wish_is_any(&ask->wish) && is_on_device(ask)) {
+	if (!is_last && tensor_query_is_any(&ask->query) && is_on_device(ask)) {
 		clear(ask);
 		return VALUE_REQUEST_TOO_MUCH;
 	}

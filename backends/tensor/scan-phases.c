@@ -14,16 +14,16 @@
 
 static bool has_statistics(const struct scan_phases *phases)
 {
-	return phases->wish.statistics != SCAN_QUERY_NO_STATISTICS &&
+	return phases->query.statistics != SCAN_QUERY_NO_STATISTICS &&
 	       dtype_is_number(phases->layout.dtype);
 }
 
 int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *layout,
-		     const struct tensor_wish *wish, struct error *error)
+		     const struct tensor_query *query, struct error *error)
 {
 	*phases = (struct scan_phases){
 		.layout = *layout,
-		.wish = *wish,
+		.query = *query,
 		.result.found = -1,
 		.phase = PHASE_PLACES,
 		.kernel = &kernel_plain,
@@ -32,12 +32,12 @@ int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *lay
 	if (tensor_layout_check(layout, error) < 0)
 		return -1;
 	/* Behind the last one it is all the same. */
-	if (wish->after > tensor_layout_element_count(layout))
-		phases->wish.after = tensor_layout_element_count(layout);
+	if (query->after > tensor_layout_element_count(layout))
+		phases->query.after = tensor_layout_element_count(layout);
 	/* To look for it takes as long as some thousand elements do. */
 	if (has_statistics(phases) && scan_phases_total(phases) > KERNEL_MINIMUM)
 		phases->kernel = kernel_best();
-	return tensor_wish_check(wish, layout, error);
+	return tensor_query_check(query, layout, error);
 }
 
 void scan_phases_clear(struct scan_phases *phases)
@@ -48,14 +48,14 @@ void scan_phases_clear(struct scan_phases *phases)
 
 static bool has_hash(const struct scan_phases *phases)
 {
-	return (phases->wish.has_hash || phases->wish.block_count > 0) &&
+	return (phases->query.has_hash || phases->query.block_count > 0) &&
 	       phases->layout.dtype->class != DTYPE_OBJECT &&
-	       tensor_wish_is_whole(&phases->wish, &phases->layout);
+	       tensor_query_is_whole(&phases->query, &phases->layout);
 }
 
 static bool has_histogram(const struct scan_phases *phases)
 {
-	return phases->wish.bins > 0 && has_statistics(phases) &&
+	return phases->query.bins > 0 && has_statistics(phases) &&
 	       phases->layout.dtype->class != DTYPE_COMPLEX;
 }
 
@@ -65,7 +65,7 @@ static bool has_histogram(const struct scan_phases *phases)
 
 static bool prepare_places(struct scan_phases *phases)
 {
-	return phases->wish.has_slice || phases->wish.has_data;
+	return phases->query.has_slice || phases->query.has_data;
 }
 
 static void prepare_elements(struct scan_phases *phases)
@@ -87,7 +87,7 @@ static void prepare_ranges(struct scan_phases *phases, bool may_sort)
 	struct elements *elements = &phases->scan.elements;
 
 	prepare_elements(phases);
-	if (!tensor_wish_is_whole(&phases->wish, layout)) {
+	if (!tensor_query_is_whole(&phases->query, layout)) {
 		scan_ranges_add_sample(&phases->ranges, elements);
 		return;
 	}
@@ -109,9 +109,9 @@ static bool prepare_scan(struct scan_phases *phases)
 	if (!phases->scan.has_statistics && !phases->scan.has_hash)
 		return false;
 	prepare_ranges(phases, !phases->scan.has_hash);
-	if (phases->wish.block_count > 0)
+	if (phases->query.block_count > 0)
 		phases->scan.block_units =
-			scan_query_block_elements(count, phases->wish.block_count) *
+			scan_query_block_elements(count, phases->query.block_count) *
 			phases->scan.elements.item_units;
 	return true;
 }
@@ -133,11 +133,11 @@ static bool prepare_histogram(struct scan_phases *phases)
 		return false;
 	histogram->low = real_of(&statistics->minimum);
 	histogram->high = real_of(&statistics->maximum);
-	histogram->count = (size_t)phases->wish.bins;
+	histogram->count = (size_t)phases->query.bins;
 	phases->scan.histogram = (struct histogram_bounds){
 		.low = histogram->low,
 		.high = histogram->high,
-		.bin_count = phases->wish.bins,
+		.bin_count = phases->query.bins,
 	};
 	prepare_ranges(phases, true);
 	return true;
@@ -147,7 +147,7 @@ static bool prepare_histogram(struct scan_phases *phases)
 static void prepare_round(struct scan_phases *phases)
 {
 	int64_t count = tensor_layout_element_count(&phases->layout);
-	int64_t start = phases->wish.after + 1;
+	int64_t start = phases->query.after + 1;
 
 	if (start >= count)
 		start = 0;
@@ -157,12 +157,12 @@ static void prepare_round(struct scan_phases *phases)
 
 static bool prepare_find(struct scan_phases *phases)
 {
-	if (phases->wish.find == SCAN_QUERY_FIND_NOTHING)
+	if (phases->query.find == SCAN_QUERY_FIND_NOTHING)
 		return false;
-	phases->scan.find = phases->wish.find;
-	phases->scan.after = phases->wish.after;
+	phases->scan.find = phases->query.find;
+	phases->scan.after = phases->query.after;
 	prepare_elements(phases);
-	if (phases->wish.find != SCAN_QUERY_FIND_NAN) {
+	if (phases->query.find != SCAN_QUERY_FIND_NAN) {
 		scan_ranges_add(&phases->ranges, &phases->scan.elements, 0,
 				tensor_layout_element_count(&phases->layout));
 		return true;
@@ -202,7 +202,7 @@ enum phase scan_phases_next(struct scan_phases *phases)
 
 int64_t scan_phases_total(const struct scan_phases *phases)
 {
-	bool is_whole = tensor_wish_is_whole(&phases->wish, &phases->layout);
+	bool is_whole = tensor_query_is_whole(&phases->query, &phases->layout);
 	int64_t bytes = tensor_layout_byte_count(&phases->layout);
 	int64_t scan = is_whole ? bytes
 				: phases->layout.item_size * SCAN_QUERY_SAMPLE_BLOCKS *
@@ -213,7 +213,7 @@ int64_t scan_phases_total(const struct scan_phases *phases)
 		total += scan;
 	if (has_histogram(phases))
 		total += scan;
-	if (phases->wish.find != SCAN_QUERY_FIND_NOTHING)
+	if (phases->query.find != SCAN_QUERY_FIND_NOTHING)
 		total += bytes;
 	return total;
 }
@@ -221,16 +221,16 @@ int64_t scan_phases_total(const struct scan_phases *phases)
 int scan_phases_read_places(struct scan_phases *phases, struct error *error)
 {
 	struct tensor_result *result = &phases->result;
-	const struct tensor_wish *wish = &phases->wish;
+	const struct tensor_query *query = &phases->query;
 
-	if (wish->has_slice) {
-		result->slice = wish->slice;
+	if (query->has_slice) {
+		result->slice = query->slice;
 		if (single_elements_slice(&phases->layout, &result->slice, error) < 0)
 			return -1;
 	}
-	if (!wish->has_data)
+	if (!query->has_data)
 		return 0;
-	result->data = single_elements_data(&phases->layout, wish->data_start, wish->data_count,
+	result->data = single_elements_data(&phases->layout, query->data_start, query->data_count,
 					    &result->data_length, error);
 	return result->data ? 0 : -1;
 }
@@ -243,7 +243,7 @@ void scan_phases_fold(struct scan_phases *phases)
 	if (phases->scan.has_statistics)
 		fold_statistics(&phases->scan, &phases->ranges, count, told);
 	if (phases->scan.has_hash)
-		fold_hashes(&phases->scan, &phases->ranges, count, phases->wish.block_count, told);
+		fold_hashes(&phases->scan, &phases->ranges, count, phases->query.block_count, told);
 	if (phases->scan.find != SCAN_QUERY_FIND_NOTHING)
 		phases->result.found = fold_find(&phases->scan, &phases->ranges);
 }

@@ -27,7 +27,7 @@ enum phase {
 
 struct scan_phases {
 	struct tensor_layout layout;
-	struct tensor_wish wish;
+	struct tensor_query query;
 	struct tensor_result result;
 	enum phase phase;
 	const struct kernel *kernel;
@@ -42,7 +42,7 @@ struct scan_phases {
 
 /* Copies both. -1 and a sentence: they do not go together. */
 int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *layout,
-		     const struct tensor_wish *wish, struct error *error);
+		     const struct tensor_query *query, struct error *error);
 void scan_phases_clear(struct scan_phases *phases);
 /* Bytes that all phases read. */
 int64_t scan_phases_total(const struct scan_phases *phases);

@@ -26,9 +26,9 @@ int64_t scan_query_block_elements(int64_t element_count, int block_count)
 	return size > 0 ? size : 1;
 }
 
-void tensor_wish_init(struct tensor_wish *wish)
+void tensor_query_init(struct tensor_query *query)
 {
-	*wish = (struct tensor_wish){ .after = -1, .timeout = SCAN_QUERY_TIMEOUT };
+	*query = (struct tensor_query){ .after = -1, .timeout = SCAN_QUERY_TIMEOUT };
 }
 
 /* 0: it is not there. */
@@ -42,80 +42,80 @@ static int find_name(const json_t *body, const char *key, const char *const *nam
 	return i;
 }
 
-static int parse_data(struct tensor_wish *wish, const json_t *data, struct error *error)
+static int parse_data(struct tensor_query *query, const json_t *data, struct error *error)
 {
 	if (!data || json_is_null(data))
 		return 0;
-	wish->data_start = json_get_integer(data, "start", -1);
-	wish->data_count = json_get_integer(data, "count", -1);
-	if (wish->data_start < 0 || wish->data_count < 0)
+	query->data_start = json_get_integer(data, "start", -1);
+	query->data_count = json_get_integer(data, "count", -1);
+	if (query->data_start < 0 || query->data_count < 0)
 		return error_set(error, "\"data\" is {\"start\": element, \"count\": elements}");
-	wish->has_data = true;
+	query->has_data = true;
 	return 0;
 }
 
-static int parse_slice(struct tensor_wish *wish, const json_t *slice, struct error *error)
+static int parse_slice(struct tensor_query *query, const json_t *slice, struct error *error)
 {
 	if (!slice || json_is_null(slice))
 		return 0;
 	if (json_object_get(slice, "numbers"))
 		return error_set(error, "a \"slice\" that is asked for has no numbers");
-	if (tensor_slice_from_json(&wish->slice, slice, error) < 0)
+	if (tensor_slice_from_json(&query->slice, slice, error) < 0)
 		return -1;
-	wish->has_slice = true;
+	query->has_slice = true;
 	return 0;
 }
 
-int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error)
+int tensor_query_parse(struct tensor_query *query, const json_t *body, struct error *error)
 {
-	tensor_wish_init(wish);
-	wish->statistics = (enum scan_query_statistics)find_name(
+	tensor_query_init(query);
+	query->statistics = (enum scan_query_statistics)find_name(
 		body, "statistics", statistics_names, ARRAY_LENGTH(statistics_names));
-	wish->find =
+	query->find =
 		(enum scan_query_find)find_name(body, "find", find_names, ARRAY_LENGTH(find_names));
-	wish->bins = json_get_count(body, "bins");
-	wish->block_count = json_get_count(body, "blocks");
-	if (parse_slice(wish, json_object_get(body, "slice"), error) < 0 ||
-	    parse_data(wish, json_object_get(body, "data"), error) < 0)
+	query->bins = json_get_count(body, "bins");
+	query->block_count = json_get_count(body, "blocks");
+	if (parse_slice(query, json_object_get(body, "slice"), error) < 0 ||
+	    parse_data(query, json_object_get(body, "data"), error) < 0)
 		return -1;
-	wish->has_hash = json_get_boolean(body, "hash", false);
-	wish->after = json_get_integer(body, "after", -1);
-	wish->timeout = json_get_real(body, "timeout", SCAN_QUERY_TIMEOUT);
-	if (!(wish->timeout > 0) || wish->timeout > SCAN_QUERY_TIMEOUT_MAXIMUM)
+	query->has_hash = json_get_boolean(body, "hash", false);
+	query->after = json_get_integer(body, "after", -1);
+	query->timeout = json_get_real(body, "timeout", SCAN_QUERY_TIMEOUT);
+	if (!(query->timeout > 0) || query->timeout > SCAN_QUERY_TIMEOUT_MAXIMUM)
 		return error_set(error, "\"timeout\" is in seconds, at most %.0f",
 				 SCAN_QUERY_TIMEOUT_MAXIMUM);
-	if (wish->bins > 0 && wish->statistics == SCAN_QUERY_NO_STATISTICS)
-		wish->statistics = SCAN_QUERY_AUTO;
+	if (query->bins > 0 && query->statistics == SCAN_QUERY_NO_STATISTICS)
+		query->statistics = SCAN_QUERY_AUTO;
 	return 0;
 }
 
-int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body, struct error *error)
+int tensor_query_parse_each(struct tensor_query *query, const json_t *body, struct error *error)
 {
-	struct tensor_wish all;
+	struct tensor_query all;
 
-	if (tensor_wish_parse(&all, body, error))
+	if (tensor_query_parse(&all, body, error))
 		return -1;
-	tensor_wish_init(wish);
-	wish->statistics = all.statistics;
-	wish->has_hash = all.has_hash;
-	wish->timeout = all.timeout;
+	tensor_query_init(query);
+	query->statistics = all.statistics;
+	query->has_hash = all.has_hash;
+	query->timeout = all.timeout;
 	return 0;
 }
 
-bool tensor_wish_is_any(const struct tensor_wish *wish)
+bool tensor_query_is_any(const struct tensor_query *query)
 {
-	return wish->statistics != SCAN_QUERY_NO_STATISTICS || wish->has_hash ||
-	       wish->block_count > 0 || wish->has_slice || wish->find != SCAN_QUERY_FIND_NOTHING ||
-	       wish->has_data;
+	return query->statistics != SCAN_QUERY_NO_STATISTICS || query->has_hash ||
+	       query->block_count > 0 || query->has_slice ||
+	       query->find != SCAN_QUERY_FIND_NOTHING || query->has_data;
 }
 
-bool tensor_wish_is_whole(const struct tensor_wish *wish, const struct tensor_layout *layout)
+bool tensor_query_is_whole(const struct tensor_query *query, const struct tensor_layout *layout)
 {
 	bool is_small = tensor_layout_element_count(layout) <= SAMPLE_ELEMENTS;
 
-	switch (wish->statistics) {
+	switch (query->statistics) {
 	case SCAN_QUERY_NO_STATISTICS:
-		return wish->has_hash || wish->block_count > 0;
+		return query->has_hash || query->block_count > 0;
 	case SCAN_QUERY_SAMPLE:
 		return is_small;
 	case SCAN_QUERY_WHOLE:
@@ -166,45 +166,45 @@ static int check_slice(const struct tensor_slice *slice, const struct tensor_lay
 	return 0;
 }
 
-static int check_data(const struct tensor_wish *wish, const struct tensor_layout *layout,
+static int check_data(const struct tensor_query *query, const struct tensor_layout *layout,
 		      struct error *error)
 {
 	int64_t count = tensor_layout_element_count(layout);
 
-	if (wish->data_start > count || wish->data_count > count - wish->data_start)
+	if (query->data_start > count || query->data_count > count - query->data_start)
 		return error_set(error,
 				 "the tensor has %" PRId64 " elements, there is no data of %" PRId64
 				 " from %" PRId64 " on",
-				 count, wish->data_count, wish->data_start);
-	if (wish->data_count > 0 && layout->item_size > TENSOR_DATA_MAXIMUM / wish->data_count)
+				 count, query->data_count, query->data_start);
+	if (query->data_count > 0 && layout->item_size > TENSOR_DATA_MAXIMUM / query->data_count)
 		return error_set(error,
 				 "%" PRId64 " elements of %" PRId64
 				 " bytes: at most %d bytes at once",
-				 wish->data_count, layout->item_size, (int)TENSOR_DATA_MAXIMUM);
+				 query->data_count, layout->item_size, (int)TENSOR_DATA_MAXIMUM);
 	return 0;
 }
 
-int tensor_wish_check(const struct tensor_wish *wish, const struct tensor_layout *layout,
-		      struct error *error)
+int tensor_query_check(const struct tensor_query *query, const struct tensor_layout *layout,
+		       struct error *error)
 {
 	enum dtype_class class = layout->dtype->class;
 	bool has_order = dtype_is_number(layout->dtype) && class != DTYPE_COMPLEX;
 
-	if (wish->has_slice && check_slice(&wish->slice, layout, error) < 0)
+	if (query->has_slice && check_slice(&query->slice, layout, error) < 0)
 		return -1;
-	if (wish->has_data && check_data(wish, layout, error) < 0)
+	if (query->has_data && check_data(query, layout, error) < 0)
 		return -1;
-	if (wish->has_data && layout->has_mask)
+	if (query->has_data && layout->has_mask)
 		return error_set(error,
 				 "it has a mask, which the bytes of its elements would lack");
-	if (wish->has_data && class == DTYPE_OBJECT)
+	if (query->has_data && class == DTYPE_OBJECT)
 		return error_set(
 			error,
 			"elements of %s are pointers: there are no bytes of theirs to be had",
 			layout->dtype->name);
-	if (wish->find == SCAN_QUERY_FIND_NAN && !dtype_is_number(layout->dtype))
+	if (query->find == SCAN_QUERY_FIND_NAN && !dtype_is_number(layout->dtype))
 		return error_set(error, "elements of %s are no numbers", layout->dtype->name);
-	if ((wish->find == SCAN_QUERY_FIND_MINIMUM || wish->find == SCAN_QUERY_FIND_MAXIMUM) &&
+	if ((query->find == SCAN_QUERY_FIND_MINIMUM || query->find == SCAN_QUERY_FIND_MAXIMUM) &&
 	    !has_order)
 		return error_set(error,
 				 "elements of %s have no order: none is the least or the greatest",

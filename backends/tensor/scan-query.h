@@ -40,7 +40,7 @@ enum scan_query_find {
 	SCAN_QUERY_FIND_NAN, /* or an infinity */
 };
 
-struct tensor_wish {
+struct tensor_query {
 	enum scan_query_statistics statistics;
 	int bins; /* 0: no histogram */
 	bool has_hash;
@@ -61,25 +61,25 @@ struct tensor_wish {
  */
 int64_t scan_query_block_elements(int64_t element_count, int block_count);
 /* Nothing is wanted. */
-void tensor_wish_init(struct tensor_wish *wish);
+void tensor_query_init(struct tensor_query *query);
 /*
  * From arguments that request_check() took: statistics, bins, hash, blocks,
  * slice, find, after, data, timeout. What is not there is not wanted. A
  * histogram alone means statistics as well ("auto"). Hash and blocks alone read
  * the whole; beside statistics of a sample there are none.
  */
-int tensor_wish_parse(struct tensor_wish *wish, const json_t *body, struct error *error);
+int tensor_query_parse(struct tensor_query *query, const json_t *body, struct error *error);
 /* The same for each of several tensors: statistics, hash and timeout alone. */
-int tensor_wish_parse_each(struct tensor_wish *wish, const json_t *body, struct error *error);
+int tensor_query_parse_each(struct tensor_query *query, const json_t *body, struct error *error);
 /* Whether any element is to be read. */
-bool tensor_wish_is_any(const struct tensor_wish *wish);
+bool tensor_query_is_any(const struct tensor_query *query);
 /* Whether all elements are read for it, of that layout. */
-bool tensor_wish_is_whole(const struct tensor_wish *wish, const struct tensor_layout *layout);
+bool tensor_query_is_whole(const struct tensor_query *query, const struct tensor_layout *layout);
 /*
  * Whether it can be answered of that layout: the slice lies within its shape,
  * the data within its elements and TENSOR_DATA_MAXIMUM.
  */
-int tensor_wish_check(const struct tensor_wish *wish, const struct tensor_layout *layout,
-		      struct error *error);
+int tensor_query_check(const struct tensor_query *query, const struct tensor_layout *layout,
+		       struct error *error);
 
 #endif

@@ -82,7 +82,7 @@ void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *
 
 struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error *error)
 {
-	const struct process *process = process_table_find(node_roster(ask->node), ask->pid);
+	const struct process *process = process_table_find(node_process_table(ask->node), ask->pid);
 
 	if (!process || (ask->start_time && process->start_time != ask->start_time)) {
 		error_set(error, "Process %d has ended.", (int)ask->pid);

@@ -299,7 +299,8 @@ static void on_progress(void *data)
 }
 
 static struct tensor_work *begin(struct loop *loop, struct node *node,
-				 const struct tensor_layout *layout, const struct tensor_wish *wish,
+				 const struct tensor_layout *layout,
+				 const struct tensor_query *query,
 				 const struct tensor_work_calls *calls)
 {
 	struct tensor_work *work = xcalloc(1, sizeof(*work));
@@ -308,12 +309,12 @@ static struct tensor_work *begin(struct loop *loop, struct node *node,
 	work->loop = loop;
 	work->node = node;
 	work->calls = *calls;
-	if (scan_phases_init(&work->phases, layout, wish, &error) < 0) {
+	if (scan_phases_init(&work->phases, layout, query, &error) < 0) {
 		fail(work, &error);
 		end_soon(work);
 		return work;
 	}
-	work->timeout = loop_timer(loop, wish->timeout, 0, on_timeout, work);
+	work->timeout = loop_timer(loop, query->timeout, 0, on_timeout, work);
 	if (node || calls->progress)
 		work->progress =
 			loop_timer(loop, PROGRESS_DELAY, PROGRESS_PERIOD, on_progress, work);
@@ -324,20 +325,20 @@ static struct tensor_work *begin(struct loop *loop, struct node *node,
 }
 
 struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
-				      const struct tensor_wish *wish,
+				      const struct tensor_query *query,
 				      const struct tensor_work_calls *calls)
 {
-	return begin(loop, NULL, layout, wish, calls);
+	return begin(loop, NULL, layout, query, calls);
 }
 
 struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
-				      const struct tensor_wish *wish,
+				      const struct tensor_query *query,
 				      void (*done)(struct tensor_result *result, void *data),
 				      void *data)
 {
 	struct tensor_work_calls calls = { .done = done, .data = data };
 
-	return begin(node_loop(node), node, layout, wish, &calls);
+	return begin(node_loop(node), node, layout, query, &calls);
 }
 
 void tensor_work_cancel(struct tensor_work *work)

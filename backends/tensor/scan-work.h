@@ -21,14 +21,14 @@
 struct loop;
 struct node;
 struct tensor_layout;
-struct tensor_wish;
+struct tensor_query;
 struct tensor_work;
 
 /* error is set: nothing else is there. */
 struct tensor_result {
 	/* Only statistics, share, histogram, hash and blocks are filled in. */
 	struct tensor told;
-	struct tensor_slice slice; /* numbers: NULL without a wish for one */
+	struct tensor_slice slice; /* numbers: NULL without a query for one */
 	int64_t found;		   /* a flat index; -1: none */
 	uint8_t *data;		   /* NULL: none was wanted */
 	size_t data_length;
@@ -48,15 +48,15 @@ struct tensor_work_calls {
 };
 
 /*
- * Layout and wish are copied. A layout or wish that makes no sense is told by
+ * Layout and query are copied. A layout or query that makes no sense is told by
  * done(), as all failures are. Several may be begun at once: they take turns.
  */
 struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
-				      const struct tensor_wish *wish,
+				      const struct tensor_query *query,
 				      const struct tensor_work_calls *calls);
 /* The same with `progress` events, titled "tensor", when it takes long. */
 struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
-				      const struct tensor_wish *wish,
+				      const struct tensor_query *query,
 				      void (*done)(struct tensor_result *result, void *data),
 				      void *data);
 /* done() is called soon, with an error; not for what has ended. */

@@ -30,7 +30,7 @@ struct valuing_ask {
 	struct tensor_ask base;
 	struct expression_lookup finding; /* borrows of the request */
 	struct found found;
-	struct tensor_wish wish;
+	struct tensor_query query;
 	struct tensor told;
 	struct tensor_work *work; /* NULL: none yet, or it has ended */
 	int tries;
@@ -195,8 +195,8 @@ static int begin_work(struct valuing_ask *ask, struct error *error)
 		return -1;
 	}
 	ask->tries++;
-	ask->wish.timeout = ask->deadline - loop_now();
-	ask->work = tensor_work_begin(ask->base.node, &layout, &ask->wish, on_done, ask);
+	ask->query.timeout = ask->deadline - loop_now();
+	ask->work = tensor_work_begin(ask->base.node, &layout, &ask->query, on_done, ask);
 	return 0;
 }
 
@@ -242,9 +242,9 @@ static int parse(struct valuing_ask *ask, struct error *error)
 	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
 	if (result)
 		return -1;
-	if (tensor_wish_parse(&ask->wish, arguments, error))
+	if (tensor_query_parse(&ask->query, arguments, error))
 		return error_prefix(error, "tensor");
-	ask->deadline = loop_now() + ask->wish.timeout;
+	ask->deadline = loop_now() + ask->query.timeout;
 	return look(ask, error);
 }
 
@@ -270,7 +270,7 @@ enum value_request value_request_begin(struct node *node, const struct process *
 	if (parse(ask, error)) {
 		result = ask->found.needs_code ? VALUE_REQUEST_TOO_MUCH : VALUE_REQUEST_FAILED;
 		clear(ask);
-	} else if (!ask->found.value.has_tensor || !tensor_wish_is_any(&ask->wish)) {
+	} else if (!ask->found.value.has_tensor || !tensor_query_is_any(&ask->query)) {
 		answer(ask, NULL);
 	} else if (!is_last && is_too_much(ask)) {
 		result = VALUE_REQUEST_TOO_MUCH;

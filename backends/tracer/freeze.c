@@ -47,10 +47,10 @@ static int look(struct freeze *hold)
 static int wait_until_it_stands(struct freeze *hold)
 {
 	uint64_t began = loop_now_ns();
-	struct stop_wait nap;
+	struct stop_wait stop_wait;
 	int result;
 
-	stop_wait_begin(&nap);
+	stop_wait_begin(&stop_wait);
 	for (;;) {
 		uint64_t now = loop_now_ns();
 		result = look(hold);
@@ -58,11 +58,11 @@ static int wait_until_it_stands(struct freeze *hold)
 			break;
 		hold->began_ns = now;
 		if (now - began > SPIN_NS) {
-			stop_wait_sleep(&nap);
+			stop_wait_sleep(&stop_wait);
 			hold->began_ns = loop_now_ns();
 		}
 	}
-	stop_wait_end(&nap);
+	stop_wait_end(&stop_wait);
 	return result;
 }
 

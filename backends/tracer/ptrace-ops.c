@@ -126,16 +126,16 @@ pid_t ptrace_signal_sender(pid_t tid)
 bool ptrace_wait(pid_t tid, uint64_t nanoseconds, int *status)
 {
 	uint64_t began = loop_now_ns();
-	struct stop_wait nap;
+	struct stop_wait stop_wait;
 	pid_t found;
 
-	stop_wait_begin(&nap);
+	stop_wait_begin(&stop_wait);
 	for (;;) {
 		found = waitpid(tid, status, __WALL | WNOHANG);
 		if (found != 0 || loop_now_ns() - began > nanoseconds)
 			break;
-		stop_wait_sleep(&nap);
+		stop_wait_sleep(&stop_wait);
 	}
-	stop_wait_end(&nap);
+	stop_wait_end(&stop_wait);
 	return found == tid;
 }

@@ -13,31 +13,31 @@ static void make_child(sigset_t *child)
 	sigaddset(child, SIGCHLD);
 }
 
-void stop_wait_begin(struct stop_wait *nap)
+void stop_wait_begin(struct stop_wait *stop_wait)
 {
 	sigset_t child;
 
 	make_child(&child);
-	pthread_sigmask(SIG_BLOCK, &child, &nap->before);
-	nap->nanoseconds = FIRST_NS;
-	nap->was_woken = false;
+	pthread_sigmask(SIG_BLOCK, &child, &stop_wait->before);
+	stop_wait->nanoseconds = FIRST_NS;
+	stop_wait->was_woken = false;
 }
 
-void stop_wait_sleep(struct stop_wait *nap)
+void stop_wait_sleep(struct stop_wait *stop_wait)
 {
-	const struct timespec longest = { .tv_nsec = nap->nanoseconds };
+	const struct timespec longest = { .tv_nsec = stop_wait->nanoseconds };
 	sigset_t child;
 
 	make_child(&child);
 	if (sigtimedwait(&child, NULL, &longest) == SIGCHLD)
-		nap->was_woken = true;
-	else if (nap->nanoseconds < LONGEST_NS)
-		nap->nanoseconds *= 2;
+		stop_wait->was_woken = true;
+	else if (stop_wait->nanoseconds < LONGEST_NS)
+		stop_wait->nanoseconds *= 2;
 }
 
-void stop_wait_end(struct stop_wait *nap)
+void stop_wait_end(struct stop_wait *stop_wait)
 {
-	if (nap->was_woken)
+	if (stop_wait->was_woken)
 		raise(SIGCHLD);
-	pthread_sigmask(SIG_SETMASK, &nap->before, NULL);
+	pthread_sigmask(SIG_SETMASK, &stop_wait->before, NULL);
 }

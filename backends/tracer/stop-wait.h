@@ -20,9 +20,9 @@ struct stop_wait {
 };
 
 /* Before the first look: from then on no signal is missed. */
-void stop_wait_begin(struct stop_wait *nap);
+void stop_wait_begin(struct stop_wait *stop_wait);
 /* After each look that has found nothing. */
-void stop_wait_sleep(struct stop_wait *nap);
-void stop_wait_end(struct stop_wait *nap);
+void stop_wait_sleep(struct stop_wait *stop_wait);
+void stop_wait_end(struct stop_wait *stop_wait);
 
 #endif

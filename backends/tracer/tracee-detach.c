@@ -84,9 +84,9 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 
 	uint64_t began = loop_now_ns();
 	uint64_t last = began;
-	struct stop_wait nap;
+	struct stop_wait stop_wait;
 
-	stop_wait_begin(&nap);
+	stop_wait_begin(&stop_wait);
 	while (is_any_awaited(tracee, false)) {
 		uint64_t now = loop_now_ns();
 		if (now - began > nanoseconds)
@@ -101,9 +101,9 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 				break;
 			last = now;
 		}
-		stop_wait_sleep(&nap);
+		stop_wait_sleep(&stop_wait);
 	}
-	stop_wait_end(&nap);
+	stop_wait_end(&stop_wait);
 }
 
 static bool is_trap_pending(const struct thread *thread)
@@ -355,18 +355,18 @@ static void count_late(void *entry, void *data)
 void tracee_finish(struct waits *waits)
 {
 	uint64_t began = loop_now_ns();
-	struct stop_wait nap;
+	struct stop_wait stop_wait;
 
-	stop_wait_begin(&nap);
+	stop_wait_begin(&stop_wait);
 	for (;;) {
 		size_t count = 0;
 		waits_each(waits, thread_changed, count_late, &count);
 		if (count == 0 || loop_now_ns() - began > LEAVE_NS)
 			break;
 		if (waits_take(waits) == 0)
-			stop_wait_sleep(&nap);
+			stop_wait_sleep(&stop_wait);
 	}
-	stop_wait_end(&nap);
+	stop_wait_end(&stop_wait);
 }
 
 /* The node ends: so do all traces, by themselves. */

@@ -487,18 +487,18 @@ static bool look_once(struct waits *waits, pid_t tid, int *status)
 bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds, int *status)
 {
 	uint64_t began = loop_now_ns();
-	struct stop_wait nap;
+	struct stop_wait stop_wait;
 	bool is_there = look_once(waits, tid, status);
 
 	if (is_there || nanoseconds == 0)
 		return is_there;
-	stop_wait_begin(&nap);
+	stop_wait_begin(&stop_wait);
 	for (;;) {
 		is_there = look_once(waits, tid, status);
 		if (is_there || loop_now_ns() - began > nanoseconds)
 			break;
-		stop_wait_sleep(&nap);
+		stop_wait_sleep(&stop_wait);
 	}
-	stop_wait_end(&nap);
+	stop_wait_end(&stop_wait);
 	return is_there;
 }

@@ -48,7 +48,7 @@ static void judge(struct command_context *context, const struct answers *answers
  */
 static void compare_elements(struct engine *engine)
 {
-	if (!engine->survey.wants_difference && !(engine->session.answers.tolerance > 0))
+	if (!engine->rank_query.wants_difference && !(engine->session.answers.tolerance > 0))
 		return;
 	value_difference_begin_all(engine);
 	value_difference_wait(engine);
@@ -179,7 +179,7 @@ static int compare_run(struct command_context *context, const struct arguments *
 
 	if (read_options(&options, arguments, error) < 0)
 		return -1;
-	engine->survey.wants_sample = arguments_has(arguments, "--sample");
+	engine->rank_query.wants_sample = arguments_has(arguments, "--sample");
 	question = arguments_text(arguments, 0, arguments->count);
 	result =
 		question[0] == '\0'
@@ -192,7 +192,7 @@ static int compare_run(struct command_context *context, const struct arguments *
 	if (result < 0)
 		return -1;
 	engine->session.answers.tolerance = options.tolerance;
-	engine->survey.wants_difference = options.wants_difference;
+	engine->rank_query.wants_difference = options.wants_difference;
 	return 0;
 }
 

@@ -21,7 +21,7 @@ static bool is_job_over(const struct engine *engine, void *data)
 	return !launching_is_alive(&engine->session);
 }
 
-/* The keeper of the job waits 10 s between asking it and killing it. */
+/* The supervisor of the job waits 10 s between asking it and killing it. */
 static int end_job(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;

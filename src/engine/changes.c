@@ -16,18 +16,18 @@
 
 struct changes {
 	struct recording_cursor cursor;
-	size_t chapter; /* whose times these are; SIZE_MAX: none's */
+	size_t segment; /* whose times these are; SIZE_MAX: none's */
 	double *times;
 	size_t count;
 	size_t capacity;
 };
 
-struct changes *changes_new(const struct recording *tape)
+struct changes *changes_new(const struct recording *recording)
 {
 	struct changes *changes = xcalloc(1, sizeof(*changes));
 
-	recording_cursor_init(&changes->cursor, tape);
-	changes->chapter = SIZE_MAX;
+	recording_cursor_init(&changes->cursor, recording);
+	changes->segment = SIZE_MAX;
 	return changes;
 }
 
@@ -48,21 +48,21 @@ static void add(struct changes *changes, double time)
 	changes->times[changes->count++] = time;
 }
 
-/* What a chapter begins with is no change; where it is broken it ends. */
-static void follow(struct changes *changes, size_t chapter)
+/* What a segment begins with is no change; where it is broken it ends. */
+static void follow(struct changes *changes, size_t segment)
 {
 	struct recording_cursor *cursor = &changes->cursor;
-	bool is_first = chapter > 0;
+	bool is_first = segment > 0;
 	struct session session;
 	struct message message;
 	double time;
 
-	changes->chapter = chapter;
+	changes->segment = segment;
 	changes->count = 0;
 	session_init(&session);
 	session_add_node(&session, "");
-	recording_cursor_go(cursor, chapter);
-	while (recording_cursor_time(cursor, &time, NULL) > 0 && cursor->chapter == chapter &&
+	recording_cursor_go(cursor, segment);
+	while (recording_cursor_time(cursor, &time, NULL) > 0 && cursor->segment == segment &&
 	       recording_cursor_next(cursor, &message, NULL) > 0) {
 		uint64_t step = session.step;
 
@@ -76,7 +76,7 @@ static void follow(struct changes *changes, size_t chapter)
 	session_clear(&session);
 }
 
-/* In the chapter that was followed; -1: none. */
+/* In the segment that was followed; -1: none. */
 static double find_here(const struct changes *changes, double time, bool is_forward)
 {
 	for (size_t i = 0; i < changes->count; i++) {
@@ -90,17 +90,17 @@ static double find_here(const struct changes *changes, double time, bool is_forw
 
 double changes_find(struct changes *changes, double time, bool is_forward)
 {
-	const struct recording *tape = changes->cursor.tape;
-	size_t chapter = recording_find_segment(tape, time);
+	const struct recording *recording = changes->cursor.recording;
+	size_t segment = recording_find_segment(recording, time);
 
 	/* Going down, the index wraps around below the first. */
-	for (; chapter < tape->chapter_count; chapter += is_forward ? 1 : SIZE_MAX) {
+	for (; segment < recording->segment_count; segment += is_forward ? 1 : SIZE_MAX) {
 		double found;
 
-		if (!(tape->chapters[chapter].is.flags & RECORDING_SEGMENT_CHANGES))
+		if (!(recording->segments[segment].is.flags & RECORDING_SEGMENT_CHANGES))
 			continue;
-		if (changes->chapter != chapter)
-			follow(changes, chapter);
+		if (changes->segment != segment)
+			follow(changes, segment);
 		found = find_here(changes, time, is_forward);
 		if (found >= 0)
 			return found;

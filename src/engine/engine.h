@@ -66,7 +66,7 @@ struct engine {
 	bool is_unconnected;		 /* some of these were not connected to */
 	char *notice;			 /* said, and not yet taken; NULL: nothing */
 	bool is_notice_error;
-	struct rank_query survey;	   /* answers to it are to come */
+	struct rank_query rank_query;	   /* answers to it are to come */
 	struct parameter_compare params;   /* asked for by diff-params */
 	struct parameter_compare parts;	   /* of what compare asked for */
 	struct value_difference differing; /* of its answers, being compared */

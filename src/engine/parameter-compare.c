@@ -44,7 +44,7 @@ static void clear(struct parameter_compare *params)
 	bool is_of_answers = params->is_of_answers;
 
 	request_group_free(params->group);
-	tensor_compare_free(params->pairing);
+	tensor_compare_free(params->comparison);
 	*params = (struct parameter_compare){ .is_of_answers = is_of_answers };
 }
 
@@ -258,7 +258,7 @@ static char *name_first(const struct paramdiff *diff, int way)
 }
 
 /* False: there is nothing to compare, or no way left to name it. */
-static bool begin_pairing(struct engine *engine, struct parameter_compare *params)
+static bool begin_comparison(struct engine *engine, struct parameter_compare *params)
 {
 	struct paramdiff *diff = diff_of(engine, params);
 	struct difference *difference = &diff->difference;
@@ -272,7 +272,7 @@ static bool begin_pairing(struct engine *engine, struct parameter_compare *param
 	if (!expression)
 		return false;
 	choose_pair(&diff->rows[diff->first], &question.rank, &question.against);
-	params->pairing = tensor_compare_new(engine, &question, on_moved, params);
+	params->comparison = tensor_compare_new(engine, &question, on_moved, params);
 	free(expression);
 	diff->has_difference = true;
 	difference_clear(difference);
@@ -282,18 +282,18 @@ static bool begin_pairing(struct engine *engine, struct parameter_compare *param
 }
 
 /* The result; an error is that of the last way of naming the tensor. */
-static void end_pairing(struct engine *engine, struct parameter_compare *params)
+static void end_comparison(struct engine *engine, struct parameter_compare *params)
 {
 	struct difference *difference = &diff_of(engine, params)->difference;
-	const char *error = tensor_compare_error(params->pairing);
+	const char *error = tensor_compare_error(params->comparison);
 
 	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
 	free(difference->error);
 	difference->error = xstrdup_or_null(error);
 	tensordiff_clear(&difference->found);
-	tensor_compare_take(params->pairing, &difference->found);
-	tensor_compare_free(params->pairing);
-	params->pairing = NULL;
+	tensor_compare_take(params->comparison, &difference->found);
+	tensor_compare_free(params->comparison);
+	params->comparison = NULL;
 	params->way++;
 }
 
@@ -301,12 +301,12 @@ static void end_pairing(struct engine *engine, struct parameter_compare *params)
 static void pair(struct engine *engine, struct parameter_compare *params)
 {
 	struct paramdiff *diff = diff_of(engine, params);
-	bool is_under_way = begin_pairing(engine, params);
+	bool is_under_way = begin_comparison(engine, params);
 
-	while (is_under_way && tensor_compare_is_over(params->pairing)) {
-		end_pairing(engine, params);
+	while (is_under_way && tensor_compare_is_over(params->comparison)) {
+		end_comparison(engine, params);
 		is_under_way = diff->difference.error && !engine_is_deaf(engine) &&
-			       begin_pairing(engine, params);
+			       begin_comparison(engine, params);
 	}
 	diff->is_over = !is_under_way;
 	engine->session.revision++;
@@ -317,11 +317,12 @@ static void on_moved(struct engine *engine, void *data)
 	struct parameter_compare *params = data;
 	struct paramdiff *diff = diff_of(engine, params);
 
-	tensor_compare_progress(params->pairing, &diff->difference.done, &diff->difference.total);
+	tensor_compare_progress(params->comparison, &diff->difference.done,
+				&diff->difference.total);
 	engine->session.revision++;
-	if (!tensor_compare_is_over(params->pairing))
+	if (!tensor_compare_is_over(params->comparison))
 		return;
-	end_pairing(engine, params);
+	end_comparison(engine, params);
 	if (diff->difference.error && !engine_is_deaf(engine))
 		pair(engine, params);
 	else
@@ -341,7 +342,7 @@ static void judge(struct engine *engine, void *data)
 
 static bool is_busy(const struct parameter_compare *params)
 {
-	return (params->group && request_group_open_count(params->group) > 0) || params->pairing;
+	return (params->group && request_group_open_count(params->group) > 0) || params->comparison;
 }
 
 /* Of a replay it is over at once. */

@@ -20,11 +20,11 @@ struct request_group;
 
 /* All zero: nothing is asked. */
 struct parameter_compare {
-	bool is_of_answers;		/* it fills their parts */
-	struct request_group *group;	/* pages to come; NULL: none was asked for */
-	struct tensor_compare *pairing; /* of the first that differs; NULL: none */
-	int way;			/* of naming it, that is tried */
-	bool is_late;			/* elements are not compared any more */
+	bool is_of_answers;		   /* it fills their parts */
+	struct request_group *group;	   /* pages to come; NULL: none was asked for */
+	struct tensor_compare *comparison; /* of the first that differs; NULL: none */
+	int way;			   /* of naming it, that is tried */
+	bool is_late;			   /* elements are not compared any more */
 };
 
 void parameter_compare_clear(struct engine *engine);

@@ -43,29 +43,29 @@ static void free_question(struct rank_query_question *question)
 
 void rank_query_clear(struct engine *engine)
 {
-	struct rank_query *survey = &engine->survey;
+	struct rank_query *rank_query = &engine->rank_query;
 
-	for (size_t i = 0; i < survey->count; i++)
-		free_question(survey->questions[i]);
-	free(survey->questions);
-	*survey = (struct rank_query){ .questions = NULL };
+	for (size_t i = 0; i < rank_query->count; i++)
+		free_question(rank_query->questions[i]);
+	free(rank_query->questions);
+	*rank_query = (struct rank_query){ .questions = NULL };
 }
 
 /* Answers still to come to that question are dropped. */
 static void forget(struct engine *engine, uint64_t number)
 {
-	struct rank_query *survey = &engine->survey;
+	struct rank_query *rank_query = &engine->rank_query;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < survey->count; i++) {
-		struct rank_query_question *question = survey->questions[i];
+	for (size_t i = 0; i < rank_query->count; i++) {
+		struct rank_query_question *question = rank_query->questions[i];
 
 		if (question->number == number)
 			free_question(question);
 		else
-			survey->questions[kept++] = question;
+			rank_query->questions[kept++] = question;
 	}
-	survey->count = kept;
+	rank_query->count = kept;
 }
 
 static struct answers *find(struct engine *engine, uint64_t question)
@@ -74,17 +74,17 @@ static struct answers *find(struct engine *engine, uint64_t question)
 
 	if (session->answers.question && session->answers.number == question)
 		return &session->answers;
-	return eval_history_find(&session->dialogue, question);
+	return eval_history_find(&session->eval_history, question);
 }
 
 const struct answers *rank_query_answers(const struct engine *engine)
 {
 	const struct session *session = &engine->session;
-	uint64_t number = engine->survey.number;
+	uint64_t number = engine->rank_query.number;
 
 	if (session->answers.question && session->answers.number == number)
 		return &session->answers;
-	return eval_history_find(&session->dialogue, number);
+	return eval_history_find(&session->eval_history, number);
 }
 
 /*
@@ -165,7 +165,7 @@ static struct tag *make_tag(bool is_tensor, bool is_again, const char *refusal)
 /* A screen is to have an answer soon; a shell wants a sure one. */
 static const char *statistics_of(const struct engine *engine, bool is_again)
 {
-	if (engine->survey.wants_sample)
+	if (engine->rank_query.wants_sample)
 		return "sample";
 	return engine->is_screen && !is_again ? "auto" : "whole";
 }
@@ -220,17 +220,17 @@ static void refuse(struct answers *answers, const struct rank *rank, enum contro
 static struct answers *begin(struct engine *engine, const char *question, enum answers_kind kind)
 {
 	struct session *session = &engine->session;
-	uint64_t number = ++engine->survey.number;
+	uint64_t number = ++engine->rank_query.number;
 	double now = engine_now(engine);
 
 	if (kind >= ANSWERS_EVAL)
-		return eval_history_add(&session->dialogue, question, kind, number, now);
+		return eval_history_add(&session->eval_history, question, kind, number, now);
 	forget(engine, session->answers.number);
 	parameter_compare_drop_parts(engine);
 	answers_begin(&session->answers, question, kind, now);
 	session->answers.number = number;
 	session->answers.tolerance = engine->settings.tolerance;
-	engine->survey.wants_difference = false;
+	engine->rank_query.wants_difference = false;
 	return &session->answers;
 }
 
@@ -267,7 +267,7 @@ static void ask_again(struct engine *engine, struct rank_query_question *questio
 	const struct answers *answers = find(engine, question->number);
 
 	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
-	    !engine->survey.wants_sample && rank && answers)
+	    !engine->rank_query.wants_sample && rank && answers)
 		ask_tensor(engine, question, rank, answers, true);
 }
 
@@ -404,7 +404,7 @@ static void compare_elements(struct engine *engine)
 
 	if (!engine->is_screen || !answers->question || answers->kind != ANSWERS_COMPARE ||
 	    answers_come(answers) < answers->count ||
-	    (!engine->survey.wants_difference && !(answers->tolerance > 0)))
+	    (!engine->rank_query.wants_difference && !(answers->tolerance > 0)))
 		return;
 	value_difference_begin_all(engine);
 }
@@ -424,13 +424,13 @@ static void on_done(struct engine *engine, void *data)
 
 static struct rank_query_question *add_question(struct engine *engine, uint64_t number)
 {
-	struct rank_query *survey = &engine->survey;
+	struct rank_query *rank_query = &engine->rank_query;
 	struct rank_query_question *question = xcalloc(1, sizeof(*question));
 
 	question->number = number;
 	question->group = request_group_new(engine, take, on_done, question);
-	ARRAY_GROW(survey->questions, survey->count, survey->capacity);
-	survey->questions[survey->count++] = question;
+	ARRAY_GROW(rank_query->questions, rank_query->count, rank_query->capacity);
+	rank_query->questions[rank_query->count++] = question;
 	return question;
 }
 
@@ -492,7 +492,7 @@ int rank_query_begin(struct command_context *context, const char *name, const ch
 static bool is_over(const struct engine *engine, void *data)
 {
 	(void)data;
-	return engine->survey.count == 0 || engine->survey.interrupts > 1;
+	return engine->rank_query.count == 0 || engine->rank_query.interrupts > 1;
 }
 
 static void interrupt(struct engine *engine, const struct request_group *group)
@@ -509,28 +509,28 @@ static void interrupt(struct engine *engine, const struct request_group *group)
 
 void rank_query_interrupt(struct engine *engine)
 {
-	struct rank_query *survey = &engine->survey;
+	struct rank_query *rank_query = &engine->rank_query;
 
-	if (survey->interrupts++ > 0)
+	if (rank_query->interrupts++ > 0)
 		return;
 	parameter_compare_cancel(engine);
-	for (size_t i = 0; i < survey->count; i++)
-		interrupt(engine, survey->questions[i]->group);
+	for (size_t i = 0; i < rank_query->count; i++)
+		interrupt(engine, rank_query->questions[i]->group);
 }
 
 void rank_query_wait(struct engine *engine)
 {
-	struct rank_query *survey = &engine->survey;
+	struct rank_query *rank_query = &engine->rank_query;
 	char late[160];
 
-	survey->interrupts = 0;
+	rank_query->interrupts = 0;
 	engine_wait(engine, is_over, NULL, engine->settings.timeout);
-	if (survey->interrupts > 1)
+	if (rank_query->interrupts > 1)
 		snprintf(late, sizeof(late), "it was not waited for any more, and may still run");
 	else
 		snprintf(late, sizeof(late), REQUEST_LATE, engine->settings.timeout);
-	while (survey->count > 0)
-		request_group_expire(survey->questions[0]->group, late);
-	if (survey->interrupts < 2)
+	while (rank_query->count > 0)
+		request_group_expire(rank_query->questions[0]->group, late);
+	if (rank_query->interrupts < 2)
 		parameter_compare_wait_parts(engine);
 }

@@ -25,10 +25,10 @@
 #include "protocol/stack.h"
 
 #define WRITE_LENGTH 65536
-#define RING_CHAPTERS 4 /* of a ring, at least; one is being written */
-#define RING_CHAPTER_SECONDS 2.0
+#define RING_SEGMENTS 4 /* of a ring, at least; one is being written */
+#define RING_SEGMENT_SECONDS 2.0
 
-/* A chapter of a ring that has ended. */
+/* A segment of a ring that has ended. */
 struct kept {
 	struct buffer bytes;
 	double last;
@@ -44,13 +44,13 @@ struct record {
 	struct kept *kept; /* of a ring, the oldest first */
 	size_t kept_count;
 	size_t kept_capacity;
-	struct pack *pack; /* of the chapter being written; NULL: none */
-	struct recording_segment chapter;
+	struct pack *pack; /* of the segment being written; NULL: none */
+	struct recording_segment segment;
 	uint64_t snapshot_length;   /* of its text, which it begins with */
-	struct stack_table *stacks; /* that the chapter has named */
+	struct stack_table *stacks; /* that the segment has named */
 	uint64_t step;		    /* the session's, of the last line */
-	struct buffer bytes;	    /* a file: not written yet; a ring: the chapter */
-	off_t chapter_at;	    /* where in the file it begins */
+	struct buffer bytes;	    /* a file: not written yet; a ring: the segment */
+	off_t segment_at;	    /* where in the file it begins */
 	bool is_flushed;	    /* all lines can be unpacked from bytes */
 };
 
@@ -138,7 +138,7 @@ int record_flush(struct record *record, struct error *error)
 	return write_bytes(record, error);
 }
 
-/* What is behind a chapter must be enough without it. */
+/* What is behind a segment must be enough without it. */
 static void drop_old(struct record *record, double now)
 {
 	size_t count = 0;
@@ -155,15 +155,15 @@ static void drop_old(struct record *record, double now)
 	memmove(record->kept, record->kept + count, record->kept_count * sizeof(*record->kept));
 }
 
-static void keep_chapter(struct record *record)
+static void keep_segment(struct record *record)
 {
 	ARRAY_GROW(record->kept, record->kept_count, record->kept_capacity);
 	record->kept[record->kept_count++] = (struct kept){
 		.bytes = record->bytes,
-		.last = record->chapter.last,
+		.last = record->segment.last,
 	};
 	buffer_init(&record->bytes, 0);
-	drop_old(record, record->chapter.last);
+	drop_old(record, record->segment.last);
 }
 
 /* Now that the end is known, it is written at the beginning. */
@@ -173,22 +173,22 @@ static int write_note(struct record *record, struct error *error)
 	off_t end;
 
 	if (record->ring > 0) {
-		record->chapter.packed_length = record->bytes.length;
-		recording_segment_to_note(&record->chapter, note);
+		record->segment.packed_length = record->bytes.length;
+		recording_segment_to_note(&record->segment, note);
 		memcpy(record->bytes.data + PACK_NOTE_OFFSET, note, sizeof(note));
 		return 0;
 	}
 	end = lseek(record->fd, 0, SEEK_CUR);
-	record->chapter.packed_length = (uint64_t)(end - record->chapter_at);
-	recording_segment_to_note(&record->chapter, note);
+	record->segment.packed_length = (uint64_t)(end - record->segment_at);
+	recording_segment_to_note(&record->segment, note);
 	if (end < 0 ||
-	    pwrite(record->fd, note, sizeof(note), record->chapter_at + PACK_NOTE_OFFSET) < 0)
+	    pwrite(record->fd, note, sizeof(note), record->segment_at + PACK_NOTE_OFFSET) < 0)
 		return fail(record, error);
-	record->chapter_at = end;
+	record->segment_at = end;
 	return 0;
 }
 
-static int end_chapter(struct record *record, struct error *error)
+static int end_segment(struct record *record, struct error *error)
 {
 	int result = 0;
 
@@ -205,7 +205,7 @@ static int end_chapter(struct record *record, struct error *error)
 	if (result == 0)
 		result = write_note(record, error);
 	if (result == 0 && record->ring > 0)
-		keep_chapter(record);
+		keep_segment(record);
 	return result;
 }
 
@@ -213,7 +213,7 @@ void record_free(struct record *record)
 {
 	if (!record)
 		return;
-	end_chapter(record, NULL);
+	end_segment(record, NULL);
 	if (record->fd >= 0)
 		close(record->fd);
 	for (size_t i = 0; i < record->kept_count; i++)
@@ -241,9 +241,9 @@ static void add_line(struct record *record, const char *line, size_t length, dou
 	buffer_append(&timed, line + 1, length - 1);
 	buffer_append_char(&timed, '\n');
 	pack_add(record->pack, &record->bytes, timed.data, timed.length);
-	record->chapter.last = (double)microseconds / 1e6;
-	record->chapter.line_count++;
-	record->chapter.length += timed.length;
+	record->segment.last = (double)microseconds / 1e6;
+	record->segment.line_count++;
+	record->segment.length += timed.length;
 	record->is_flushed = false;
 	buffer_clear(&timed);
 }
@@ -271,35 +271,35 @@ void record_begin(struct record *record, const struct session *session, double t
 	unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH];
 	double first = (double)microseconds_of(time) / 1e6;
 
-	record->chapter = (struct recording_segment){ .first = first, .last = first };
-	recording_segment_to_note(&record->chapter, note);
+	record->segment = (struct recording_segment){ .first = first, .last = first };
+	recording_segment_to_note(&record->segment, note);
 	record->pack = pack_new(note, sizeof(note));
 	record->stacks = stack_table_new();
 	record->step = session->step;
 	add_snapshot(record, session, time);
-	record->snapshot_length = record->chapter.length;
+	record->snapshot_length = record->segment.length;
 }
 
-static double seconds_of_chapter(const struct record *record)
+static double seconds_of_segment(const struct record *record)
 {
-	double seconds = record->ring / RING_CHAPTERS;
+	double seconds = record->ring / RING_SEGMENTS;
 
 	if (record->ring <= 0 || seconds > RECORDING_SEGMENT_SECONDS)
 		return RECORDING_SEGMENT_SECONDS;
-	return seconds < RING_CHAPTER_SECONDS ? RING_CHAPTER_SECONDS : seconds;
+	return seconds < RING_SEGMENT_SECONDS ? RING_SEGMENT_SECONDS : seconds;
 }
 
 /* Snapshots must stay the smaller part of a recording. */
-static bool is_chapter_over(const struct record *record)
+static bool is_segment_over(const struct record *record)
 {
-	const struct recording_segment *chapter = &record->chapter;
-	double seconds = chapter->last - chapter->first;
-	uint64_t length = chapter->length - record->snapshot_length;
+	const struct recording_segment *segment = &record->segment;
+	double seconds = segment->last - segment->first;
+	uint64_t length = segment->length - record->snapshot_length;
 
-	if (seconds >= seconds_of_chapter(record) || length >= RECORDING_SEGMENT_LENGTH_MAXIMUM)
+	if (seconds >= seconds_of_segment(record) || length >= RECORDING_SEGMENT_LENGTH_MAXIMUM)
 		return true;
 	return seconds >= RECORDING_SEGMENT_SECONDS_MINIMUM &&
-	       (chapter->line_count >= RECORDING_SEGMENT_LINES ||
+	       (segment->line_count >= RECORDING_SEGMENT_LINES ||
 		(length >= RECORDING_SEGMENT_LENGTH && length >= record->snapshot_length));
 }
 
@@ -307,14 +307,14 @@ static void note_line(struct record *record, const struct session *session,
 		      const struct message *message)
 {
 	if (session->step != record->step)
-		record->chapter.flags |= RECORDING_SEGMENT_CHANGES;
+		record->segment.flags |= RECORDING_SEGMENT_CHANGES;
 	record->step = session->step;
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	if (strcmp(message->name, "source") == 0)
-		record->chapter.flags |= RECORDING_SEGMENT_SOURCES;
+		record->segment.flags |= RECORDING_SEGMENT_SOURCES;
 	if (strcmp(message->name, "tensor") == 0 || strcmp(message->name, "parameters") == 0)
-		record->chapter.flags |= RECORDING_SEGMENT_VALUES;
+		record->segment.flags |= RECORDING_SEGMENT_VALUES;
 }
 
 int record_line(struct record *record, const struct session *session, const struct message *message,
@@ -339,8 +339,8 @@ int record_line(struct record *record, const struct session *session, const stru
 	}
 	note_line(record, session, message);
 	buffer_clear(&changed);
-	if (is_chapter_over(record)) {
-		if (end_chapter(record, error) < 0)
+	if (is_segment_over(record)) {
+		if (end_segment(record, error) < 0)
 			return -1;
 		record_begin(record, session, time);
 	}
@@ -365,7 +365,7 @@ int record_save(struct record *record, const char *path, struct error *error)
 	for (size_t i = 0; i < record->kept_count; i++)
 		buffer_clear(&record->kept[i].bytes);
 	record->kept_count = 0;
-	record->chapter_at = lseek(fd, 0, SEEK_CUR);
+	record->segment_at = lseek(fd, 0, SEEK_CUR);
 	record->path = xstrdup(path);
 	record->fd = fd;
 	record->ring = 0;

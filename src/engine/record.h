@@ -3,10 +3,10 @@
  * session began, packed. Others cannot read the file, and nothing is
  * overwritten.
  *
- * A recording is a row of chapters (engine/recording-segment.h). Each begins with a
+ * A recording is a row of segments (engine/recording-segment.h). Each begins with a
  * snapshot of the session and names its stacks anew, so that it can be read
  * alone: what is sought is found without reading all that is before it, and
- * a recording may begin at any time, or keep only the last chapters. A
+ * a recording may begin at any time, or keep only the last segments. A
  * recorder that is killed loses what came after the last record_flush().
  *
  * Local variables are left out unless somebody asked for them. Of those, a
@@ -48,7 +48,7 @@ bool record_has_variables(const struct record *record);
 /* Lends the file's path; NULL: it is a ring. */
 const char *record_path(const struct record *record);
 /*
- * The first chapter begins with what the session is at that time; without it
+ * The first segment begins with what the session is at that time; without it
  * with the first line, to which nothing was before.
  */
 void record_begin(struct record *record, const struct session *session, double time);

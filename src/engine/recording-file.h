@@ -1,5 +1,5 @@
 /*
- * recording-file: how a tape is opened, and what it shares with the cursors. Only
+ * recording-file: how a recording is opened, and what it shares with the cursors. Only
  * recording.c and recording-file.c include it.
  */
 #ifndef ENGINE_RECORDING_FILE_H
@@ -13,26 +13,26 @@ struct recording;
 struct recording_part;
 struct recording_line;
 
-/* What one chapter may unpack to: the lines before its last, and that. */
-#define TAPE_CHAPTER_MAXIMUM ((size_t)128 << 20)
+/* What one segment may unpack to: the lines before its last, and that. */
+#define RECORDING_PART_MAXIMUM ((size_t)128 << 20)
 /* And so many lines. */
-#define TAPE_CHAPTER_LINES ((size_t)2 << 20)
+#define RECORDING_PART_LINES ((size_t)2 << 20)
 /* What is read completely may be so long, unpacked, in all. */
-#define TAPE_TEXT_MAXIMUM ((size_t)1 << 30)
-#define TAPE_LINES_MAXIMUM ((size_t)4 << 20)
+#define RECORDING_TEXT_MAXIMUM ((size_t)1 << 30)
+#define RECORDING_LINES_MAXIMUM ((size_t)4 << 20)
 /* So much may be unpacked of any file; more only so many times its length. */
-#define TAPE_UNPACKED_ALWAYS ((size_t)64 << 20)
-#define TAPE_UNPACKED_TIMES 64
+#define RECORDING_UNPACKED_ALWAYS ((size_t)64 << 20)
+#define RECORDING_UNPACKED_TIMES 64
 
 /*
  * Fills the line's time; -1 and a sentence when it is broken, or its time is
  * less than before.
  */
-int recording_index_line(const struct recording *tape, const char *text,
+int recording_index_line(const struct recording *recording, const char *text,
 			 struct recording_line *line, double before, size_t number,
 			 struct error *error);
-/* Appends a packed chapter's text; one that was not ended as far as it goes. */
-int tape_unpack(const struct recording *tape, const struct recording_part *chapter,
-		struct buffer *text, struct error *error);
+/* Appends a packed segment's text; one that was not ended as far as it goes. */
+int recording_unpack(const struct recording *recording, const struct recording_part *segment,
+		     struct buffer *text, struct error *error);
 
 #endif

@@ -38,21 +38,21 @@ static double get_time(const unsigned char *at)
 	return time;
 }
 
-void recording_segment_to_note(const struct recording_segment *chapter,
+void recording_segment_to_note(const struct recording_segment *segment,
 			       unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH])
 {
-	put(note, chapter->packed_length, 8);
-	put(note + 8, chapter->length, 8);
-	put_time(note + 16, chapter->first);
-	put_time(note + 24, chapter->last);
-	put(note + 32, chapter->line_count, 4);
-	put(note + 36, chapter->flags, 4);
+	put(note, segment->packed_length, 8);
+	put(note + 8, segment->length, 8);
+	put_time(note + 16, segment->first);
+	put_time(note + 24, segment->last);
+	put(note + 32, segment->line_count, 4);
+	put(note + 36, segment->flags, 4);
 }
 
-bool recording_segment_from_note(struct recording_segment *chapter,
+bool recording_segment_from_note(struct recording_segment *segment,
 				 const unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH])
 {
-	*chapter = (struct recording_segment){
+	*segment = (struct recording_segment){
 		.packed_length = get(note, 8),
 		.length = get(note + 8, 8),
 		.first = get_time(note + 16),
@@ -60,5 +60,5 @@ bool recording_segment_from_note(struct recording_segment *chapter,
 		.line_count = (uint32_t)get(note + 32, 4),
 		.flags = (uint32_t)get(note + 36, 4),
 	};
-	return chapter->first >= 0 && chapter->last >= chapter->first && isfinite(chapter->last);
+	return segment->first >= 0 && segment->last >= segment->first && isfinite(segment->last);
 }

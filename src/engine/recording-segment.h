@@ -1,9 +1,9 @@
 /*
  * recording-segment: one member of a packed recording, and the note in its header:
- * where it ends and what is in it, so that a reader passes over chapters
+ * where it ends and what is in it, so that a reader passes over segments
  * without unpacking them.
  *
- * The note is written when a chapter ends; that of a chapter that is being
+ * The note is written when a segment ends; that of a segment that is being
  * written, or whose recorder was killed, is not complete.
  */
 #ifndef ENGINE_RECORDING_SEGMENT_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /*
- * The line that reaches one of these is a chapter's last. A chapter that has
+ * The line that reaches one of these is a segment's last. A segment that has
  * lasted for less than the minimum of seconds goes on, whatever its number of
  * lines; the lengths are those of the text behind the snapshot, which has to be
  * the longer part.
@@ -49,10 +49,10 @@ struct recording_segment {
 };
 
 /* Numbers are little-endian, times IEEE 754. */
-void recording_segment_to_note(const struct recording_segment *chapter,
+void recording_segment_to_note(const struct recording_segment *segment,
 			       unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH]);
-/* False: no chapter of ours was written so. */
-bool recording_segment_from_note(struct recording_segment *chapter,
+/* False: no segment of ours was written so. */
+bool recording_segment_from_note(struct recording_segment *segment,
 				 const unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH]);
 
 #endif

@@ -45,17 +45,17 @@ static double line_time(const char *line, size_t length, struct error *why)
 }
 
 /* Says where the recording is broken; number counts lines from 1. */
-static int broken(const struct recording *tape, size_t number, const struct error *why,
+static int broken(const struct recording *recording, size_t number, const struct error *why,
 		  struct error *error)
 {
 	if (number == 1)
-		return error_set(error, "%s is not a recording of probetui: line 1: %s", tape->path,
-				 why->message);
-	return error_set(error, "the recording %s is broken at line %zu: %s", tape->path, number,
-			 why->message);
+		return error_set(error, "%s is not a recording of probetui: line 1: %s",
+				 recording->path, why->message);
+	return error_set(error, "the recording %s is broken at line %zu: %s", recording->path,
+			 number, why->message);
 }
 
-int recording_index_line(const struct recording *tape, const char *text,
+int recording_index_line(const struct recording *recording, const char *text,
 			 struct recording_line *line, double before, size_t number,
 			 struct error *error)
 {
@@ -68,28 +68,28 @@ int recording_index_line(const struct recording *tape, const char *text,
 		line->time = line_time(text + line->start, line->length, &why);
 	if (!error_is_set(&why) && line->time < before)
 		error_set(&why, "its time is before the last one's");
-	return error_is_set(&why) ? broken(tape, number, &why, error) : 0;
+	return error_is_set(&why) ? broken(recording, number, &why, error) : 0;
 }
 
-double recording_first(const struct recording *tape)
+double recording_first(const struct recording *recording)
 {
-	return tape->chapters[0].is.first;
+	return recording->segments[0].is.first;
 }
 
-double recording_last(const struct recording *tape)
+double recording_last(const struct recording *recording)
 {
-	return tape->chapters[tape->chapter_count - 1].is.last;
+	return recording->segments[recording->segment_count - 1].is.last;
 }
 
-size_t recording_find_segment(const struct recording *tape, double time)
+size_t recording_find_segment(const struct recording *recording, double time)
 {
 	size_t low = 0;
-	size_t high = tape->chapter_count;
+	size_t high = recording->segment_count;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (tape->chapters[middle].is.first <= time)
+		if (recording->segments[middle].is.first <= time)
 			low = middle;
 		else
 			high = middle;
@@ -97,39 +97,39 @@ size_t recording_find_segment(const struct recording *tape, double time)
 	return low;
 }
 
-void recording_cursor_init(struct recording_cursor *cursor, const struct recording *tape)
+void recording_cursor_init(struct recording_cursor *cursor, const struct recording *recording)
 {
-	*cursor = (struct recording_cursor){ .tape = tape };
-	buffer_init(&cursor->own_text, TAPE_CHAPTER_MAXIMUM);
+	*cursor = (struct recording_cursor){ .recording = recording };
+	buffer_init(&cursor->own_text, RECORDING_PART_MAXIMUM);
 }
 
 void recording_cursor_clear(struct recording_cursor *cursor)
 {
 	free(cursor->own_lines);
 	buffer_clear(&cursor->own_text);
-	*cursor = (struct recording_cursor){ .tape = NULL };
+	*cursor = (struct recording_cursor){ .recording = NULL };
 }
 
-void recording_cursor_go(struct recording_cursor *cursor, size_t chapter)
+void recording_cursor_go(struct recording_cursor *cursor, size_t segment)
 {
-	if (chapter != cursor->chapter)
+	if (segment != cursor->segment)
 		cursor->is_loaded = false;
-	cursor->chapter = chapter;
+	cursor->segment = segment;
 	cursor->line = 0;
 }
 
-/* Unpacks the chapter and finds its lines. */
-static int load_packed(struct recording_cursor *cursor, const struct recording_part *chapter,
+/* Unpacks the segment and finds its lines. */
+static int load_packed(struct recording_cursor *cursor, const struct recording_part *segment,
 		       struct error *error)
 {
-	const struct recording *tape = cursor->tape;
+	const struct recording *recording = cursor->recording;
 	struct buffer *text = &cursor->own_text;
-	double before = chapter->is.first;
+	double before = segment->is.first;
 	size_t start = 0;
 
 	cursor->line_count = 0;
 	buffer_reset(text);
-	if (tape_unpack(tape, chapter, text, error) < 0)
+	if (recording_unpack(recording, segment, text, error) < 0)
 		return -1;
 	for (;;) {
 		const char *end = memchr(text->data + start, '\n', text->length - start);
@@ -137,13 +137,13 @@ static int load_packed(struct recording_cursor *cursor, const struct recording_p
 
 		if (!end)
 			break;
-		if (cursor->line_count >= TAPE_CHAPTER_LINES)
+		if (cursor->line_count >= RECORDING_PART_LINES)
 			return error_set(error,
 					 "the recording %s has a chapter of more than %zu lines",
-					 tape->path, TAPE_CHAPTER_LINES);
+					 recording->path, RECORDING_PART_LINES);
 		line.length = (size_t)(end - text->data) - start;
-		if (recording_index_line(tape, text->data, &line, before,
-					 chapter->first_line + cursor->line_count + 1, error) < 0)
+		if (recording_index_line(recording, text->data, &line, before,
+					 segment->first_line + cursor->line_count + 1, error) < 0)
 			return -1;
 		ARRAY_GROW(cursor->own_lines, cursor->line_count, cursor->own_capacity);
 		cursor->own_lines[cursor->line_count++] = line;
@@ -157,18 +157,18 @@ static int load_packed(struct recording_cursor *cursor, const struct recording_p
 
 static int load(struct recording_cursor *cursor, struct error *error)
 {
-	const struct recording *tape = cursor->tape;
-	const struct recording_part *chapter = &tape->chapters[cursor->chapter];
+	const struct recording *recording = cursor->recording;
+	const struct recording_part *segment = &recording->segments[cursor->segment];
 
 	if (cursor->is_loaded)
 		return 0;
-	if (tape->is_packed) {
-		if (load_packed(cursor, chapter, error) < 0)
+	if (recording->is_packed) {
+		if (load_packed(cursor, segment, error) < 0)
 			return -1;
 	} else {
-		cursor->lines = tape->lines + chapter->first_line;
-		cursor->line_count = chapter->is.line_count;
-		cursor->text = tape->bytes.data;
+		cursor->lines = recording->lines + segment->first_line;
+		cursor->line_count = segment->is.line_count;
+		cursor->text = recording->bytes.data;
 	}
 	cursor->is_loaded = true;
 	return 0;
@@ -177,15 +177,15 @@ static int load(struct recording_cursor *cursor, struct error *error)
 int recording_cursor_time(struct recording_cursor *cursor, double *time, struct error *error)
 {
 	for (;;) {
-		if (cursor->chapter >= cursor->tape->chapter_count)
+		if (cursor->segment >= cursor->recording->segment_count)
 			return 0;
 		if (load(cursor, error) < 0) {
-			cursor->chapter = cursor->tape->chapter_count;
+			cursor->segment = cursor->recording->segment_count;
 			return -1;
 		}
 		if (cursor->line < cursor->line_count)
 			break;
-		recording_cursor_go(cursor, cursor->chapter + 1);
+		recording_cursor_go(cursor, cursor->segment + 1);
 	}
 	*time = cursor->lines[cursor->line].time;
 	return 1;
@@ -204,9 +204,9 @@ int recording_cursor_next(struct recording_cursor *cursor, struct message *messa
 	line = &cursor->lines[cursor->line++];
 	if (message_parse(message, cursor->text + line->start, line->length, &why) == 0)
 		return 1;
-	broken(cursor->tape, cursor->tape->chapters[cursor->chapter].first_line + cursor->line,
-	       &why, error);
-	cursor->chapter = cursor->tape->chapter_count;
+	broken(cursor->recording,
+	       cursor->recording->segments[cursor->segment].first_line + cursor->line, &why, error);
+	cursor->segment = cursor->recording->segment_count;
 	return -1;
 }
 
@@ -225,12 +225,12 @@ static bool may_be(const struct recording_cursor *cursor, const char *command)
 int recording_cursor_find(struct recording_cursor *cursor, const char *command,
 			  struct message *message, struct error *error)
 {
-	size_t chapter = cursor->chapter;
+	size_t segment = cursor->segment;
 	double time;
 	int result;
 
 	while ((result = recording_cursor_time(cursor, &time, error)) > 0 &&
-	       cursor->chapter == chapter) {
+	       cursor->segment == segment) {
 		if (!may_be(cursor, command)) {
 			cursor->line++;
 			continue;

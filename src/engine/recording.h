@@ -1,14 +1,14 @@
 /*
- * recording: one recording as it lies there: its chapters, and cursors that read
+ * recording: one recording as it lies there: its segments, and cursors that read
  * its lines.
  *
  * A recording of ours that is packed stays in its file, and a cursor unpacks
- * the one chapter that it reads: long ones take little memory, and any time of
- * them is reached by reading one chapter. What is plain, or was packed by
+ * the one segment that it reads: long ones take little memory, and any time of
+ * them is reached by reading one segment. What is plain, or was packed by
  * another program, or comes through a pipe, is read once, completely; its
- * chapters begin at its snapshots. Nothing that a recording names is opened.
+ * segments begin at its snapshots. Nothing that a recording names is opened.
  *
- * A recorder that was killed leaves a last chapter without its end, or a last
+ * A recorder that was killed leaves a last segment without its end, or a last
  * line without its newline: what is whole of it is read.
  */
 #ifndef ENGINE_RECORDING_H
@@ -29,7 +29,7 @@ struct recording_line {
 	double time;
 };
 
-/* Where a chapter lies. */
+/* Where a segment lies. */
 struct recording_part {
 	struct recording_segment is;
 	size_t start;	   /* packed: its byte in the file */
@@ -40,20 +40,20 @@ struct recording {
 	char *path;
 	int fd;			      /* of a packed recording; -1: it is in bytes */
 	struct buffer bytes;	      /* packed, or text */
-	bool is_packed;		      /* chapters are unpacked when they are read */
+	bool is_packed;		      /* segments are unpacked when they are read */
 	size_t length;		      /* of the file */
-	struct recording_line *lines; /* of all chapters, when not packed */
+	struct recording_line *lines; /* of all segments, when not packed */
 	size_t line_count;
 	size_t line_capacity;
-	struct recording_part *chapters; /* at least one */
-	size_t chapter_count;
-	size_t chapter_capacity;
+	struct recording_part *segments; /* at least one */
+	size_t segment_count;
+	size_t segment_capacity;
 	bool is_cut;
-	double wall; /* clock at the tape's time 0; -1: not known */
+	double wall; /* clock at the recording's time 0; -1: not known */
 };
 
 /*
- * What tapes that are looked at together may still keep in memory: a small
+ * What recordings that are looked at together may still keep in memory: a small
  * file may unpack to much.
  */
 struct recording_budget {
@@ -68,18 +68,18 @@ struct recording *recording_new(const char *path, struct recording_budget *budge
 /* The same of bytes, copied, which are called name. */
 struct recording *recording_new_bytes(const char *name, const void *bytes, size_t length,
 				      struct recording_budget *budget, struct error *error);
-void recording_free(struct recording *tape);
-double recording_first(const struct recording *tape);
-double recording_last(const struct recording *tape);
-/* The last chapter that begins not after time; 0 where none does. */
-size_t recording_find_segment(const struct recording *tape, double time);
+void recording_free(struct recording *recording);
+double recording_first(const struct recording *recording);
+double recording_last(const struct recording *recording);
+/* The last segment that begins not after time; 0 where none does. */
+size_t recording_find_segment(const struct recording *recording, double time);
 
-/* Reads line after line. The tape is borrowed. */
+/* Reads line after line. The recording is borrowed. */
 struct recording_cursor {
-	const struct recording *tape;
-	size_t chapter; /* chapter_count: at the end */
+	const struct recording *recording;
+	size_t segment; /* segment_count: at the end */
 	size_t line;	/* next one of it */
-	/* Of that chapter; borrowed from the tape when it is not packed. */
+	/* Of that segment; borrowed from the recording when it is not packed. */
 	const struct recording_line *lines;
 	size_t line_count;
 	const char *text;
@@ -90,10 +90,10 @@ struct recording_cursor {
 };
 
 /* At the first line. */
-void recording_cursor_init(struct recording_cursor *cursor, const struct recording *tape);
+void recording_cursor_init(struct recording_cursor *cursor, const struct recording *recording);
 void recording_cursor_clear(struct recording_cursor *cursor);
-/* To the first line of a chapter. */
-void recording_cursor_go(struct recording_cursor *cursor, size_t chapter);
+/* To the first line of a segment. */
+void recording_cursor_go(struct recording_cursor *cursor, size_t segment);
 /*
  * The time of the next line: 1, 0 at the end, -1 and a sentence where the
  * recording is broken; the cursor is at its end then.
@@ -103,7 +103,7 @@ int recording_cursor_time(struct recording_cursor *cursor, double *time, struct 
 int recording_cursor_next(struct recording_cursor *cursor, struct message *message,
 			  struct error *error);
 /*
- * The same for the chapter's next answer to a command that succeeded; 0: it
+ * The same for the segment's next answer to a command that succeeded; 0: it
  * has none any more.
  */
 int recording_cursor_find(struct recording_cursor *cursor, const char *command,

@@ -173,7 +173,7 @@ static enum recordline make_question(const struct making *making)
 }
 
 /* The same; what is left of it stands in the answer again. */
-static enum recordline make_wish(const struct making *making)
+static enum recordline make_query(const struct making *making)
 {
 	const struct message *message = making->message;
 	json_t *asked = json_copy(message->body);
@@ -390,7 +390,7 @@ static void rename_stack(json_t *json, const char *key, json_t *stacks,
 	json_object_set_new(json, key, json_integer((json_int_t)stack->id));
 }
 
-/* As the node would have sent it, had it begun when the chapter did. */
+/* As the node would have sent it, had it begun when the segment did. */
 static enum recordline make_sample(const struct making *making)
 {
 	json_t *sent = making->message->body;
@@ -416,7 +416,7 @@ static enum recordline make_sample(const struct making *making)
 	return change(making, body);
 }
 
-/* The recording's names hold on; each chapter gives them anew. */
+/* The recording's names hold on; each segment gives them anew. */
 static enum recordline make_dropped(const struct making *making)
 {
 	stack_table_forget_copies(making->to);
@@ -462,9 +462,9 @@ static const struct {
 	{ MESSAGE_RESPONSE, "source", make_source },
 	{ MESSAGE_REQUEST, "evaluate", make_question },
 	{ MESSAGE_RESPONSE, "evaluate", make_answer },
-	{ MESSAGE_REQUEST, "tensor", make_wish },
+	{ MESSAGE_REQUEST, "tensor", make_query },
 	{ MESSAGE_RESPONSE, "tensor", make_elements },
-	{ MESSAGE_REQUEST, "parameters", make_wish },
+	{ MESSAGE_REQUEST, "parameters", make_query },
 	{ MESSAGE_RESPONSE, "parameters", make_elements },
 	{ MESSAGE_REQUEST, "execute", make_question },
 	{ MESSAGE_RESPONSE, "execute", make_answer },

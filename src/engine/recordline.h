@@ -1,6 +1,6 @@
 /*
  * recordline: what of a message goes into a recording. Stacks are named as the
- * recording's own table does, so that a chapter is complete in itself; values
+ * recording's own table does, so that a segment is complete in itself; values
  * of secrets and literals of secrets in source are masked. What a person typed
  * into a terminal is never in a recording.
  */

@@ -15,8 +15,8 @@
 #define WALL_MAXIMUM 1e11
 
 struct part {
-	struct recording *tape;
-	double shift; /* session time less the tape's */
+	struct recording *recording;
+	double shift; /* session time less the recording's */
 	struct recording_cursor cursor;
 	struct changes *changes; /* NULL: not looked for yet */
 };
@@ -29,12 +29,12 @@ struct replay {
 
 static double first_of(const struct part *part)
 {
-	return recording_first(part->tape) + part->shift;
+	return recording_first(part->recording) + part->shift;
 }
 
-static bool has_wall(const struct recording *tape)
+static bool has_wall(const struct recording *recording)
 {
-	return tape->wall > 0 && tape->wall < WALL_MAXIMUM;
+	return recording->wall > 0 && recording->wall < WALL_MAXIMUM;
 }
 
 /* Session time 0 is the earliest time 0 of those that have a clock. */
@@ -44,24 +44,25 @@ static void align(struct replay *replay)
 
 	replay->wall = -1;
 	for (size_t i = 0; i < replay->count; i++) {
-		const struct recording *tape = replay->parts[i].tape;
+		const struct recording *recording = replay->parts[i].recording;
 
-		if (has_wall(tape) && (replay->wall < 0 || tape->wall < replay->wall))
-			replay->wall = tape->wall;
+		if (has_wall(recording) && (replay->wall < 0 || recording->wall < replay->wall))
+			replay->wall = recording->wall;
 	}
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		if (!has_wall(part->tape))
+		if (!has_wall(part->recording))
 			continue;
-		part->shift = part->tape->wall - replay->wall;
+		part->shift = part->recording->wall - replay->wall;
 		first = fmin(first, first_of(part));
 	}
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		if (!has_wall(part->tape) && isfinite(first) && first > recording_first(part->tape))
-			part->shift = first - recording_first(part->tape);
+		if (!has_wall(part->recording) && isfinite(first) &&
+		    first > recording_first(part->recording))
+			part->shift = first - recording_first(part->recording);
 	}
 }
 
@@ -74,17 +75,17 @@ static struct replay *make(size_t count)
 }
 
 /* NULL: it could not be opened, and error says why. */
-static struct replay *add(struct replay *replay, struct recording *owned_tape)
+static struct replay *add(struct replay *replay, struct recording *owned_recording)
 {
 	struct part *part;
 
-	if (!owned_tape) {
+	if (!owned_recording) {
 		replay_free(replay);
 		return NULL;
 	}
 	part = &replay->parts[replay->count++];
-	part->tape = owned_tape;
-	recording_cursor_init(&part->cursor, part->tape);
+	part->recording = owned_recording;
+	recording_cursor_init(&part->cursor, part->recording);
 	return replay;
 }
 
@@ -121,7 +122,7 @@ void replay_free(struct replay *replay)
 	for (size_t i = 0; i < replay->count; i++) {
 		changes_free(replay->parts[i].changes);
 		recording_cursor_clear(&replay->parts[i].cursor);
-		recording_free(replay->parts[i].tape);
+		recording_free(replay->parts[i].recording);
 	}
 	free(replay->parts);
 	free(replay);
@@ -134,7 +135,7 @@ size_t replay_count(const struct replay *replay)
 
 const char *replay_path(const struct replay *replay, size_t node)
 {
-	return replay->parts[node].tape->path;
+	return replay->parts[node].recording->path;
 }
 
 /* The one whose next line is first; NULL: none, or -1 in *result: broken. */
@@ -177,7 +178,7 @@ void replay_seek(struct replay *replay, double time)
 		struct part *part = &replay->parts[i];
 
 		recording_cursor_go(&part->cursor,
-				    recording_find_segment(part->tape, time - part->shift));
+				    recording_find_segment(part->recording, time - part->shift));
 	}
 }
 
@@ -186,7 +187,8 @@ bool replay_is_far(const struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		const struct part *part = &replay->parts[i];
 
-		if (recording_find_segment(part->tape, time - part->shift) > part->cursor.chapter)
+		if (recording_find_segment(part->recording, time - part->shift) >
+		    part->cursor.segment)
 			return true;
 	}
 	return false;
@@ -206,7 +208,8 @@ double replay_end_time(const struct replay *replay)
 	double last = 0;
 
 	for (size_t i = 0; i < replay->count; i++)
-		last = fmax(last, recording_last(replay->parts[i].tape) + replay->parts[i].shift);
+		last = fmax(last,
+			    recording_last(replay->parts[i].recording) + replay->parts[i].shift);
 	return last;
 }
 
@@ -218,8 +221,8 @@ double replay_wall(const struct replay *replay)
 const char *replay_cut_path(const struct replay *replay)
 {
 	for (size_t i = 0; i < replay->count; i++) {
-		if (replay->parts[i].tape->is_cut)
-			return replay->parts[i].tape->path;
+		if (replay->parts[i].recording->is_cut)
+			return replay->parts[i].recording->path;
 	}
 	return NULL;
 }
@@ -232,9 +235,9 @@ static int each_of(const struct replay *replay, size_t node, const struct replay
 	struct recording_cursor cursor;
 	int result = 0;
 
-	recording_cursor_init(&cursor, part->tape);
-	for (size_t i = 0; i < part->tape->chapter_count && result >= 0; i++) {
-		if (!(part->tape->chapters[i].is.flags & search->flag))
+	recording_cursor_init(&cursor, part->recording);
+	for (size_t i = 0; i < part->recording->segment_count && result >= 0; i++) {
+		if (!(part->recording->segments[i].is.flags & search->flag))
 			continue;
 		recording_cursor_go(&cursor, i);
 		while ((result = recording_cursor_find(&cursor, search->command, &line.message,
@@ -267,7 +270,7 @@ double replay_find_change(struct replay *replay, double time, bool is_forward)
 		double found;
 
 		if (!part->changes)
-			part->changes = changes_new(part->tape);
+			part->changes = changes_new(part->recording);
 		found = changes_find(part->changes, time - part->shift, is_forward);
 		if (found < 0)
 			continue;

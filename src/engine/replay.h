@@ -53,7 +53,7 @@ double replay_end_time(const struct replay *replay);
 double replay_wall(const struct replay *replay);
 /* The first that ends where its recorder was killed; NULL: none. */
 const char *replay_cut_path(const struct replay *replay);
-/* Answers to a command, which are in chapters with this flag. */
+/* Answers to a command, which are in segments with this flag. */
 struct replay_search {
 	const char *command; /* "source" */
 	uint32_t flag;	     /* engine/recording-segment.h */

@@ -25,7 +25,7 @@ struct side {
 struct tensor_compare {
 	struct engine *engine;
 	struct request_group *group; /* of both sides */
-	pairing_moved *moved;
+	comparison_moved *moved;
 	void *data;
 	char *expression;
 	int row_count;
@@ -41,60 +41,60 @@ struct tensor_compare {
 	int64_t total;
 };
 
-bool tensor_compare_is_over(const struct tensor_compare *pairing)
+bool tensor_compare_is_over(const struct tensor_compare *comparison)
 {
-	return pairing->is_over;
+	return comparison->is_over;
 }
 
-const char *tensor_compare_error(const struct tensor_compare *pairing)
+const char *tensor_compare_error(const struct tensor_compare *comparison)
 {
-	return error_is_set(&pairing->error) ? pairing->error.message : NULL;
+	return error_is_set(&comparison->error) ? comparison->error.message : NULL;
 }
 
-void tensor_compare_progress(const struct tensor_compare *pairing, int64_t *done, int64_t *total)
+void tensor_compare_progress(const struct tensor_compare *comparison, int64_t *done, int64_t *total)
 {
-	*done = pairing->done;
-	*total = pairing->total;
+	*done = comparison->done;
+	*total = comparison->total;
 }
 
-void tensor_compare_take(struct tensor_compare *pairing, struct tensordiff *found)
+void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *found)
 {
-	*found = pairing->found;
-	pairing->found = (struct tensordiff){ .dtype = NULL };
+	*found = comparison->found;
+	comparison->found = (struct tensordiff){ .dtype = NULL };
 }
 
-static void fail(struct tensor_compare *pairing)
+static void fail(struct tensor_compare *comparison)
 {
-	tensordiff_clear(&pairing->found);
-	pairing->is_over = true;
+	tensordiff_clear(&comparison->found);
+	comparison->is_over = true;
 }
 
-static int check_there(struct tensor_compare *pairing, const struct side *side)
+static int check_there(struct tensor_compare *comparison, const struct side *side)
 {
-	const struct rank *rank = session_find_rank(&pairing->engine->session, side->rank);
+	const struct rank *rank = session_find_rank(&comparison->engine->session, side->rank);
 
 	return !rank || rank_is_gone(rank)
-		       ? error_set(&pairing->error, "rank %d is gone", side->rank)
+		       ? error_set(&comparison->error, "rank %d is gone", side->rank)
 		       : 0;
 }
 
-/* -1, and pairing->error: a rank is gone. */
-static int ask_both(struct tensor_compare *pairing, const struct tensor_question *ask)
+/* -1, and comparison->error: a rank is gone. */
+static int ask_both(struct tensor_compare *comparison, const struct tensor_question *ask)
 {
 	for (int i = 0; i < 2; i++)
-		if (check_there(pairing, &pairing->sides[i]) < 0)
+		if (check_there(comparison, &comparison->sides[i]) < 0)
 			return -1;
 	for (int i = 0; i < 2; i++) {
-		int number = pairing->sides[i].rank;
+		int number = comparison->sides[i].rank;
 
 		request_group_add(
-			pairing->group, number, "tensor",
+			comparison->group, number, "tensor",
 			tensor_question_arguments(
-				pairing->engine,
+				comparison->engine,
 				tensor_question_place(
-					pairing->engine,
-					session_find_rank(&pairing->engine->session, number),
-					pairing->expression),
+					comparison->engine,
+					session_find_rank(&comparison->engine->session, number),
+					comparison->expression),
 				ask),
 			NULL);
 	}
@@ -105,40 +105,40 @@ static void on_done(struct engine *engine, void *data);
 
 struct tensor_compare *tensor_compare_new(struct engine *engine,
 					  const struct tensor_compare_question *question,
-					  pairing_moved *moved, void *data)
+					  comparison_moved *moved, void *data)
 {
-	struct tensor_compare *pairing = xcalloc(1, sizeof(*pairing));
+	struct tensor_compare *comparison = xcalloc(1, sizeof(*comparison));
 	const struct tensor_question ask = {
 		.wants_hash = true,
 		.block_count = BLOCKS,
 	};
 
-	pairing->engine = engine;
-	pairing->group = request_group_new(engine, NULL, on_done, pairing);
-	pairing->moved = moved;
-	pairing->data = data;
-	pairing->expression = xstrdup(question->expression);
-	pairing->row_count = question->row_count;
-	pairing->column_count = question->column_count;
-	pairing->sides[0].rank = question->rank;
-	pairing->sides[1].rank = question->against;
-	if (ask_both(pairing, &ask) < 0)
-		fail(pairing);
-	return pairing;
+	comparison->engine = engine;
+	comparison->group = request_group_new(engine, NULL, on_done, comparison);
+	comparison->moved = moved;
+	comparison->data = data;
+	comparison->expression = xstrdup(question->expression);
+	comparison->row_count = question->row_count;
+	comparison->column_count = question->column_count;
+	comparison->sides[0].rank = question->rank;
+	comparison->sides[1].rank = question->against;
+	if (ask_both(comparison, &ask) < 0)
+		fail(comparison);
+	return comparison;
 }
 
-void tensor_compare_free(struct tensor_compare *pairing)
+void tensor_compare_free(struct tensor_compare *comparison)
 {
-	if (!pairing)
+	if (!comparison)
 		return;
-	request_group_free(pairing->group);
+	request_group_free(comparison->group);
 	for (int i = 0; i < 2; i++) {
-		tensor_answer_clear(&pairing->sides[i].told);
-		tensor_answer_clear(&pairing->sides[i].part);
+		tensor_answer_clear(&comparison->sides[i].told);
+		tensor_answer_clear(&comparison->sides[i].part);
 	}
-	tensordiff_clear(&pairing->found);
-	free(pairing->expression);
-	free(pairing);
+	tensordiff_clear(&comparison->found);
+	free(comparison->expression);
+	free(comparison);
 }
 
 /* As many parts of equal size as there must be. */
@@ -152,10 +152,10 @@ static bool has_sound_blocks(const struct tensor *tensor)
 	return tensor->blocks && size > 0 && (tensor->element_count - 1) / size + 1 == count;
 }
 
-static int check_side(struct tensor_compare *pairing, const struct side *side)
+static int check_side(struct tensor_compare *comparison, const struct side *side)
 {
 	const struct tensor *tensor = &side->told.tensor;
-	struct error *error = &pairing->error;
+	struct error *error = &comparison->error;
 
 	if (!side->told.has_tensor)
 		return error_set(error, "rank %d has no tensor there", side->rank);
@@ -171,118 +171,118 @@ static int check_side(struct tensor_compare *pairing, const struct side *side)
 	return 0;
 }
 
-static bool is_block_same(const struct tensor_compare *pairing, int64_t block)
+static bool is_block_same(const struct tensor_compare *comparison, int64_t block)
 {
-	return pairing->sides[0].told.tensor.blocks[block] ==
-	       pairing->sides[1].told.tensor.blocks[block];
+	return comparison->sides[0].told.tensor.blocks[block] ==
+	       comparison->sides[1].told.tensor.blocks[block];
 }
 
 /* The elements from at to the end of its block, or of the tensor. */
-static int64_t rest_of_block(const struct tensor_compare *pairing, int64_t at)
+static int64_t rest_of_block(const struct tensor_compare *comparison, int64_t at)
 {
-	int64_t size = pairing->sides[0].told.tensor.block_elements;
+	int64_t size = comparison->sides[0].told.tensor.block_elements;
 	int64_t rest = size - at % size;
-	int64_t left = pairing->found.element_count - at;
+	int64_t left = comparison->found.element_count - at;
 
 	return rest < left ? rest : left;
 }
 
-static void count_total(struct tensor_compare *pairing)
+static void count_total(struct tensor_compare *comparison)
 {
-	const struct tensordiff *found = &pairing->found;
+	const struct tensordiff *found = &comparison->found;
 	int64_t count = 0;
 
 	for (int64_t at = 0; at < found->element_count;) {
-		int64_t size = pairing->sides[0].told.tensor.block_elements;
-		int64_t rest = rest_of_block(pairing, at);
+		int64_t size = comparison->sides[0].told.tensor.block_elements;
+		int64_t rest = rest_of_block(comparison, at);
 
-		if (!is_block_same(pairing, at / size))
+		if (!is_block_same(comparison, at / size))
 			count += rest;
 		at += rest;
 	}
 	/* A product of what a node says may be more than there are numbers. */
-	pairing->total = count > TENSOR_COMPARE_BYTES_MAXIMUM / found->item_size
-				 ? TENSOR_COMPARE_BYTES_MAXIMUM
-				 : count * found->item_size;
+	comparison->total = count > TENSOR_COMPARE_BYTES_MAXIMUM / found->item_size
+				    ? TENSOR_COMPARE_BYTES_MAXIMUM
+				    : count * found->item_size;
 }
 
-static int begin(struct tensor_compare *pairing)
+static int begin(struct tensor_compare *comparison)
 {
-	const struct tensor *a = &pairing->sides[0].told.tensor;
-	const struct tensor *b = &pairing->sides[1].told.tensor;
+	const struct tensor *a = &comparison->sides[0].told.tensor;
+	const struct tensor *b = &comparison->sides[1].told.tensor;
 
 	for (int i = 0; i < 2; i++)
-		if (check_side(pairing, &pairing->sides[i]) < 0)
+		if (check_side(comparison, &comparison->sides[i]) < 0)
 			return -1;
-	if (tensordiff_begin(&pairing->found, a, b, pairing->row_count, pairing->column_count,
-			     &pairing->error) < 0)
+	if (tensordiff_begin(&comparison->found, a, b, comparison->row_count,
+			     comparison->column_count, &comparison->error) < 0)
 		return -1;
 	if (a->block_elements != b->block_elements)
-		return error_set(&pairing->error, "the two gave hashes of other parts of it");
-	pairing->found.is_torn = a->is_torn || b->is_torn;
-	pairing->has_blocks = true;
+		return error_set(&comparison->error, "the two gave hashes of other parts of it");
+	comparison->found.is_torn = a->is_torn || b->is_torn;
+	comparison->has_blocks = true;
 	if (a->element_count > 0)
-		count_total(pairing);
+		count_total(comparison);
 	return 0;
 }
 
 /* Over blocks that are the same; false: nothing is left to compare. */
-static bool skip_same(struct tensor_compare *pairing)
+static bool skip_same(struct tensor_compare *comparison)
 {
-	struct tensordiff *found = &pairing->found;
+	struct tensordiff *found = &comparison->found;
 
-	while (pairing->at < found->element_count) {
-		int64_t size = pairing->sides[0].told.tensor.block_elements;
+	while (comparison->at < found->element_count) {
+		int64_t size = comparison->sides[0].told.tensor.block_elements;
 		int64_t rest;
 
-		if (pairing->at % size != 0 || !is_block_same(pairing, pairing->at / size))
+		if (comparison->at % size != 0 || !is_block_same(comparison, comparison->at / size))
 			return true;
-		rest = rest_of_block(pairing, pairing->at);
-		tensordiff_add_same(found, pairing->at, rest);
-		pairing->at += rest;
+		rest = rest_of_block(comparison, comparison->at);
+		tensordiff_add_same(found, comparison->at, rest);
+		comparison->at += rest;
 	}
 	return false;
 }
 
 /* All that differs in a row, as far as it fits. */
-static int64_t choose_count(const struct tensor_compare *pairing)
+static int64_t choose_count(const struct tensor_compare *comparison)
 {
-	int64_t item = pairing->found.item_size;
-	int64_t room = TENSOR_COMPARE_BYTES_MAXIMUM - pairing->done;
-	int64_t size = pairing->sides[0].told.tensor.block_elements;
-	int64_t at = pairing->at;
+	int64_t item = comparison->found.item_size;
+	int64_t room = TENSOR_COMPARE_BYTES_MAXIMUM - comparison->done;
+	int64_t size = comparison->sides[0].told.tensor.block_elements;
+	int64_t at = comparison->at;
 
 	if (room > TENSOR_DATA_MAXIMUM)
 		room = TENSOR_DATA_MAXIMUM;
 	room /= item;
-	while (at < pairing->found.element_count && at - pairing->at < room &&
-	       (at % size != 0 || !is_block_same(pairing, at / size)))
-		at += rest_of_block(pairing, at);
-	return at - pairing->at < room ? at - pairing->at : room;
+	while (at < comparison->found.element_count && at - comparison->at < room &&
+	       (at % size != 0 || !is_block_same(comparison, at / size)))
+		at += rest_of_block(comparison, at);
+	return at - comparison->at < room ? at - comparison->at : room;
 }
 
-static void ask_more(struct tensor_compare *pairing)
+static void ask_more(struct tensor_compare *comparison)
 {
 	struct tensor_question ask = { .statistics = NULL };
 
-	if (skip_same(pairing))
-		pairing->count = choose_count(pairing);
+	if (skip_same(comparison))
+		comparison->count = choose_count(comparison);
 	else
-		pairing->count = 0;
-	pairing->is_over = pairing->count <= 0;
-	if (pairing->is_over)
+		comparison->count = 0;
+	comparison->is_over = comparison->count <= 0;
+	if (comparison->is_over)
 		return;
-	ask.data_start = pairing->at;
-	ask.data_count = pairing->count;
-	if (ask_both(pairing, &ask) < 0)
-		fail(pairing);
+	ask.data_start = comparison->at;
+	ask.data_count = comparison->count;
+	if (ask_both(comparison, &ask) < 0)
+		fail(comparison);
 }
 
-/* -1: it failed, pairing->error says why. */
-static int take_side(struct tensor_compare *pairing, struct side *side,
+/* -1: it failed, comparison->error says why. */
+static int take_side(struct tensor_compare *comparison, struct side *side,
 		     const struct group_answer *answer)
 {
-	struct tensor_answer *into = pairing->has_blocks ? &side->part : &side->told;
+	struct tensor_answer *into = comparison->has_blocks ? &side->part : &side->told;
 	struct error error = ERROR_INIT;
 
 	tensor_answer_clear(into);
@@ -290,32 +290,32 @@ static int take_side(struct tensor_compare *pairing, struct side *side,
 		error_set(&error, "%s", answer->error);
 	else if (tensor_answer_from_json(into, answer->body, &error) == 0)
 		return 0;
-	return error_set(&pairing->error, "rank %d: %s", side->rank, error.message);
+	return error_set(&comparison->error, "rank %d: %s", side->rank, error.message);
 }
 
-static int check_part(struct tensor_compare *pairing, const struct side *side)
+static int check_part(struct tensor_compare *comparison, const struct side *side)
 {
-	int64_t wanted = pairing->count * pairing->found.item_size;
+	int64_t wanted = comparison->count * comparison->found.item_size;
 
 	if ((int64_t)side->part.data.length == wanted)
 		return 0;
 	return error_set(
-		&pairing->error,
+		&comparison->error,
 		"rank %d gave %zu bytes of its elements, not %lld: it has become another tensor",
 		side->rank, side->part.data.length, (long long)wanted);
 }
 
 /* What was hashed before must be what came now, or it was written meanwhile. */
-static void check_hashes(struct tensor_compare *pairing, struct side *side)
+static void check_hashes(struct tensor_compare *comparison, struct side *side)
 {
 	const struct tensor *tensor = &side->told.tensor;
 	const uint8_t *data = (const uint8_t *)side->part.data.data;
-	size_t item = (size_t)pairing->found.item_size;
-	int64_t end = pairing->at + pairing->count;
+	size_t item = (size_t)comparison->found.item_size;
+	int64_t end = comparison->at + comparison->count;
 
-	for (int64_t at = pairing->at; at < end;) {
+	for (int64_t at = comparison->at; at < end;) {
 		int64_t block = at / tensor->block_elements;
-		int64_t rest = rest_of_block(pairing, at);
+		int64_t rest = rest_of_block(comparison, at);
 		bool is_end = rest <= end - at;
 		int64_t count = is_end ? rest : end - at;
 
@@ -323,46 +323,46 @@ static void check_hashes(struct tensor_compare *pairing, struct side *side)
 			side->crc = 0;
 		side->crc = crc_add(side->crc, data, (size_t)count * item);
 		if (is_end && side->crc != tensor->blocks[block])
-			pairing->found.is_torn = true;
+			comparison->found.is_torn = true;
 		data += (size_t)count * item;
 		at += count;
 	}
 }
 
-static int take_part(struct tensor_compare *pairing)
+static int take_part(struct tensor_compare *comparison)
 {
-	struct side *sides = pairing->sides;
+	struct side *sides = comparison->sides;
 
 	for (int i = 0; i < 2; i++)
-		if (check_part(pairing, &sides[i]) < 0)
+		if (check_part(comparison, &sides[i]) < 0)
 			return -1;
 	for (int i = 0; i < 2; i++)
-		check_hashes(pairing, &sides[i]);
-	tensordiff_add(&pairing->found, pairing->at, (const uint8_t *)sides[0].part.data.data,
-		       (const uint8_t *)sides[1].part.data.data, pairing->count);
-	pairing->at += pairing->count;
-	pairing->done += pairing->count * pairing->found.item_size;
+		check_hashes(comparison, &sides[i]);
+	tensordiff_add(&comparison->found, comparison->at, (const uint8_t *)sides[0].part.data.data,
+		       (const uint8_t *)sides[1].part.data.data, comparison->count);
+	comparison->at += comparison->count;
+	comparison->done += comparison->count * comparison->found.item_size;
 	return 0;
 }
 
 /* -1: it failed. */
-static int take_both(struct tensor_compare *pairing)
+static int take_both(struct tensor_compare *comparison)
 {
 	struct group_answer answer;
 
-	for (int i = 0; i < 2 && request_group_take(pairing->group, &answer); i++)
-		if (take_side(pairing, &pairing->sides[i], &answer) < 0)
+	for (int i = 0; i < 2 && request_group_take(comparison->group, &answer); i++)
+		if (take_side(comparison, &comparison->sides[i], &answer) < 0)
 			return -1;
-	return pairing->has_blocks ? take_part(pairing) : begin(pairing);
+	return comparison->has_blocks ? take_part(comparison) : begin(comparison);
 }
 
 static void on_done(struct engine *engine, void *data)
 {
-	struct tensor_compare *pairing = data;
+	struct tensor_compare *comparison = data;
 
-	if (take_both(pairing) < 0)
-		fail(pairing);
+	if (take_both(comparison) < 0)
+		fail(comparison);
 	else
-		ask_more(pairing);
-	pairing->moved(engine, pairing->data);
+		ask_more(comparison);
+	comparison->moved(engine, comparison->data);
 }

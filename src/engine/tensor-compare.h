@@ -28,20 +28,21 @@ struct tensor_compare_question {
 };
 
 /* More was compared, or it is over: tensor_compare_free() may be called. */
-typedef void pairing_moved(struct engine *engine, void *data);
+typedef void comparison_moved(struct engine *engine, void *data);
 
 /* Asks for the hashes. It may be over at once: then moved() is not called. */
 struct tensor_compare *tensor_compare_new(struct engine *engine,
 					  const struct tensor_compare_question *question,
-					  pairing_moved *moved, void *data);
+					  comparison_moved *moved, void *data);
 /* Answers still to come are dropped. NULL is fine. */
-void tensor_compare_free(struct tensor_compare *pairing);
-bool tensor_compare_is_over(const struct tensor_compare *pairing);
+void tensor_compare_free(struct tensor_compare *comparison);
+bool tensor_compare_is_over(const struct tensor_compare *comparison);
 /* Lends why it failed; NULL: it did not. */
-const char *tensor_compare_error(const struct tensor_compare *pairing);
+const char *tensor_compare_error(const struct tensor_compare *comparison);
 /* Bytes read, and to be read; 0, 0: not known yet. */
-void tensor_compare_progress(const struct tensor_compare *pairing, int64_t *done, int64_t *total);
+void tensor_compare_progress(const struct tensor_compare *comparison, int64_t *done,
+			     int64_t *total);
 /* Passes out what was found; all zero where it failed. */
-void tensor_compare_take(struct tensor_compare *pairing, struct tensordiff *found);
+void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *found);
 
 #endif

@@ -21,12 +21,12 @@ struct value_difference_pair {
 	uint64_t question;
 	int rank;
 	int against;
-	struct tensor_compare *pairing;
+	struct tensor_compare *comparison;
 };
 
 static void free_pair(struct value_difference_pair *pair)
 {
-	tensor_compare_free(pair->pairing);
+	tensor_compare_free(pair->comparison);
 	free(pair);
 }
 
@@ -68,12 +68,12 @@ static void drop(struct engine *engine, int rank, int against)
 
 static void end(struct value_difference_pair *pair, struct difference *difference)
 {
-	const char *error = tensor_compare_error(pair->pairing);
+	const char *error = tensor_compare_error(pair->comparison);
 
 	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
 	difference->error = xstrdup_or_null(error);
 	tensordiff_clear(&difference->found);
-	tensor_compare_take(pair->pairing, &difference->found);
+	tensor_compare_take(pair->comparison, &difference->found);
 }
 
 /* Frees the pair when the comparison is over or another question was asked. */
@@ -81,12 +81,12 @@ static void on_moved(struct engine *engine, void *data)
 {
 	struct value_difference_pair *pair = data;
 	struct difference *difference = find(engine, pair);
-	bool is_over = tensor_compare_is_over(pair->pairing);
+	bool is_over = tensor_compare_is_over(pair->comparison);
 
 	if (difference && is_over)
 		end(pair, difference);
 	else if (difference)
-		tensor_compare_progress(pair->pairing, &difference->done, &difference->total);
+		tensor_compare_progress(pair->comparison, &difference->done, &difference->total);
 	if (!difference || is_over)
 		drop(engine, pair->rank, pair->against);
 	engine->session.revision++;
@@ -108,10 +108,10 @@ static void begin_pair(struct engine *engine, int rank, int against)
 	pair->question = answers->number;
 	pair->rank = rank;
 	pair->against = against;
-	pair->pairing = tensor_compare_new(engine, &question, on_moved, pair);
+	pair->comparison = tensor_compare_new(engine, &question, on_moved, pair);
 	ARRAY_GROW(differing->pairs, differing->count, differing->capacity);
 	differing->pairs[differing->count++] = pair;
-	if (tensor_compare_is_over(pair->pairing))
+	if (tensor_compare_is_over(pair->comparison))
 		on_moved(engine, pair);
 }
 
@@ -189,7 +189,7 @@ void value_difference_begin_all(struct engine *engine)
 static bool is_over(const struct engine *engine, void *data)
 {
 	(void)data;
-	return engine->differing.count == 0 || engine->survey.interrupts > 1;
+	return engine->differing.count == 0 || engine->rank_query.interrupts > 1;
 }
 
 void value_difference_wait(struct engine *engine)

@@ -458,7 +458,7 @@ static void append_alike(struct buffer *out, const struct telling *telling)
 }
 
 /* Without a majority no rank is the one that differs. */
-static void tell_camps(struct buffer *out, const struct telling *telling)
+static void tell_wait_groups(struct buffer *out, const struct telling *telling)
 {
 	int digits = digits_of(telling->classes);
 
@@ -742,7 +742,7 @@ void answer_classes_append_sentence(struct buffer *out, const struct answer_clas
 		return;
 	}
 	if (!telling.majority) {
-		tell_camps(out, &telling);
+		tell_wait_groups(out, &telling);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(tellers); i++)

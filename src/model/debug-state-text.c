@@ -300,21 +300,21 @@ struct company {
 	const struct wait_group *only; /* where they wait; NULL: at several places */
 };
 
-static struct company find_company(const struct wait_group_list *camps)
+static struct company find_company(const struct wait_group_list *wait_groups)
 {
 	struct company company = { .only = NULL };
 	size_t places = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (camp->role == WAIT_GROUP_WAITS) {
-			company.waiting += camp->count;
-			company.only = camp;
+		if (wait_group->role == WAIT_GROUP_WAITS) {
+			company.waiting += wait_group->count;
+			company.only = wait_group;
 			places++;
-		} else if (camp->role == WAIT_GROUP_ELSEWHERE &&
-			   !debug_state_is_held(camp->first)) {
-			company.running += camp->count;
+		} else if (wait_group->role == WAIT_GROUP_ELSEWHERE &&
+			   !debug_state_is_held(wait_group->first)) {
+			company.running += wait_group->count;
 		}
 	}
 	if (places != 1)
@@ -389,9 +389,9 @@ static void append_groups(struct buffer *out, const struct session *session)
 }
 
 void debug_state_append_sentence(struct buffer *out, const struct session *session,
-				 const struct wait_group_list *camps)
+				 const struct wait_group_list *wait_groups)
 {
-	struct company company = find_company(camps);
+	struct company company = find_company(wait_groups);
 	bool is_ours = false;
 	size_t count = 0;
 

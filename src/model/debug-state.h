@@ -55,7 +55,7 @@ void debug_state_append_word(struct buffer *out, const struct rank *rank);
  * (train.py:17)."
  */
 void debug_state_append_sentence(struct buffer *out, const struct session *session,
-				 const struct wait_group_list *camps);
+				 const struct wait_group_list *wait_groups);
 /*
  * Appends what is said of them alone, behind others: " Ranks 0 and 2 raised
  * ValueError: no and wait in debuggers for somebody to connect."; nothing

@@ -6,49 +6,50 @@
 #include "banned.h"
 #include "base/array.h"
 
-void eval_history_clear(struct eval_history *dialogue)
+void eval_history_clear(struct eval_history *eval_history)
 {
-	for (size_t i = 0; i < dialogue->count; i++)
-		answers_clear(&dialogue->items[i]);
-	free(dialogue->items);
-	*dialogue = (struct eval_history){ .items = NULL };
+	for (size_t i = 0; i < eval_history->count; i++)
+		answers_clear(&eval_history->items[i]);
+	free(eval_history->items);
+	*eval_history = (struct eval_history){ .items = NULL };
 }
 
-static void forget_oldest(struct eval_history *dialogue)
+static void forget_oldest(struct eval_history *eval_history)
 {
-	answers_clear(&dialogue->items[0]);
-	dialogue->count--;
-	memmove(dialogue->items, dialogue->items + 1, dialogue->count * sizeof(*dialogue->items));
+	answers_clear(&eval_history->items[0]);
+	eval_history->count--;
+	memmove(eval_history->items, eval_history->items + 1,
+		eval_history->count * sizeof(*eval_history->items));
 }
 
-static bool is_full(const struct eval_history *dialogue)
+static bool is_full(const struct eval_history *eval_history)
 {
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < dialogue->count; i++)
-		bytes += dialogue->items[i].bytes;
-	return dialogue->count == EVAL_HISTORY_MAXIMUM || bytes > EVAL_HISTORY_BYTES;
+	for (size_t i = 0; i < eval_history->count; i++)
+		bytes += eval_history->items[i].bytes;
+	return eval_history->count == EVAL_HISTORY_MAXIMUM || bytes > EVAL_HISTORY_BYTES;
 }
 
-struct answers *eval_history_add(struct eval_history *dialogue, const char *code,
+struct answers *eval_history_add(struct eval_history *eval_history, const char *code,
 				 enum answers_kind kind, uint64_t number, double now)
 {
 	struct answers *answers;
 
-	while (is_full(dialogue))
-		forget_oldest(dialogue);
-	ARRAY_GROW(dialogue->items, dialogue->count, dialogue->capacity);
-	answers = &dialogue->items[dialogue->count++];
+	while (is_full(eval_history))
+		forget_oldest(eval_history);
+	ARRAY_GROW(eval_history->items, eval_history->count, eval_history->capacity);
+	answers = &eval_history->items[eval_history->count++];
 	*answers = (struct answers){ .question = NULL };
 	answers_begin(answers, code, kind, now);
 	answers->number = number;
 	return answers;
 }
 
-struct answers *eval_history_find(const struct eval_history *dialogue, uint64_t number)
+struct answers *eval_history_find(const struct eval_history *eval_history, uint64_t number)
 {
-	for (size_t i = 0; i < dialogue->count; i++)
-		if (dialogue->items[i].number == number)
-			return &dialogue->items[i];
+	for (size_t i = 0; i < eval_history->count; i++)
+		if (eval_history->items[i].number == number)
+			return &eval_history->items[i];
 	return NULL;
 }

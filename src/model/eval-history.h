@@ -21,11 +21,11 @@ struct eval_history {
 	size_t capacity;
 };
 
-void eval_history_clear(struct eval_history *dialogue);
+void eval_history_clear(struct eval_history *eval_history);
 /* Lends a new one at the end, of no rank yet; until the next is added. */
-struct answers *eval_history_add(struct eval_history *dialogue, const char *code,
+struct answers *eval_history_add(struct eval_history *eval_history, const char *code,
 				 enum answers_kind kind, uint64_t number, double now);
 /* Lends the one with that number; NULL: it is forgotten. */
-struct answers *eval_history_find(const struct eval_history *dialogue, uint64_t number);
+struct answers *eval_history_find(const struct eval_history *eval_history, uint64_t number);
 
 #endif

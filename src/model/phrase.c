@@ -140,26 +140,26 @@ static bool holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
-const struct phrase *phrase_of(const struct wait_group *camp)
+const struct phrase *phrase_of(const struct wait_group *wait_group)
 {
-	if (camp->role == WAIT_GROUP_GONE)
-		return &phrases[camp->first->state == RANK_NOT_FOUND ? PHRASE_MISSING
-								     : PHRASE_GONE];
-	if (camp->is_stopped)
+	if (wait_group->role == WAIT_GROUP_GONE)
+		return &phrases[wait_group->first->state == RANK_NOT_FOUND ? PHRASE_MISSING
+									   : PHRASE_GONE];
+	if (wait_group->is_stopped)
 		return &phrases[PHRASE_STOPPED];
-	if (!camp->main_thread)
+	if (!wait_group->main_thread)
 		return &phrases[PHRASE_OTHER];
-	if (rank_barrier_is(camp))
+	if (rank_barrier_is(wait_group))
 		return &phrases[PHRASE_HOLDS];
-	if (camp->role == WAIT_GROUP_WAITS)
+	if (wait_group->role == WAIT_GROUP_WAITS)
 		return &phrases[PHRASE_PEERS];
-	if (strcmp(camp->main_thread->activity.name, ACTIVITY_CAUGHT) == 0)
+	if (strcmp(wait_group->main_thread->activity.name, ACTIVITY_CAUGHT) == 0)
 		return &phrases[PHRASE_CAUGHT];
-	if (strcmp(camp->main_thread->activity.name, ACTIVITY_BROKEN) == 0)
+	if (strcmp(wait_group->main_thread->activity.name, ACTIVITY_BROKEN) == 0)
 		return &phrases[PHRASE_BROKEN];
-	if (holds_gil(camp->main_thread))
+	if (holds_gil(wait_group->main_thread))
 		return &phrases[PHRASE_GIL];
-	return &phrases[kind_phrases[camp->main_thread->activity.kind]];
+	return &phrases[kind_phrases[wait_group->main_thread->activity.kind]];
 }
 
 size_t phrase_index(const struct phrase *phrase)
@@ -167,9 +167,9 @@ size_t phrase_index(const struct phrase *phrase)
 	return (size_t)(phrase - phrases);
 }
 
-bool phrase_is_nameless(const struct wait_group *camp)
+bool phrase_is_nameless(const struct wait_group *wait_group)
 {
-	return phrase_of(camp) == &phrases[PHRASE_OTHER];
+	return phrase_of(wait_group) == &phrases[PHRASE_OTHER];
 }
 
 static void append_name(struct buffer *out, const char *name, int columns)
@@ -259,18 +259,19 @@ static void append_frame(struct buffer *out, const struct rank *rank, const stru
 	}
 }
 
-static void append_place(struct buffer *out, enum place_form form, const struct wait_group *camp)
+static void append_place(struct buffer *out, enum place_form form,
+			 const struct wait_group *wait_group)
 {
-	const struct thread *thread = camp->main_thread;
+	const struct thread *thread = wait_group->main_thread;
 	const struct frame *frame;
 
 	if (!thread || form == PLACE_NONE)
 		return;
 	if (form == PLACE_FRAME) {
-		append_frame(out, camp->first, thread);
+		append_frame(out, wait_group->first, thread);
 		return;
 	}
-	frame = named_frame(camp->first, thread);
+	frame = named_frame(wait_group->first, thread);
 	if (form == PLACE_ACTIVITY) {
 		append_name(out, thread->activity.name, NAME_COLUMNS);
 		if (frame)
@@ -336,28 +337,29 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 }
 
 /* Of several it may have been something else. */
-static void append_raised(struct buffer *out, const struct wait_group *camp, const char *before)
+static void append_raised(struct buffer *out, const struct wait_group *wait_group,
+			  const char *before)
 {
-	if (rankset_count(&camp->ranks) == 1)
-		debug_state_append_raised(out, camp->first, before);
+	if (rankset_count(&wait_group->ranks) == 1)
+		debug_state_append_raised(out, wait_group->first, before);
 }
 
-void phrase_append_where(struct buffer *out, const struct wait_group *camp)
+void phrase_append_where(struct buffer *out, const struct wait_group *wait_group)
 {
-	const struct phrase *phrase = phrase_of(camp);
+	const struct phrase *phrase = phrase_of(wait_group);
 
-	append_place(out, phrase->form, camp);
+	append_place(out, phrase->form, wait_group);
 	switch ((enum phrase_name)phrase_index(phrase)) {
 	case PHRASE_GONE:
-		append_reason(out, camp->first);
-		append_raised(out, camp, ", raised ");
-		append_last_seen(out, camp->first);
+		append_reason(out, wait_group->first);
+		append_raised(out, wait_group, ", raised ");
+		append_last_seen(out, wait_group->first);
 		break;
 	case PHRASE_DATA:
-		append_worker(out, camp->first);
+		append_worker(out, wait_group->first);
 		break;
 	case PHRASE_TEARDOWN:
-		append_raised(out, camp, ", after it raised ");
+		append_raised(out, wait_group, ", after it raised ");
 		break;
 	case PHRASE_GIL:
 		buffer_append_string(out, ", or loops on that line");
@@ -376,65 +378,66 @@ void phrase_append_where(struct buffer *out, const struct wait_group *camp)
 	}
 }
 
-void phrase_append_member(struct buffer *out, const struct wait_group *camp, bool is_first)
+void phrase_append_member(struct buffer *out, const struct wait_group *wait_group, bool is_first)
 {
-	bool is_gone = phrase_index(phrase_of(camp)) == PHRASE_GONE;
+	bool is_gone = phrase_index(phrase_of(wait_group)) == PHRASE_GONE;
 
 	if (!is_first)
 		buffer_append_string(out, ", ");
 	else if (is_gone)
 		buffer_append_string(out, ": ");
 	if (is_gone)
-		phrase_append_end(out, camp);
+		phrase_append_end(out, wait_group);
 	else
-		phrase_append_where(out, camp);
+		phrase_append_where(out, wait_group);
 }
 
-void phrase_append_end(struct buffer *out, const struct wait_group *camp)
+void phrase_append_end(struct buffer *out, const struct wait_group *wait_group)
 {
-	const char *reason = reason_of(camp->first);
-	bool is_plural = rankset_count(&camp->ranks) != 1;
+	const char *reason = reason_of(wait_group->first);
+	bool is_plural = rankset_count(&wait_group->ranks) != 1;
 
 	buffer_append_string(out, is_plural ? "ranks " : "rank ");
-	rankset_append(out, &camp->ranks);
-	if (camp->first->state == RANK_NOT_FOUND)
+	rankset_append(out, &wait_group->ranks);
+	if (wait_group->first->state == RANK_NOT_FOUND)
 		reason = "not found";
 	else if (reason[0] == '\0')
 		reason = "ended without a known code";
-	if (camp->first->state == RANK_NOT_FOUND || camp->first->process.exit_signal > 0)
+	if (wait_group->first->state == RANK_NOT_FOUND ||
+	    wait_group->first->process.exit_signal > 0)
 		buffer_append_string(out, is_plural ? " were" : " was");
 	buffer_printf(out, " %s", reason);
 }
 
-void phrase_append_last_seen(struct buffer *out, const struct wait_group *camp)
+void phrase_append_last_seen(struct buffer *out, const struct wait_group *wait_group)
 {
-	const struct thread *thread = rank_main_thread(camp->first);
+	const struct thread *thread = rank_main_thread(wait_group->first);
 
-	const char *raised = camp->first->raised;
-	bool is_seen = thread && named_frame(camp->first, thread);
+	const char *raised = wait_group->first->raised;
+	bool is_seen = thread && named_frame(wait_group->first, thread);
 
 	if (!is_seen && !raised)
 		return;
-	buffer_printf(out, " Rank %d", camp->first->process.rank);
-	debug_state_append_raised(out, camp->first, " raised ");
+	buffer_printf(out, " Rank %d", wait_group->first->process.rank);
+	debug_state_append_raised(out, wait_group->first, " raised ");
 	if (is_seen) {
 		buffer_append_string(out, raised ? ", and" : "");
 		buffer_append_string(out, " was last seen in ");
-		append_frame(out, camp->first, thread);
+		append_frame(out, wait_group->first, thread);
 	}
 	buffer_append_char(out, '.');
 }
 
-void phrase_append_doing(struct buffer *out, const struct wait_group *camp, bool is_plural)
+void phrase_append_doing(struct buffer *out, const struct wait_group *wait_group, bool is_plural)
 {
-	const struct phrase *phrase = phrase_of(camp);
+	const struct phrase *phrase = phrase_of(wait_group);
 
-	if (!camp->main_thread) {
+	if (!wait_group->main_thread) {
 		buffer_append_string(out, phrase->summary[is_plural]);
 		return;
 	}
 	buffer_append_string(out, phrase->doing[is_plural]);
-	append_place(out, phrase->form, camp);
+	append_place(out, phrase->form, wait_group);
 }
 
 void phrase_append_summary(struct buffer *out, size_t index, bool is_plural)

@@ -17,11 +17,11 @@ struct session;
 struct phrase;
 #define PHRASES 14
 
-/* Lends the row for what a camp does. */
-const struct phrase *phrase_of(const struct wait_group *camp);
+/* Lends the row for what a wait group does. */
+const struct phrase *phrase_of(const struct wait_group *wait_group);
 size_t phrase_index(const struct phrase *phrase);
 /* What it does has no word of its own: it is somewhere. */
-bool phrase_is_nameless(const struct wait_group *camp);
+bool phrase_is_nameless(const struct wait_group *wait_group);
 
 /* "Rank 3", "Ranks 2 and 5", "Ranks 0-2,4-7" */
 void phrase_append_ranks(struct buffer *out, const struct rankset *ranks);
@@ -32,19 +32,19 @@ void phrase_append_all(struct buffer *out, const struct session *session);
 /* "is elsewhere: ", as an outlier's verb */
 void phrase_append_verb(struct buffer *out, const struct phrase *phrase, bool is_plural);
 /* "load_batch (train.py:5) in time.sleep", behind the verb */
-void phrase_append_where(struct buffer *out, const struct wait_group *camp);
+void phrase_append_where(struct buffer *out, const struct wait_group *wait_group);
 /*
- * The same for one of several camps in a sentence: behind the verb, the first
+ * The same for one of several wait groups in a sentence: behind the verb, the first
  * or a further one; those that are gone are named ("rank 5 was killed
  * by SIGKILL").
  */
-void phrase_append_member(struct buffer *out, const struct wait_group *camp, bool is_first);
-/* "ranks 0-1,3 were killed by SIGTERM", of a camp that is gone. */
-void phrase_append_end(struct buffer *out, const struct wait_group *camp);
+void phrase_append_member(struct buffer *out, const struct wait_group *wait_group, bool is_first);
+/* "ranks 0-1,3 were killed by SIGTERM", of a wait group that is gone. */
+void phrase_append_end(struct buffer *out, const struct wait_group *wait_group);
 /* " Rank 2 was last seen in f (a.py:5).", or nothing. */
-void phrase_append_last_seen(struct buffer *out, const struct wait_group *camp);
+void phrase_append_last_seen(struct buffer *out, const struct wait_group *wait_group);
 /* "wait in all_reduce (train.py:17)", verb and place of those not odd */
-void phrase_append_doing(struct buffer *out, const struct wait_group *camp, bool is_plural);
+void phrase_append_doing(struct buffer *out, const struct wait_group *wait_group, bool is_plural);
 /* "wait for their peers": without a place */
 void phrase_append_summary(struct buffer *out, size_t index, bool is_plural);
 /* The lead and "34 s", from one second on; else nothing. */

@@ -8,37 +8,37 @@
 #include "model/session.h"
 #include "model/wait-group.h"
 
-#define CAMPS_LISTED 4
+#define WAIT_GROUPS_LISTED 4
 /* A step that lasts longer than a second lets the ranks that hold go; so long
  * it is not said that they never do. */
 #define RELEASE_SECONDS 2.0
 
-bool rank_barrier_is(const struct wait_group *camp)
+bool rank_barrier_is(const struct wait_group *wait_group)
 {
-	return camp->role == WAIT_GROUP_WAITS && camp->main_thread &&
-	       activity_is_hold(&camp->main_thread->activity);
+	return wait_group->role == WAIT_GROUP_WAITS && wait_group->main_thread &&
+	       activity_is_hold(&wait_group->main_thread->activity);
 }
 
-bool rank_barrier_is_any(const struct wait_group_list *camps)
+bool rank_barrier_is_any(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (rank_barrier_is(&camps->items[i]))
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (rank_barrier_is(&wait_groups->items[i]))
 			return true;
 	}
 	return false;
 }
 
-static bool is_other(const struct wait_group *camp)
+static bool is_other(const struct wait_group *wait_group)
 {
-	return (camp->role == WAIT_GROUP_WAITS || camp->role == WAIT_GROUP_ELSEWHERE) &&
-	       !rank_barrier_is(camp);
+	return (wait_group->role == WAIT_GROUP_WAITS || wait_group->role == WAIT_GROUP_ELSEWHERE) &&
+	       !rank_barrier_is(wait_group);
 }
 
 /* The ranks that hold, and what is known of the other ones that live. */
 struct company {
 	struct rankset holding;
 	const struct wait_group *place; /* where they hold; NULL: at several */
-	size_t others;			/* camps */
+	size_t others;			/* wait groups */
 	bool are_waiting;		/* all others */
 	bool are_moving;		/* some that do not wait for their peers */
 	double unchanged;		/* all others */
@@ -50,30 +50,31 @@ static void add_ranks(struct rankset *ranks, const struct rankset *more)
 		rankset_add_range(ranks, more->ranges[i].first, more->ranges[i].last);
 }
 
-static void add_other(struct company *company, const struct wait_group *camp)
+static void add_other(struct company *company, const struct wait_group *wait_group)
 {
-	bool is_waiting = camp->role == WAIT_GROUP_WAITS;
+	bool is_waiting = wait_group->role == WAIT_GROUP_WAITS;
 
-	if (company->others++ == 0 || camp->unchanged < company->unchanged)
-		company->unchanged = camp->unchanged;
+	if (company->others++ == 0 || wait_group->unchanged < company->unchanged)
+		company->unchanged = wait_group->unchanged;
 	company->are_waiting = company->are_waiting && is_waiting;
 	company->are_moving =
-		company->are_moving || (!is_waiting && camp->moving_count + camp->helped_count > 0);
+		company->are_moving ||
+		(!is_waiting && wait_group->moving_count + wait_group->helped_count > 0);
 }
 
-static void company_init(struct company *company, const struct wait_group_list *camps)
+static void company_init(struct company *company, const struct wait_group_list *wait_groups)
 {
 	size_t places = 0;
 
 	*company = (struct company){ .are_waiting = true };
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (rank_barrier_is(camp)) {
-			add_ranks(&company->holding, &camp->ranks);
-			company->place = places++ == 0 ? camp : NULL;
-		} else if (is_other(camp)) {
-			add_other(company, camp);
+		if (rank_barrier_is(wait_group)) {
+			add_ranks(&company->holding, &wait_group->ranks);
+			company->place = places++ == 0 ? wait_group : NULL;
+		} else if (is_other(wait_group)) {
+			add_other(company, wait_group);
 		}
 	}
 }
@@ -84,13 +85,13 @@ static void company_clear(struct company *company)
 }
 
 /* That ranks check now and then whether they may resume is no movement. */
-enum verdict_state rank_barrier_state(const struct wait_group_list *camps)
+enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups)
 {
 	enum verdict_state state = VERDICT_UNKNOWN;
 	struct company company;
 
-	company_init(&company, camps);
-	if (!camps->is_sampled_twice || company.others == 0)
+	company_init(&company, wait_groups);
+	if (!wait_groups->is_sampled_twice || company.others == 0)
 		state = VERDICT_UNKNOWN;
 	else if (company.are_moving)
 		state = VERDICT_PROGRESSING;
@@ -122,36 +123,37 @@ static void append_hold(struct buffer *out, const struct company *company)
 }
 
 /* "Ranks 0 and 2 wait in all_reduce (a.py:17), rank 4 waits in barrier (…)" */
-static void append_others(struct buffer *out, const struct wait_group_list *camps, bool is_first)
+static void append_others(struct buffer *out, const struct wait_group_list *wait_groups,
+			  bool is_first)
 {
 	size_t listed = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!is_other(camp))
+		if (!is_other(wait_group))
 			continue;
-		if (listed == CAMPS_LISTED) {
+		if (listed == WAIT_GROUPS_LISTED) {
 			buffer_append_string(out, ", and others elsewhere");
 			return;
 		}
 		if (listed > 0)
 			buffer_append_string(out, ", ");
-		append_ranks(out, &camp->ranks, is_first && listed == 0);
+		append_ranks(out, &wait_group->ranks, is_first && listed == 0);
 		buffer_append_char(out, ' ');
-		phrase_append_doing(out, camp, camp->count != 1);
+		phrase_append_doing(out, wait_group, wait_group->count != 1);
 		listed++;
 	}
 }
 
 void rank_barrier_append_sentence(struct buffer *out, const struct session *session,
-				  const struct wait_group_list *camps)
+				  const struct wait_group_list *wait_groups)
 {
 	struct company company;
 
-	company_init(&company, camps);
+	company_init(&company, wait_groups);
 	if (company.others > 0 && company.are_waiting) {
-		append_others(out, camps, true);
+		append_others(out, wait_groups, true);
 		buffer_append_string(out, " for ");
 		append_ranks(out, &company.holding, false);
 		buffer_append_string(out, ", which ");
@@ -168,7 +170,7 @@ void rank_barrier_append_sentence(struct buffer *out, const struct session *sess
 			buffer_append_string(out, " for ranks that are not seen here");
 		} else {
 			buffer_append_string(out, "; ");
-			append_others(out, camps, false);
+			append_others(out, wait_groups, false);
 		}
 	}
 	buffer_append_char(out, '.');

@@ -16,14 +16,14 @@ struct wait_group;
 struct wait_group_list;
 struct session;
 
-bool rank_barrier_is(const struct wait_group *camp);
-bool rank_barrier_is_any(const struct wait_group_list *camps);
-enum verdict_state rank_barrier_state(const struct wait_group_list *camps);
+bool rank_barrier_is(const struct wait_group *wait_group);
+bool rank_barrier_is_any(const struct wait_group_list *wait_groups);
+enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups);
 /*
  * Appends "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks 1 and 3,
  * which hold in probetui.breakpoint (train.py:12), for 34 s."
  */
 void rank_barrier_append_sentence(struct buffer *out, const struct session *session,
-				  const struct wait_group_list *camps);
+				  const struct wait_group_list *wait_groups);
 
 #endif

@@ -15,42 +15,43 @@
 #include "model/wait-group.h"
 
 /* What is listed by name; the rest is a number. */
-#define CAMPS_LISTED 4
+#define WAIT_GROUPS_LISTED 4
 
 /* A rank that was stopped before it could be read is known to be stopped. */
-static bool is_seen(const struct wait_group *camp)
+static bool is_seen(const struct wait_group *wait_group)
 {
-	return camp->main_thread || camp->is_stopped;
+	return wait_group->main_thread || wait_group->is_stopped;
 }
 
-static bool is_company(const struct wait_group *camp)
+static bool is_company(const struct wait_group *wait_group)
 {
-	return !camp->is_outlier && is_seen(camp) && !debug_state_is_held(camp->first);
+	return !wait_group->is_outlier && is_seen(wait_group) &&
+	       !debug_state_is_held(wait_group->first);
 }
 
 /* "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)" */
-static void append_counts(struct buffer *out, const struct wait_group_list *camps)
+static void append_counts(struct buffer *out, const struct wait_group_list *wait_groups)
 {
 	size_t listed = 0;
 	size_t rest = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!is_company(camp))
+		if (!is_company(wait_group))
 			continue;
-		if (listed == CAMPS_LISTED) {
-			rest += camp->count;
+		if (listed == WAIT_GROUPS_LISTED) {
+			rest += wait_group->count;
 			continue;
 		}
 		if (listed > 0)
 			buffer_append_string(out, ", ");
-		if (camp->count == 1)
-			buffer_printf(out, "rank %d", rankset_first(&camp->ranks));
+		if (wait_group->count == 1)
+			buffer_printf(out, "rank %d", rankset_first(&wait_group->ranks));
 		else
-			text_count(out, camp->count);
+			text_count(out, wait_group->count);
 		buffer_append_char(out, ' ');
-		phrase_append_doing(out, camp, camp->count != 1);
+		phrase_append_doing(out, wait_group, wait_group->count != 1);
 		listed++;
 	}
 	if (rest > 0) {
@@ -65,18 +66,18 @@ static void append_counts(struct buffer *out, const struct wait_group_list *camp
  * (train.py:17)."; behind the outliers "The 7 others …".
  */
 static void append_company(struct buffer *out, const struct session *session,
-			   const struct wait_group_list *camps, bool is_behind)
+			   const struct wait_group_list *wait_groups, bool is_behind)
 {
 	size_t count = 0;
-	size_t camp_count = 0;
+	size_t wait_group_count = 0;
 	const struct wait_group *only = NULL;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		if (!is_company(&camps->items[i]))
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (!is_company(&wait_groups->items[i]))
 			continue;
-		only = &camps->items[i];
+		only = &wait_groups->items[i];
 		count += only->count;
-		camp_count++;
+		wait_group_count++;
 	}
 	if (count == 0)
 		return;
@@ -91,59 +92,59 @@ static void append_company(struct buffer *out, const struct session *session,
 		buffer_append_string(out, " of ");
 		phrase_append_total(out, session);
 	}
-	if (camp_count == 1) {
+	if (wait_group_count == 1) {
 		buffer_append_char(out, ' ');
 		phrase_append_doing(out, only, count != 1);
 	} else {
 		buffer_append_string(out, ": ");
-		append_counts(out, camps);
+		append_counts(out, wait_groups);
 	}
 	buffer_append_char(out, '.');
 }
 
 /* The outliers that are at the same kind of thing share one sentence. */
-static void append_group(struct buffer *out, const struct wait_group_list *camps, size_t from,
+static void append_group(struct buffer *out, const struct wait_group_list *wait_groups, size_t from,
 			 bool *is_told)
 {
-	const struct phrase *phrase = phrase_of(&camps->items[from]);
+	const struct phrase *phrase = phrase_of(&wait_groups->items[from]);
 	struct rankset ranks = RANKSET_INIT;
 	size_t listed = 0;
 	size_t count = 0;
 	double unchanged = -1;
 
-	for (size_t i = from; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = from; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!camp->is_outlier || debug_state_is_held(camp->first) ||
-		    phrase_of(camp) != phrase)
+		if (!wait_group->is_outlier || debug_state_is_held(wait_group->first) ||
+		    phrase_of(wait_group) != phrase)
 			continue;
-		for (size_t j = 0; j < camp->ranks.range_count; j++)
-			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
-					  camp->ranks.ranges[j].last);
-		if (unchanged < 0 || camp->unchanged < unchanged)
-			unchanged = camp->unchanged;
+		for (size_t j = 0; j < wait_group->ranks.range_count; j++)
+			rankset_add_range(&ranks, wait_group->ranks.ranges[j].first,
+					  wait_group->ranks.ranges[j].last);
+		if (unchanged < 0 || wait_group->unchanged < unchanged)
+			unchanged = wait_group->unchanged;
 		is_told[i] = true;
 		count++;
 	}
 	buffer_append_char(out, ' ');
 	phrase_append_ranks(out, &ranks);
 	buffer_append_char(out, ' ');
-	if (!camps->items[from].main_thread && camps->items[from].is_stopped)
+	if (!wait_groups->items[from].main_thread && wait_groups->items[from].is_stopped)
 		phrase_append_summary(out, phrase_index(phrase), rankset_count(&ranks) != 1);
 	else
 		phrase_append_verb(out, phrase, rankset_count(&ranks) != 1);
-	for (size_t i = from; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = from; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!camp->is_outlier || debug_state_is_held(camp->first) ||
-		    phrase_of(camp) != phrase)
+		if (!wait_group->is_outlier || debug_state_is_held(wait_group->first) ||
+		    phrase_of(wait_group) != phrase)
 			continue;
-		if (listed == CAMPS_LISTED)
+		if (listed == WAIT_GROUPS_LISTED)
 			break;
 		if (count == 1)
-			phrase_append_where(out, camp);
+			phrase_append_where(out, wait_group);
 		else
-			phrase_append_member(out, camp, listed == 0);
+			phrase_append_member(out, wait_group, listed == 0);
 		listed++;
 	}
 	if (count > listed)
@@ -153,24 +154,24 @@ static void append_group(struct buffer *out, const struct wait_group_list *camps
 	rankset_clear(&ranks);
 }
 
-static void append_outliers(struct buffer *out, const struct wait_group_list *camps)
+static void append_outliers(struct buffer *out, const struct wait_group_list *wait_groups)
 {
-	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
+	bool *is_told = xcalloc(wait_groups->count + 1, sizeof(*is_told));
 
 	/* Where those are that wait in a debugger is no place of the job's. */
-	for (size_t i = 0; i < camps->count; i++)
-		is_told[i] = debug_state_is_held(camps->items[i].first);
-	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].is_outlier && !is_told[i])
-			append_group(out, camps, i, is_told);
+	for (size_t i = 0; i < wait_groups->count; i++)
+		is_told[i] = debug_state_is_held(wait_groups->items[i].first);
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].is_outlier && !is_told[i])
+			append_group(out, wait_groups, i, is_told);
 	}
 	free(is_told);
 }
 
 static void say_no_ranks(struct buffer *out, const struct session *session,
-			 const struct wait_group_list *camps, bool is_still)
+			 const struct wait_group_list *wait_groups, bool is_still)
 {
-	(void)camps;
+	(void)wait_groups;
 	(void)is_still;
 	if (session->job_count == 0) {
 		buffer_append_string(out, "No rank found.");
@@ -183,19 +184,19 @@ static void say_no_ranks(struct buffer *out, const struct session *session,
 }
 
 static void say_unread(struct buffer *out, const struct session *session,
-		       const struct wait_group_list *camps, bool is_still)
+		       const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)is_still;
-	(void)camps;
+	(void)wait_groups;
 	phrase_append_total(out, session);
 	buffer_append_string(out, session->rank_count == 1 ? " found; it has not been read yet."
 							   : " found; none has been read yet.");
 }
 
 static void say_unreadable(struct buffer *out, const struct session *session,
-			   const struct wait_group_list *camps, bool is_still)
+			   const struct wait_group_list *wait_groups, bool is_still)
 {
-	const char *error = camps->items[0].first->error;
+	const char *error = wait_groups->items[0].first->error;
 
 	(void)is_still;
 	buffer_append_string(out, "None of ");
@@ -205,25 +206,25 @@ static void say_unreadable(struct buffer *out, const struct session *session,
 }
 
 static void say_gone(struct buffer *out, const struct session *session,
-		     const struct wait_group_list *camps, bool is_still)
+		     const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)is_still;
-	append_outliers(out, camps);
+	append_outliers(out, wait_groups);
 	debug_state_append_others(out, session);
-	append_company(out, session, camps, true);
+	append_company(out, session, wait_groups, true);
 }
 
-/* Of the camps that were not told yet, the one that ended first. */
-static const struct wait_group *next_to_end(const struct wait_group_list *camps,
+/* Of the wait groups that were not told yet, the one that ended first. */
+static const struct wait_group *next_to_end(const struct wait_group_list *wait_groups,
 					    const bool *is_told)
 {
 	const struct wait_group *next = NULL;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!is_told[i] && (!next || camp->ended_at < next->ended_at))
-			next = camp;
+		if (!is_told[i] && (!next || wait_group->ended_at < next->ended_at))
+			next = wait_group;
 	}
 	return next;
 }
@@ -233,49 +234,49 @@ static const struct wait_group *next_to_end(const struct wait_group_list *camps,
  * killed by SIGTERM."
  */
 static void say_all_gone(struct buffer *out, const struct session *session,
-			 const struct wait_group_list *camps, bool is_still)
+			 const struct wait_group_list *wait_groups, bool is_still)
 {
-	bool *is_told = xcalloc(camps->count + 1, sizeof(*is_told));
+	bool *is_told = xcalloc(wait_groups->count + 1, sizeof(*is_told));
 	const struct wait_group *before = NULL;
-	const struct wait_group *camp;
+	const struct wait_group *wait_group;
 
 	(void)is_still;
 	buffer_append_string(out, session->rank_count == 1 ? "The only rank has ended"
 							   : "All ranks have ended");
-	while ((camp = next_to_end(camps, is_told)) != NULL) {
-		if (before && before->ended_at < camp->ended_at)
+	while ((wait_group = next_to_end(wait_groups, is_told)) != NULL) {
+		if (before && before->ended_at < wait_group->ended_at)
 			buffer_append_string(out, ", then ");
 		else
 			buffer_append_string(out, before ? ", " : ": ");
-		phrase_append_end(out, camp);
-		is_told[camp - camps->items] = true;
-		before = camp;
+		phrase_append_end(out, wait_group);
+		is_told[wait_group - wait_groups->items] = true;
+		before = wait_group;
 	}
 	buffer_append_char(out, '.');
-	for (size_t i = 0; i < camps->count; i++)
-		if (camps->items[i].is_outlier)
-			phrase_append_last_seen(out, &camps->items[i]);
+	for (size_t i = 0; i < wait_groups->count; i++)
+		if (wait_groups->items[i].is_outlier)
+			phrase_append_last_seen(out, &wait_groups->items[i]);
 	free(is_told);
 }
 
 static void say_held(struct buffer *out, const struct session *session,
-		     const struct wait_group_list *camps, bool is_still)
+		     const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)is_still;
-	debug_state_append_sentence(out, session, camps);
+	debug_state_append_sentence(out, session, wait_groups);
 }
 
 static void say_holding(struct buffer *out, const struct session *session,
-			const struct wait_group_list *camps, bool is_still)
+			const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)is_still;
-	rank_barrier_append_sentence(out, session, camps);
+	rank_barrier_append_sentence(out, session, wait_groups);
 }
 
 static void say_stopped(struct buffer *out, const struct session *session,
-			const struct wait_group_list *camps, bool is_still)
+			const struct wait_group_list *wait_groups, bool is_still)
 {
-	(void)camps;
+	(void)wait_groups;
 	(void)is_still;
 	phrase_append_all(out, session);
 	buffer_append_string(out, session->rank_count == 1 ? " is" : " are");
@@ -283,11 +284,11 @@ static void say_stopped(struct buffer *out, const struct session *session,
 }
 
 static void say_late(struct buffer *out, const struct session *session,
-		     const struct wait_group_list *camps, bool is_still)
+		     const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)is_still;
-	append_company(out, session, camps, false);
-	append_outliers(out, camps);
+	append_company(out, session, wait_groups, false);
+	append_outliers(out, wait_groups);
 }
 
 static const char *count_word(size_t count)
@@ -299,36 +300,36 @@ static const char *count_word(size_t count)
 }
 
 /* "2 ranks (0-1) wait in recv (a.py:3), 1 rank (2) computes in f (b.py:3)";
- * returns how many camps there are. */
-static size_t append_camps(struct buffer *out, const struct wait_group_list *camps)
+ * returns how many wait groups there are. */
+static size_t append_wait_groups(struct buffer *out, const struct wait_group_list *wait_groups)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!is_seen(camp))
+		if (!is_seen(wait_group))
 			continue;
 		count++;
-		if (count > CAMPS_LISTED)
+		if (count > WAIT_GROUPS_LISTED)
 			continue;
 		if (count > 1)
 			buffer_append_string(out, ", ");
-		text_count(out, camp->count);
-		buffer_append_string(out, camp->count == 1 ? " rank (" : " ranks (");
-		rankset_append(out, &camp->ranks);
+		text_count(out, wait_group->count);
+		buffer_append_string(out, wait_group->count == 1 ? " rank (" : " ranks (");
+		rankset_append(out, &wait_group->ranks);
 		buffer_append_string(out, ") ");
-		phrase_append_doing(out, camp, camp->count != 1);
+		phrase_append_doing(out, wait_group, wait_group->count != 1);
 	}
-	if (count > CAMPS_LISTED)
+	if (count > WAIT_GROUPS_LISTED)
 		buffer_append_string(out, " and others elsewhere");
 	return count;
 }
 
-static void say_camps(struct buffer *out, const struct session *session,
-		      const struct wait_group_list *camps, bool is_still)
+static void say_wait_groups(struct buffer *out, const struct session *session,
+			    const struct wait_group_list *wait_groups, bool is_still)
 {
-	size_t count = append_camps(out, camps);
+	size_t count = append_wait_groups(out, wait_groups);
 
 	(void)session;
 	if (count_word(count))
@@ -341,26 +342,26 @@ static void say_camps(struct buffer *out, const struct session *session,
 }
 
 static void say_unsettled(struct buffer *out, const struct session *session,
-			  const struct wait_group_list *camps, bool is_still)
+			  const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)session;
 	(void)is_still;
-	append_camps(out, camps);
+	append_wait_groups(out, wait_groups);
 	buffer_append_string(
 		out, ". One sample does not show which ranks wait for the others (--for 1).");
 }
 
 /* Sleep, a lock, a file: what they wait for is in their own code. */
-static bool is_below_python(const struct wait_group *camp)
+static bool is_below_python(const struct wait_group *wait_group)
 {
-	enum activity_kind kind = camp->main_thread->activity.kind;
+	enum activity_kind kind = wait_group->main_thread->activity.kind;
 
-	return camp->role == WAIT_GROUP_WAITS || kind == ACTIVITY_COMPUTE ||
+	return wait_group->role == WAIT_GROUP_WAITS || kind == ACTIVITY_COMPUTE ||
 	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
 }
 
 static void say_still(struct buffer *out, const struct session *session,
-		      const struct wait_group *camp)
+		      const struct wait_group *wait_group)
 {
 	size_t length;
 	bool is_complete = session->verdict.world_size > 0 &&
@@ -368,14 +369,14 @@ static void say_still(struct buffer *out, const struct session *session,
 
 	buffer_append_string(out, " and did not move");
 	length = out->length;
-	phrase_append_duration(out, " for ", camp->unchanged);
+	phrase_append_duration(out, " for ", wait_group->unchanged);
 	if (out->length == length)
 		buffer_append_string(out, " between two samples");
-	if (camp->count == 1) {
+	if (wait_group->count == 1) {
 		buffer_append_string(out, "; no other rank is here to compare it with.");
 		return;
 	}
-	if (!is_below_python(camp)) {
+	if (!is_below_python(wait_group)) {
 		buffer_append_string(out, "; none of them is the odd one.");
 		return;
 	}
@@ -388,30 +389,30 @@ static void say_still(struct buffer *out, const struct session *session,
 }
 
 static void say_together(struct buffer *out, const struct session *session,
-			 const struct wait_group_list *camps, bool is_still)
+			 const struct wait_group_list *wait_groups, bool is_still)
 {
-	const struct wait_group *camp = &camps->items[0];
+	const struct wait_group *wait_group = &wait_groups->items[0];
 
-	while (!camp->main_thread)
-		camp++;
-	if (camp->count == session->rank_count) {
+	while (!wait_group->main_thread)
+		wait_group++;
+	if (wait_group->count == session->rank_count) {
 		phrase_append_all(out, session);
 	} else {
-		text_count(out, camp->count);
+		text_count(out, wait_group->count);
 		buffer_append_string(out, " of ");
 		phrase_append_total(out, session);
 	}
 	buffer_append_char(out, ' ');
-	phrase_append_doing(out, camp, camp->count != 1);
+	phrase_append_doing(out, wait_group, wait_group->count != 1);
 	if (is_still)
-		say_still(out, session, camp);
-	else if (camp->waking_count > 0)
+		say_still(out, session, wait_group);
+	else if (wait_group->waking_count > 0)
 		buffer_append_string(
 			out,
-			camp->count == 1
+			wait_group->count == 1
 				? "; it wakes now and then, and what it does then was not seen."
 				: "; they wake now and then, and what they do then was not seen.");
-	else if (camps->is_sampled_twice && camp->moving_count == 0)
+	else if (wait_groups->is_sampled_twice && wait_group->moving_count == 0)
 		buffer_append_string(out, ", so far without moving.");
 	else
 		buffer_append_char(out, '.');
@@ -421,22 +422,22 @@ static void say_together(struct buffer *out, const struct session *session,
  * All are at something that has no word: only a place that they share says
  * more. False: one of them is at something else.
  */
-static bool append_nameless(struct buffer *out, const struct wait_group_list *camps, bool all_move,
-			    bool is_plural)
+static bool append_nameless(struct buffer *out, const struct wait_group_list *wait_groups,
+			    bool all_move, bool is_plural)
 {
 	struct buffer first = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
 	bool are_nameless = true;
 	bool is_shared = true;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!camp->main_thread)
+		if (!wait_group->main_thread)
 			continue;
-		are_nameless = are_nameless && phrase_is_nameless(camp);
+		are_nameless = are_nameless && phrase_is_nameless(wait_group);
 		buffer_reset(&text);
-		phrase_append_doing(&text, camp, is_plural);
+		phrase_append_doing(&text, wait_group, is_plural);
 		if (first.length == 0)
 			buffer_append_string(&first, text.data);
 		is_shared = is_shared && strcmp(first.data, text.data) == 0;
@@ -449,25 +450,26 @@ static bool append_nameless(struct buffer *out, const struct wait_group_list *ca
 }
 
 /* Where ranks are changes too fast to name places; what they do does not. */
-static void append_kinds(struct buffer *out, const struct wait_group_list *camps, bool all_move)
+static void append_kinds(struct buffer *out, const struct wait_group_list *wait_groups,
+			 bool all_move)
 {
 	size_t counts[PHRASES] = { 0 };
 	const struct wait_group *waiting = NULL;
-	size_t wait_camps = 0;
+	size_t wait_wait_groups = 0;
 	bool is_first = true;
 	size_t count = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!camp->main_thread)
+		if (!wait_group->main_thread)
 			continue;
-		count += camp->count;
-		if (camp->role == WAIT_GROUP_WAITS) {
-			waiting = camp;
-			wait_camps++;
+		count += wait_group->count;
+		if (wait_group->role == WAIT_GROUP_WAITS) {
+			waiting = wait_group;
+			wait_wait_groups++;
 		}
-		counts[phrase_index(phrase_of(camp))] += camp->count;
+		counts[phrase_index(phrase_of(wait_group))] += wait_group->count;
 	}
 	for (size_t i = 0; i < PHRASES; i++) {
 		if (counts[i] == 0)
@@ -485,7 +487,7 @@ static void append_kinds(struct buffer *out, const struct wait_group_list *camps
 		else
 			text_count(out, counts[i]);
 		buffer_append_char(out, ' ');
-		if (waiting && wait_camps == 1 && phrase_index(phrase_of(waiting)) == i)
+		if (waiting && wait_wait_groups == 1 && phrase_index(phrase_of(waiting)) == i)
 			phrase_append_doing(out, waiting, counts[i] != 1);
 		else
 			phrase_append_summary(out, i, counts[i] != 1);
@@ -493,13 +495,13 @@ static void append_kinds(struct buffer *out, const struct wait_group_list *camps
 }
 
 static void say_moving(struct buffer *out, const struct session *session,
-		       const struct wait_group_list *camps, bool is_still)
+		       const struct wait_group_list *wait_groups, bool is_still)
 {
 	size_t moving = 0;
 
 	(void)is_still;
-	for (size_t i = 0; i < camps->count; i++)
-		moving += camps->items[i].moving_count;
+	for (size_t i = 0; i < wait_groups->count; i++)
+		moving += wait_groups->items[i].moving_count;
 	if (moving == session->rank_count) {
 		phrase_append_all(out, session);
 	} else {
@@ -508,13 +510,15 @@ static void say_moving(struct buffer *out, const struct session *session,
 		phrase_append_total(out, session);
 	}
 	buffer_append_string(out, moving == 1 ? " moves" : " move");
-	if (!append_nameless(out, camps, moving == session->rank_count, session->rank_count > 1))
-		append_kinds(out, camps, moving == session->rank_count);
+	if (!append_nameless(out, wait_groups, moving == session->rank_count,
+			     session->rank_count > 1))
+		append_kinds(out, wait_groups, moving == session->rank_count);
 	buffer_append_char(out, '.');
 }
 
 static void (*const sentences[FINDINGS])(struct buffer *out, const struct session *session,
-					 const struct wait_group_list *camps, bool is_still) = {
+					 const struct wait_group_list *wait_groups,
+					 bool is_still) = {
 	[FINDING_NO_RANKS] = say_no_ranks,
 	[FINDING_UNREAD] = say_unread,
 	[FINDING_UNREADABLE] = say_unreadable,
@@ -526,7 +530,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out, const struct sessio
 	[FINDING_LATE] = say_late,
 	[FINDING_UNSETTLED] = say_unsettled,
 	[FINDING_MAJORITY] = say_late,
-	[FINDING_CAMPS] = say_camps,
+	[FINDING_WAIT_GROUPS] = say_wait_groups,
 	[FINDING_TOGETHER] = say_together,
 	[FINDING_MOVING] = say_moving,
 };
@@ -580,21 +584,21 @@ static void append_unread(struct buffer *out, const struct session *session)
 }
 
 /* Ranks that no rule could look at: they may be the odd ones. */
-static void append_unknown(struct buffer *out, const struct wait_group_list *camps,
+static void append_unknown(struct buffer *out, const struct wait_group_list *wait_groups,
 			   enum wait_group_role role)
 {
 	struct rankset ranks = RANKSET_INIT;
 	const struct wait_group *first = NULL;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (camp->role != role)
+		if (wait_group->role != role)
 			continue;
-		first = first ? first : camp;
-		for (size_t j = 0; j < camp->ranks.range_count; j++)
-			rankset_add_range(&ranks, camp->ranks.ranges[j].first,
-					  camp->ranks.ranges[j].last);
+		first = first ? first : wait_group;
+		for (size_t j = 0; j < wait_group->ranks.range_count; j++)
+			rankset_add_range(&ranks, wait_group->ranks.ranges[j].first,
+					  wait_group->ranks.ranges[j].last);
 	}
 	if (first) {
 		buffer_append_char(out, ' ');
@@ -612,12 +616,12 @@ static void append_unknown(struct buffer *out, const struct wait_group_list *cam
 }
 
 void sentence_append(struct buffer *out, const struct session *session,
-		     const struct wait_group_list *camps, enum finding finding, bool is_still)
+		     const struct wait_group_list *wait_groups, enum finding finding, bool is_still)
 {
-	sentences[finding](out, session, camps, is_still);
+	sentences[finding](out, session, wait_groups, is_still);
 	if (finding != FINDING_UNREADABLE && finding != FINDING_UNREAD) {
-		append_unknown(out, camps, WAIT_GROUP_UNREADABLE);
-		append_unknown(out, camps, WAIT_GROUP_UNREAD);
+		append_unknown(out, wait_groups, WAIT_GROUP_UNREADABLE);
+		append_unknown(out, wait_groups, WAIT_GROUP_UNREAD);
 	}
 	append_missing(out, session);
 	append_unread(out, session);

@@ -97,7 +97,7 @@ void session_clear(struct session *session)
 	launching_clear(&session->launching);
 	answers_clear(&session->answers);
 	paramdiff_clear(&session->paramdiff);
-	eval_history_clear(&session->dialogue);
+	eval_history_clear(&session->eval_history);
 	tensorview_clear(&session->tensorview);
 	job_clear_all(session);
 	map_free(session->by_pid);

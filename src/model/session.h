@@ -145,13 +145,13 @@ struct session {
 	struct previous *previous; /* what variables were at earlier stops */
 	struct output **outputs;   /* what processes print; bounded */
 	size_t output_count;
-	struct stops stops;		 /* of all ranks */
-	struct answers answers;		 /* to the last question to several ranks */
-	struct paramdiff paramdiff;	 /* of the last diff-params */
-	struct eval_history dialogue;	 /* code that was run, and the answers */
-	struct launching launching;	 /* the job that we started */
-	struct tensorview tensorview;	 /* the tensor that is looked at */
-	struct transcript **transcripts; /* sessions of debuggers; bounded */
+	struct stops stops;		  /* of all ranks */
+	struct answers answers;		  /* to the last question to several ranks */
+	struct paramdiff paramdiff;	  /* of the last diff-params */
+	struct eval_history eval_history; /* code that was run, and the answers */
+	struct launching launching;	  /* the job that we started */
+	struct tensorview tensorview;	  /* the tensor that is looked at */
+	struct transcript **transcripts;  /* sessions of debuggers; bounded */
 	size_t transcript_count;
 };
 

@@ -57,84 +57,87 @@ bool verdict_is_finding(const struct verdict *verdict)
 	       verdict->state == VERDICT_CRASHED;
 }
 
-static bool is_live(const struct wait_group *camp)
+static bool is_live(const struct wait_group *wait_group)
 {
-	return camp->role == WAIT_GROUP_WAITS || camp->role == WAIT_GROUP_ELSEWHERE;
+	return wait_group->role == WAIT_GROUP_WAITS || wait_group->role == WAIT_GROUP_ELSEWHERE;
 }
 
-/* Ranks of all camps of a role that changed lately. */
-static size_t count_changing(const struct wait_group_list *camps, enum wait_group_role role)
+/* Ranks of all wait groups of a role that changed lately. */
+static size_t count_changing(const struct wait_group_list *wait_groups, enum wait_group_role role)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == role)
-			count += camps->items[i].changing_count;
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].role == role)
+			count += wait_groups->items[i].changing_count;
 	}
 	return count;
 }
 
 /* Whether a rank is known not to wait for its peers. */
-static bool has_late(const struct wait_group_list *camps)
+static bool has_late(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == WAIT_GROUP_ELSEWHERE && !camps->items[i].is_unsettled)
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].role == WAIT_GROUP_ELSEWHERE &&
+		    !wait_groups->items[i].is_unsettled)
 			return true;
 	}
 	return false;
 }
 
 /* Whether a rank that is not with the waiting ones was, a moment ago. */
-static bool has_leaver(const struct wait_group_list *camps)
+static bool has_leaver(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == WAIT_GROUP_ELSEWHERE &&
-		    camps->items[i].leaving_count > 0)
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].role == WAIT_GROUP_ELSEWHERE &&
+		    wait_groups->items[i].leaving_count > 0)
 			return true;
 	}
 	return false;
 }
 
-static size_t count_moving(const struct wait_group_list *camps)
+static size_t count_moving(const struct wait_group_list *wait_groups)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		if (is_live(&camps->items[i]))
-			count += camps->items[i].moving_count;
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (is_live(&wait_groups->items[i]))
+			count += wait_groups->items[i].moving_count;
 	}
 	return count;
 }
 
-static size_t count_live(const struct wait_group_list *camps)
+static size_t count_live(const struct wait_group_list *wait_groups)
 {
-	return camps->role_counts[WAIT_GROUP_WAITS] + camps->role_counts[WAIT_GROUP_ELSEWHERE];
+	return wait_groups->role_counts[WAIT_GROUP_WAITS] +
+	       wait_groups->role_counts[WAIT_GROUP_ELSEWHERE];
 }
 
-static bool is_any_held(const struct wait_group_list *camps)
+static bool is_any_held(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (debug_state_is_held(camps->items[i].first))
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (debug_state_is_held(wait_groups->items[i].first))
 			return true;
 	}
 	return false;
 }
 
-static bool are_all_stopped(const struct wait_group_list *camps)
+static bool are_all_stopped(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (is_live(&camps->items[i]) && !camps->items[i].is_stopped)
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (is_live(&wait_groups->items[i]) && !wait_groups->items[i].is_stopped)
 			return false;
 	}
 	return true;
 }
 
-/* The camp of more than half of the ranks that could be read, or NULL. */
-static const struct wait_group *find_majority(const struct wait_group_list *camps)
+/* The wait group of more than half of the ranks that could be read, or NULL. */
+static const struct wait_group *find_majority(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (is_live(&camps->items[i]) && camps->items[i].count * 2 > count_live(camps))
-			return &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (is_live(&wait_groups->items[i]) &&
+		    wait_groups->items[i].count * 2 > count_live(wait_groups))
+			return &wait_groups->items[i];
 	}
 	return NULL;
 }
@@ -143,23 +146,24 @@ static const struct wait_group *find_majority(const struct wait_group_list *camp
  * Rule 3, where all wait or none does. What the majority does while it
  * changes from sample to sample is chance, and so is who is not with it.
  */
-static enum finding find_in_majority(const struct wait_group_list *camps)
+static enum finding find_in_majority(const struct wait_group_list *wait_groups)
 {
-	const struct wait_group *majority = find_majority(camps);
-	size_t changing = count_changing(camps, WAIT_GROUP_WAITS) +
-			  count_changing(camps, WAIT_GROUP_ELSEWHERE);
+	const struct wait_group *majority = find_majority(wait_groups);
+	size_t changing = count_changing(wait_groups, WAIT_GROUP_WAITS) +
+			  count_changing(wait_groups, WAIT_GROUP_ELSEWHERE);
 
 	if (majority && majority->changing_count > 0)
 		return FINDING_MOVING;
 	if (majority)
-		return majority->count == count_live(camps) ? FINDING_TOGETHER : FINDING_MAJORITY;
-	return changing * 2 >= count_live(camps) ? FINDING_MOVING : FINDING_CAMPS;
+		return majority->count == count_live(wait_groups) ? FINDING_TOGETHER
+								  : FINDING_MAJORITY;
+	return changing * 2 >= count_live(wait_groups) ? FINDING_MOVING : FINDING_WAIT_GROUPS;
 }
 
-static enum finding find(const struct wait_group_list *camps, size_t total)
+static enum finding find(const struct wait_group_list *wait_groups, size_t total)
 {
-	const size_t *counts = camps->role_counts;
-	size_t live = count_live(camps);
+	const size_t *counts = wait_groups->role_counts;
+	size_t live = count_live(wait_groups);
 
 	if (total == 0)
 		return FINDING_NO_RANKS;
@@ -170,29 +174,30 @@ static enum finding find(const struct wait_group_list *camps, size_t total)
 		return FINDING_GONE;
 	if (counts[WAIT_GROUP_TEARDOWN] == total)
 		return FINDING_TOGETHER;
-	if (is_any_held(camps))
+	if (is_any_held(wait_groups))
 		return FINDING_HELD;
 	if (live == 0)
 		return counts[WAIT_GROUP_UNREADABLE] > 0 ? FINDING_UNREADABLE : FINDING_UNREAD;
-	if (are_all_stopped(camps))
+	if (are_all_stopped(wait_groups))
 		return FINDING_STOPPED;
-	if (rank_barrier_is_any(camps))
+	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
-		if (count_changing(camps, WAIT_GROUP_WAITS) > 0 || has_leaver(camps))
+		if (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups))
 			return FINDING_MOVING;
-		return has_late(camps) ? FINDING_LATE : FINDING_UNSETTLED;
+		return has_late(wait_groups) ? FINDING_LATE : FINDING_UNSETTLED;
 	}
-	return find_in_majority(camps);
+	return find_in_majority(wait_groups);
 }
 
 /* Teardown is odd while others live; a gone rank always is. */
-static bool is_leaver(const struct wait_group_list *camps, const struct wait_group *camp)
+static bool is_leaver(const struct wait_group_list *wait_groups,
+		      const struct wait_group *wait_group)
 {
-	if (camp->role == WAIT_GROUP_GONE || debug_state_is_outlier(camp->first))
+	if (wait_group->role == WAIT_GROUP_GONE || debug_state_is_outlier(wait_group->first))
 		return true;
-	return camp->role == WAIT_GROUP_TEARDOWN &&
-	       (count_live(camps) > 0 || camps->role_counts[WAIT_GROUP_UNREADABLE] > 0);
+	return wait_group->role == WAIT_GROUP_TEARDOWN &&
+	       (count_live(wait_groups) > 0 || wait_groups->role_counts[WAIT_GROUP_UNREADABLE] > 0);
 }
 
 /*
@@ -200,39 +205,40 @@ static bool is_leaver(const struct wait_group_list *camps, const struct wait_gro
  * it, by their launcher or by the lost connection. A code that is not known
  * (-1) is no failure.
  */
-static bool is_culprit(const struct wait_group_list *camps, const struct wait_group *camp)
+static bool is_culprit(const struct wait_group_list *wait_groups,
+		       const struct wait_group *wait_group)
 {
-	const struct process *process = &camp->first->process;
+	const struct process *process = &wait_group->first->process;
 
 	if (process->exit_signal <= 0 && process->exit_code <= 0)
 		return false;
-	for (size_t i = 0; i < camps->count; i++) {
-		double ended_at = camps->items[i].ended_at;
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		double ended_at = wait_groups->items[i].ended_at;
 
-		if (ended_at >= 0 && ended_at < camp->ended_at)
+		if (ended_at >= 0 && ended_at < wait_group->ended_at)
 			return false;
 	}
 	return true;
 }
 
-static void mark_outliers(struct wait_group_list *camps, enum finding finding)
+static void mark_outliers(struct wait_group_list *wait_groups, enum finding finding)
 {
-	const struct wait_group *majority = find_majority(camps);
+	const struct wait_group *majority = find_majority(wait_groups);
 
-	for (size_t i = 0; i < camps->count; i++) {
-		struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		struct wait_group *wait_group = &wait_groups->items[i];
 
 		if (finding == FINDING_GONE)
-			camp->is_outlier = is_leaver(camps, camp);
+			wait_group->is_outlier = is_leaver(wait_groups, wait_group);
 		else if (finding == FINDING_ALL_GONE)
-			camp->is_outlier = is_culprit(camps, camp);
+			wait_group->is_outlier = is_culprit(wait_groups, wait_group);
 		else if (finding == FINDING_HELD)
-			camp->is_outlier = debug_state_is_outlier(camp->first);
+			wait_group->is_outlier = debug_state_is_outlier(wait_group->first);
 		else if (finding == FINDING_LATE)
-			camp->is_outlier =
-				camp->role == WAIT_GROUP_ELSEWHERE && !camp->is_unsettled;
+			wait_group->is_outlier = wait_group->role == WAIT_GROUP_ELSEWHERE &&
+						 !wait_group->is_unsettled;
 		else if (finding == FINDING_MAJORITY)
-			camp->is_outlier = is_live(camp) && camp != majority;
+			wait_group->is_outlier = is_live(wait_group) && wait_group != majority;
 	}
 }
 
@@ -250,28 +256,28 @@ static bool has_lost_one(const struct session *session)
 }
 
 /* The state of ranks that live: rule 4. */
-static enum verdict_state state_of_living(const struct wait_group_list *camps)
+static enum verdict_state state_of_living(const struct wait_group_list *wait_groups)
 {
-	if (!camps->is_sampled_twice || count_live(camps) == 0)
+	if (!wait_groups->is_sampled_twice || count_live(wait_groups) == 0)
 		return VERDICT_UNKNOWN;
-	if (camps->role_counts[WAIT_GROUP_WAITS] > 0)
-		return count_changing(camps, WAIT_GROUP_WAITS) > 0 ? VERDICT_PROGRESSING
-								   : VERDICT_HUNG;
-	if (count_moving(camps) > 0)
+	if (wait_groups->role_counts[WAIT_GROUP_WAITS] > 0)
+		return count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 ? VERDICT_PROGRESSING
+									 : VERDICT_HUNG;
+	if (count_moving(wait_groups) > 0)
 		return VERDICT_PROGRESSING;
 	/* Short steps between long sleeps are never seen. */
-	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].waking_count > 0)
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].waking_count > 0)
 			return VERDICT_UNKNOWN;
 	}
 	return VERDICT_HUNG;
 }
 
-static bool is_message_under_way(const struct wait_group_list *camps)
+static bool is_message_under_way(const struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++) {
-		if (camps->items[i].role == WAIT_GROUP_WAITS &&
-		    activity_is_point_to_point(&camps->items[i].main_thread->activity))
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].role == WAIT_GROUP_WAITS &&
+		    activity_is_point_to_point(&wait_groups->items[i].main_thread->activity))
 			return true;
 	}
 	return false;
@@ -281,25 +287,27 @@ static bool is_message_under_way(const struct wait_group_list *camps)
  * Camps that all wait, each for the others, have nothing to wait for, unless
  * a message may be on its way from one to the other.
  */
-static double patience_with(const struct wait_group_list *camps, const struct wait_group *camp)
+static double patience_with(const struct wait_group_list *wait_groups,
+			    const struct wait_group *wait_group)
 {
-	if (camp->main_thread->activity.kind == ACTIVITY_SLEEP)
+	if (wait_group->main_thread->activity.kind == ACTIVITY_SLEEP)
 		return SLEEP_SECONDS;
-	if (camps->role_counts[WAIT_GROUP_WAITS] == count_live(camps) &&
-	    camp->count < count_live(camps) && !is_message_under_way(camps))
+	if (wait_groups->role_counts[WAIT_GROUP_WAITS] == count_live(wait_groups) &&
+	    wait_group->count < count_live(wait_groups) && !is_message_under_way(wait_groups))
 		return 0;
 	return VERDICT_STILL_SECONDS;
 }
 
-/* Whether the camps have stood long enough to be called hung, or move. */
-static bool is_patience_over(const struct wait_group_list *camps)
+/* Whether the wait groups have stood long enough to be called hung, or move. */
+static bool is_patience_over(const struct wait_group_list *wait_groups)
 {
-	if (count_moving(camps) > 0)
+	if (count_moving(wait_groups) > 0)
 		return true;
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (camp->main_thread && camp->unchanged < patience_with(camps, camp))
+		if (wait_group->main_thread &&
+		    wait_group->unchanged < patience_with(wait_groups, wait_group))
 			return false;
 	}
 	return true;
@@ -309,39 +317,39 @@ static bool is_patience_over(const struct wait_group_list *camps)
  * Peers wait, and nothing was seen of them. A late rank that works for itself
  * moves, until it spins; one that computes may be in a loop without an end.
  */
-static enum verdict_state state_of_late(const struct wait_group_list *camps)
+static enum verdict_state state_of_late(const struct wait_group_list *wait_groups)
 {
 	double unchanged = INFINITY;
 	bool is_computing = false;
 
-	for (size_t i = 0; i < camps->count; i++) {
-		const struct wait_group *camp = &camps->items[i];
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (camp->role == WAIT_GROUP_WAITS && camp->unchanged < unchanged)
-			unchanged = camp->unchanged;
-		if (camp->role != WAIT_GROUP_ELSEWHERE)
+		if (wait_group->role == WAIT_GROUP_WAITS && wait_group->unchanged < unchanged)
+			unchanged = wait_group->unchanged;
+		if (wait_group->role != WAIT_GROUP_ELSEWHERE)
 			continue;
-		is_computing = is_computing || camp->moving_count > 0;
-		if (camps->is_sampled_twice &&
-		    (camp->helped_count > 0 ||
-		     (camp->working_count > 0 && camp->unchanged < SPIN_SECONDS)))
+		is_computing = is_computing || wait_group->moving_count > 0;
+		if (wait_groups->is_sampled_twice &&
+		    (wait_group->helped_count > 0 ||
+		     (wait_group->working_count > 0 && wait_group->unchanged < SPIN_SECONDS)))
 			return VERDICT_PROGRESSING;
 	}
 	if (is_computing && unchanged < LATE_SECONDS)
 		return VERDICT_UNKNOWN;
-	return state_of_living(camps);
+	return state_of_living(wait_groups);
 }
 
-static enum verdict_state state_of_majority(const struct wait_group_list *camps)
+static enum verdict_state state_of_majority(const struct wait_group_list *wait_groups)
 {
-	const struct wait_group *majority = find_majority(camps);
+	const struct wait_group *majority = find_majority(wait_groups);
 
-	if (!camps->is_sampled_twice)
+	if (!wait_groups->is_sampled_twice)
 		return VERDICT_UNKNOWN;
 	if (majority->helped_count > 0 ||
 	    (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS))
 		return VERDICT_PROGRESSING;
-	if (majority->role == WAIT_GROUP_WAITS && !is_patience_over(camps))
+	if (majority->role == WAIT_GROUP_WAITS && !is_patience_over(wait_groups))
 		return VERDICT_UNKNOWN;
 	if (majority->waking_count > 0)
 		return VERDICT_UNKNOWN;
@@ -349,16 +357,16 @@ static enum verdict_state state_of_majority(const struct wait_group_list *camps)
 }
 
 /* A rank that could not be read may be at what the others wait for. */
-static enum verdict_state without_unread(const struct wait_group_list *camps,
+static enum verdict_state without_unread(const struct wait_group_list *wait_groups,
 					 enum verdict_state state)
 {
-	return state == VERDICT_HUNG && camps->role_counts[WAIT_GROUP_UNREADABLE] > 0
+	return state == VERDICT_HUNG && wait_groups->role_counts[WAIT_GROUP_UNREADABLE] > 0
 		       ? VERDICT_UNKNOWN
 		       : state;
 }
 
 static enum verdict_state state_of(const struct session *session,
-				   const struct wait_group_list *camps, enum finding finding)
+				   const struct wait_group_list *wait_groups, enum finding finding)
 {
 	switch (finding) {
 	case FINDING_NO_RANKS:
@@ -368,30 +376,31 @@ static enum verdict_state state_of(const struct session *session,
 	case FINDINGS:
 		return VERDICT_UNKNOWN;
 	case FINDING_ALL_GONE:
-		for (size_t i = 0; i < camps->count; i++) {
-			if (camps->items[i].is_outlier)
+		for (size_t i = 0; i < wait_groups->count; i++) {
+			if (wait_groups->items[i].is_outlier)
 				return VERDICT_CRASHED;
 		}
 		return VERDICT_UNKNOWN;
 	case FINDING_GONE:
-		return has_lost_one(session) ? VERDICT_CRASHED : state_of_living(camps);
+		return has_lost_one(session) ? VERDICT_CRASHED : state_of_living(wait_groups);
 	case FINDING_HELD:
 	case FINDING_STOPPED:
 		return VERDICT_STOPPED;
 	case FINDING_HOLDING:
-		return rank_barrier_state(camps);
+		return rank_barrier_state(wait_groups);
 	case FINDING_MAJORITY:
-		return without_unread(camps, state_of_majority(camps));
+		return without_unread(wait_groups, state_of_majority(wait_groups));
 	case FINDING_MOVING:
-		return camps->is_sampled_twice ? VERDICT_PROGRESSING : VERDICT_UNKNOWN;
-	case FINDING_CAMPS:
+		return wait_groups->is_sampled_twice ? VERDICT_PROGRESSING : VERDICT_UNKNOWN;
+	case FINDING_WAIT_GROUPS:
 	case FINDING_TOGETHER:
-		return is_patience_over(camps) ? without_unread(camps, state_of_living(camps))
-					       : VERDICT_UNKNOWN;
+		return is_patience_over(wait_groups)
+			       ? without_unread(wait_groups, state_of_living(wait_groups))
+			       : VERDICT_UNKNOWN;
 	case FINDING_LATE:
 		break;
 	}
-	return state_of_late(camps);
+	return state_of_late(wait_groups);
 }
 
 /*
@@ -422,12 +431,12 @@ static void mark_classes(struct verdict *verdict)
 }
 
 static void note_ranks(struct verdict *verdict, struct session *session,
-		       const struct wait_group_list *camps, const size_t *class_camps)
+		       const struct wait_group_list *wait_groups, const size_t *class_wait_groups)
 {
 	for (size_t i = 0; i < verdict->class_count; i++) {
 		struct rank_class *class = &verdict->classes[i];
 
-		class->is_outlier = camps->items[class_camps[i]].is_outlier;
+		class->is_outlier = wait_groups->items[class_wait_groups[i]].is_outlier;
 		if (rankset_count(&class->ranks) * 2 > session->rank_count)
 			verdict->majority = (int)i;
 	}
@@ -448,19 +457,19 @@ static void note_ranks(struct verdict *verdict, struct session *session,
 void verdict_make(struct verdict *verdict, struct session *session)
 {
 	struct buffer sentence = BUFFER_INIT;
-	struct wait_group_list camps;
-	size_t *class_camps;
+	struct wait_group_list wait_groups;
+	size_t *class_wait_groups;
 	enum finding finding;
 
 	verdict_clear(verdict);
-	class_camps = wait_groups_make(&camps, verdict, session);
-	finding = find(&camps, session->rank_count);
-	mark_outliers(&camps, finding);
-	verdict->state = state_of(session, &camps, finding);
-	note_ranks(verdict, session, &camps, class_camps);
-	sentence_append(&sentence, session, &camps, finding, verdict->state == VERDICT_HUNG);
+	class_wait_groups = wait_groups_make(&wait_groups, verdict, session);
+	finding = find(&wait_groups, session->rank_count);
+	mark_outliers(&wait_groups, finding);
+	verdict->state = state_of(session, &wait_groups, finding);
+	note_ranks(verdict, session, &wait_groups, class_wait_groups);
+	sentence_append(&sentence, session, &wait_groups, finding, verdict->state == VERDICT_HUNG);
 	verdict->sentence = buffer_take(&sentence);
 	verdict->job = xstrdup(session->job >= 0 ? session->jobs[session->job].name : "");
-	free(class_camps);
-	wait_groups_clear(&camps);
+	free(class_wait_groups);
+	wait_groups_clear(&wait_groups);
 }

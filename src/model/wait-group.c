@@ -207,7 +207,7 @@ static void sort_drafts(struct drafts *drafts, struct session *session)
 	free(places);
 }
 
-static uint64_t camp_key(const struct draft *draft)
+static uint64_t wait_group_key(const struct draft *draft)
 {
 	const struct activity *activity = &draft->class.activity;
 	uint64_t hash = hash_number(HASH_START, draft->role);
@@ -220,62 +220,62 @@ static uint64_t camp_key(const struct draft *draft)
 	return hash_frames(hash, draft->class.stack, activity->frame_index);
 }
 
-static struct wait_group *find_or_add(struct wait_group_list *camps, struct map *by_key,
+static struct wait_group *find_or_add(struct wait_group_list *wait_groups, struct map *by_key,
 				      const struct draft *draft)
 {
-	uint64_t key = camp_key(draft);
+	uint64_t key = wait_group_key(draft);
 	size_t index = (size_t)(uintptr_t)map_find(by_key, key);
-	struct wait_group *camp;
+	struct wait_group *wait_group;
 
 	if (index > 0)
-		return &camps->items[index - 1];
-	camp = &camps->items[camps->count++];
-	camp->key = key;
-	camp->role = draft->role;
-	camp->first = draft->first;
-	camp->main_thread = compared_thread(draft->first, draft->role);
-	camp->is_stopped = draft->first->state == RANK_STOPPED;
-	camp->unchanged = -1;
-	camp->ended_at = draft->first->ended_at;
-	map_put(by_key, key, (void *)(uintptr_t)camps->count);
-	return camp;
+		return &wait_groups->items[index - 1];
+	wait_group = &wait_groups->items[wait_groups->count++];
+	wait_group->key = key;
+	wait_group->role = draft->role;
+	wait_group->first = draft->first;
+	wait_group->main_thread = compared_thread(draft->first, draft->role);
+	wait_group->is_stopped = draft->first->state == RANK_STOPPED;
+	wait_group->unchanged = -1;
+	wait_group->ended_at = draft->first->ended_at;
+	map_put(by_key, key, (void *)(uintptr_t)wait_groups->count);
+	return wait_group;
 }
 
-static void count_rank(struct wait_group_list *camps, struct wait_group *camp,
+static void count_rank(struct wait_group_list *wait_groups, struct wait_group *wait_group,
 		       const struct rank *rank)
 {
-	const struct thread *thread = compared_thread(rank, camp->role);
+	const struct thread *thread = compared_thread(rank, wait_group->role);
 	double unchanged;
 
-	rankset_add(&camp->ranks, rank->process.rank);
-	camp->count++;
-	camps->role_counts[camp->role]++;
-	if (rank->process.rank < camp->first->process.rank) {
-		camp->first = rank;
-		camp->main_thread = thread;
+	rankset_add(&wait_group->ranks, rank->process.rank);
+	wait_group->count++;
+	wait_groups->role_counts[wait_group->role]++;
+	if (rank->process.rank < wait_group->first->process.rank) {
+		wait_group->first = rank;
+		wait_group->main_thread = thread;
 	}
-	if (rank->ended_at < camp->ended_at)
-		camp->ended_at = rank->ended_at;
+	if (rank->ended_at < wait_group->ended_at)
+		wait_group->ended_at = rank->ended_at;
 	if (!thread)
 		return;
-	camp->moving_count += rank_is_moving(rank);
-	camp->changing_count += rank_is_changing(rank);
-	camp->leaving_count += rank_is_leaving(rank);
-	camp->working_count += rank_is_working(rank);
-	camp->helped_count += rank_is_helped(rank);
-	camp->waking_count += rank_is_waking(rank);
+	wait_group->moving_count += rank_is_moving(rank);
+	wait_group->changing_count += rank_is_changing(rank);
+	wait_group->leaving_count += rank_is_leaving(rank);
+	wait_group->working_count += rank_is_working(rank);
+	wait_group->helped_count += rank_is_helped(rank);
+	wait_group->waking_count += rank_is_waking(rank);
 	unchanged = rank->sampled_at - thread->since;
-	if (camp->unchanged < 0 || unchanged < camp->unchanged)
-		camp->unchanged = unchanged;
+	if (wait_group->unchanged < 0 || unchanged < wait_group->unchanged)
+		wait_group->unchanged = unchanged;
 	if (thread->sample_count >= 2)
 		return;
-	camps->is_sampled_twice = false;
-	if (camp->role == WAIT_GROUP_ELSEWHERE && !camp->is_stopped &&
+	wait_groups->is_sampled_twice = false;
+	if (wait_group->role == WAIT_GROUP_ELSEWHERE && !wait_group->is_stopped &&
 	    is_blocked_in_training(thread))
-		camp->is_unsettled = true;
+		wait_group->is_unsettled = true;
 }
 
-static int compare_camps(const void *left, const void *right)
+static int compare_wait_groups(const void *left, const void *right)
 {
 	const struct wait_group *a = left;
 	const struct wait_group *b = right;
@@ -285,62 +285,64 @@ static int compare_camps(const void *left, const void *right)
 	return a->first->process.rank - b->first->process.rank;
 }
 
-/* Gathers the drafts into camps; class_camps by key until they are sorted. */
-static size_t *gather(struct wait_group_list *camps, const struct drafts *drafts,
+/* Gathers the drafts into wait groups; class_wait groups by key until they are sorted. */
+static size_t *gather(struct wait_group_list *wait_groups, const struct drafts *drafts,
 		      const struct session *session)
 {
 	struct map *by_key = map_new(NULL);
-	size_t *class_camps = xcalloc(drafts->count + 1, sizeof(size_t));
+	size_t *class_wait_groups = xcalloc(drafts->count + 1, sizeof(size_t));
 	uint64_t *keys = xcalloc(drafts->count + 1, sizeof(*keys));
 
-	camps->items = xcalloc(drafts->count + 1, sizeof(*camps->items));
-	camps->is_sampled_twice = true;
+	wait_groups->items = xcalloc(drafts->count + 1, sizeof(*wait_groups->items));
+	wait_groups->is_sampled_twice = true;
 	for (size_t i = 0; i < drafts->count; i++) {
-		struct wait_group *camp = find_or_add(camps, by_key, &drafts->items[i]);
+		struct wait_group *wait_group = find_or_add(wait_groups, by_key, &drafts->items[i]);
 
-		class_camps[i] = (size_t)(camp - camps->items);
-		keys[i] = camp->key;
+		class_wait_groups[i] = (size_t)(wait_group - wait_groups->items);
+		keys[i] = wait_group->key;
 	}
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		count_rank(camps, &camps->items[class_camps[rank->class_index]], rank);
+		count_rank(wait_groups, &wait_groups->items[class_wait_groups[rank->class_index]],
+			   rank);
 	}
-	if (camps->count > 1)
-		qsort(camps->items, camps->count, sizeof(*camps->items), compare_camps);
-	for (size_t i = 0; i < camps->count; i++)
-		map_put(by_key, camps->items[i].key, (void *)(uintptr_t)(i + 1));
+	if (wait_groups->count > 1)
+		qsort(wait_groups->items, wait_groups->count, sizeof(*wait_groups->items),
+		      compare_wait_groups);
+	for (size_t i = 0; i < wait_groups->count; i++)
+		map_put(by_key, wait_groups->items[i].key, (void *)(uintptr_t)(i + 1));
 	for (size_t i = 0; i < drafts->count; i++)
-		class_camps[i] = (size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
+		class_wait_groups[i] = (size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
 	free(keys);
 	map_free(by_key);
-	return class_camps;
+	return class_wait_groups;
 }
 
-size_t *wait_groups_make(struct wait_group_list *camps, struct verdict *verdict,
+size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
 			 struct session *session)
 {
 	struct drafts drafts = { .by_key = map_new(NULL) };
-	size_t *class_camps;
+	size_t *class_wait_groups;
 
-	*camps = (struct wait_group_list){ .items = NULL };
+	*wait_groups = (struct wait_group_list){ .items = NULL };
 	for (size_t i = 0; i < session->rank_count; i++)
 		draft_rank(&drafts, session, session->ranks[i]);
 	sort_drafts(&drafts, session);
-	class_camps = gather(camps, &drafts, session);
+	class_wait_groups = gather(wait_groups, &drafts, session);
 	verdict->classes = xcalloc(drafts.count + 1, sizeof(struct rank_class));
 	verdict->class_count = drafts.count;
 	for (size_t i = 0; i < drafts.count; i++)
 		verdict->classes[i] = drafts.items[i].class;
 	map_free(drafts.by_key);
 	free(drafts.items);
-	return class_camps;
+	return class_wait_groups;
 }
 
-void wait_groups_clear(struct wait_group_list *camps)
+void wait_groups_clear(struct wait_group_list *wait_groups)
 {
-	for (size_t i = 0; i < camps->count; i++)
-		rankset_clear(&camps->items[i].ranks);
-	free(camps->items);
-	*camps = (struct wait_group_list){ .items = NULL };
+	for (size_t i = 0; i < wait_groups->count; i++)
+		rankset_clear(&wait_groups->items[i].ranks);
+	free(wait_groups->items);
+	*wait_groups = (struct wait_group_list){ .items = NULL };
 }

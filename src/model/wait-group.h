@@ -1,8 +1,8 @@
 /*
  * wait-group: ranks that are at the same place, as a person would say it. A class
- * asks for equal stacks to the last line; a camp does not look inside a known
+ * asks for equal stacks to the last line; a wait group does not look inside a known
  * place (which line of all_reduce it is does not matter), and knows whether
- * its ranks wait for their peers. The verdict judges camps, not classes.
+ * its ranks wait for their peers. The verdict judges wait groups, not classes.
  *
  * Made anew for each verdict; everything is lent from the session.
  */
@@ -63,10 +63,10 @@ struct wait_group_list {
 enum wait_group_role wait_group_role_of(const struct rank *rank);
 /*
  * Fills verdict->classes (largest first) and class_index of the session's
- * ranks, and the camps. class_camps[i] is the camp of class i; free() it.
+ * ranks, and the wait groups. class_wait groups[i] is the wait group of class i; free() it.
  */
-size_t *wait_groups_make(struct wait_group_list *camps, struct verdict *verdict,
+size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
 			 struct session *session);
-void wait_groups_clear(struct wait_group_list *camps);
+void wait_groups_clear(struct wait_group_list *wait_groups);
 
 #endif

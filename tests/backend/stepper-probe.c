@@ -106,7 +106,7 @@ static void add_code(struct probe *probe, uint64_t address, int depth)
 	add_nested(probe, address, type, depth);
 }
 
-static size_t wish(struct probe *probe, struct planned *wishes, size_t maximum)
+static size_t watch_request(struct probe *probe, struct planned *watch_requests, size_t maximum)
 {
 	size_t count = 0;
 	int units[UNITS_MAXIMUM];
@@ -119,7 +119,7 @@ static size_t wish(struct probe *probe, struct planned *wishes, size_t maximum)
 			size_t n = bytecode_line_units(&probe->python, code, probe->breaks[b],
 						       units, UNITS_MAXIMUM);
 			for (size_t k = 0; k < n && count < maximum; k++)
-				wishes[count++] = (struct planned){
+				watch_requests[count++] = (struct planned){
 					.kind = PLAN_BREAKPOINT,
 					.code = probe->known[i],
 					.watch = {
@@ -204,10 +204,10 @@ static void set(struct probe *probe, int number, const struct hardware_watch *wa
 static void arm(struct probe *probe)
 {
 	struct planned items[UNITS_MAXIMUM];
-	struct plan_wishes wishes = { .items = items };
+	struct plan_watch_requests watch_requests = { .items = items };
 
-	wishes.count = wish(probe, items, UNITS_MAXIMUM);
-	stepper_plan(probe->stepper, &wishes, &probe->plan);
+	watch_requests.count = watch_request(probe, items, UNITS_MAXIMUM);
+	stepper_plan(probe->stepper, &watch_requests, &probe->plan);
 	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
 		set(probe, i, &probe->plan.slots[i].watch);
 }

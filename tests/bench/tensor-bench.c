@@ -190,16 +190,16 @@ static void begin(struct bench *bench, pid_t pid, const char *dtype, size_t star
 		.dtype = dtype_find(dtype),
 		.dimension_count = 1,
 	};
-	struct tensor_wish wish;
+	struct tensor_query query;
 
-	tensor_wish_init(&wish);
-	wish.has_hash = is_hash;
-	wish.statistics = is_hash ? SCAN_QUERY_NO_STATISTICS : SCAN_QUERY_WHOLE;
+	tensor_query_init(&query);
+	query.has_hash = is_hash;
+	query.statistics = is_hash ? SCAN_QUERY_NO_STATISTICS : SCAN_QUERY_WHOLE;
 	layout.item_size = layout.dtype->size;
 	layout.strides[0] = layout.item_size;
 	layout.shape[0] = (int64_t)bytes / layout.item_size;
 	bench->waiting++;
-	tensor_work_start(bench->loop, &layout, &wish, &calls);
+	tensor_work_start(bench->loop, &layout, &query, &calls);
 }
 
 static double wait_for_all(struct bench *bench, double start)

@@ -283,7 +283,7 @@ static void talk_over(struct talk *talk, const char *text, size_t size)
 	for (int i = 0; i < talk->request_count; i++)
 		if (talk->answers[i] != 1)
 			abort();
-	/* Nobody waits for its farewell. */
+	/* Nobody waits for its lingering socket. */
 	while (transfers) {
 		if (strcmp(transfers->what, "disconnect") != 0)
 			abort();

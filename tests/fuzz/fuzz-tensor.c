@@ -24,7 +24,7 @@ struct head {
 	uint8_t dtype;
 	uint8_t dimensions;
 	uint8_t flags; /* 1: swapped, 2: anywhere */
-	uint8_t wish;
+	uint8_t query;
 	uint8_t bins;
 	uint8_t blocks;
 	uint16_t item_size;
@@ -92,12 +92,12 @@ static void check_elements(const struct tensor_layout *layout)
 	free(read);
 }
 
-static void run(const struct tensor_layout *layout, const struct tensor_wish *wish)
+static void run(const struct tensor_layout *layout, const struct tensor_query *query)
 {
 	struct error error = ERROR_INIT;
 	struct scan_phases phases;
 
-	if (scan_phases_init(&phases, layout, wish, &error) < 0) {
+	if (scan_phases_init(&phases, layout, query, &error) < 0) {
 		scan_phases_clear(&phases);
 		return;
 	}
@@ -119,20 +119,20 @@ static void run(const struct tensor_layout *layout, const struct tensor_wish *wi
 	scan_phases_clear(&phases);
 }
 
-static void set_wish(struct tensor_wish *wish, const struct head *head)
+static void set_query(struct tensor_query *query, const struct head *head)
 {
-	tensor_wish_init(wish);
-	wish->statistics = (enum scan_query_statistics)(head->wish & 3);
-	wish->find = (enum scan_query_find)(head->wish >> 2 & 3);
-	wish->has_hash = head->wish >> 4 & 1;
-	wish->has_data = head->wish >> 5 & 1;
-	wish->has_slice = head->wish >> 6 & 1;
-	wish->bins = head->bins;
-	wish->block_count = head->blocks;
-	wish->after = head->start < -1 ? -1 : head->start;
-	wish->data_start = head->start < 0 ? 0 : head->start;
-	wish->data_count = head->count < 0 ? 0 : head->count;
-	wish->slice = (struct tensor_slice){
+	tensor_query_init(query);
+	query->statistics = (enum scan_query_statistics)(head->query & 3);
+	query->find = (enum scan_query_find)(head->query >> 2 & 3);
+	query->has_hash = head->query >> 4 & 1;
+	query->has_data = head->query >> 5 & 1;
+	query->has_slice = head->query >> 6 & 1;
+	query->bins = head->bins;
+	query->block_count = head->blocks;
+	query->after = head->start < -1 ? -1 : head->start;
+	query->data_start = head->start < 0 ? 0 : head->start;
+	query->data_count = head->count < 0 ? 0 : head->count;
+	query->slice = (struct tensor_slice){
 		.row_dimension = head->dimensions > 1 ? 0 : -1,
 		.column_dimension = head->dimensions > 0 ? 1 : -1,
 		.dimension_count = head->dimensions,
@@ -141,13 +141,13 @@ static void set_wish(struct tensor_wish *wish, const struct head *head)
 		.column = head->start & 255,
 	};
 	if (head->dimensions == 1)
-		wish->slice.column_dimension = 0;
+		query->slice.column_dimension = 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tensor_layout layout = { .pid = getpid() };
-	struct tensor_wish wish;
+	struct tensor_query query;
 	struct error error = ERROR_INIT;
 	struct head head;
 	uint8_t *bytes;
@@ -172,13 +172,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	layout.address = (uint64_t)head.address;
 	if (!(head.flags & 2))
 		layout.address = (uint64_t)(uintptr_t)bytes + (uint64_t)(head.address & 0xffff);
-	set_wish(&wish, &head);
+	set_query(&query, &head);
 	if (tensor_layout_check(&layout, &error) == 0 &&
 	    tensor_layout_element_count(&layout) <= ELEMENTS_MAXIMUM &&
 	    tensor_layout_byte_count(&layout) <= ELEMENTS_MAXIMUM * 16) {
 		if (tensor_layout_element_count(&layout) > 0 && is_within(&layout, bytes, size))
 			check_elements(&layout);
-		run(&layout, &wish);
+		run(&layout, &query);
 	}
 	free(bytes);
 	return 0;

@@ -24,8 +24,8 @@
 static struct answers *ask(struct stage *stage, const char *code)
 {
 	struct session *session = &stage->engine.session;
-	struct answers *answers = eval_history_add(&session->dialogue, code, ANSWERS_EVAL,
-						   session->dialogue.count + 1, 0);
+	struct answers *answers = eval_history_add(&session->eval_history, code, ANSWERS_EVAL,
+						   session->eval_history.count + 1, 0);
 
 	for (int rank = 0; rank < 8; rank++)
 		answers_wait(answers, rank);

@@ -161,7 +161,7 @@ static void what_most_are_not_is_odd(void **state)
 	answer(&answers, 2, 2, "torch.Size([63, 32])");
 	check(&answers,
 	      "!2: torch.Size([63, 32])|0-1,3-4: torch.Size([64, 32])|2 values over 5 ranks");
-	/* Of two camps of a size none is. */
+	/* Of two wait groups of a size none is. */
 	ask(&answers, 4);
 	answer(&answers, 0, 1, "'a'");
 	answer(&answers, 2, 3, "'b'");
@@ -236,8 +236,8 @@ static void take_value(struct answers *answers, int rank, const char *value, con
 
 static void what_code_printed_is_a_part_of_its_answer(void **state)
 {
-	struct eval_history dialogue = { .items = NULL };
-	struct answers *answers = eval_history_add(&dialogue, "f()", ANSWERS_EVAL, 1, 0);
+	struct eval_history eval_history = { .items = NULL };
+	struct answers *answers = eval_history_add(&eval_history, "f()", ANSWERS_EVAL, 1, 0);
 
 	(void)state;
 	take_value(answers, 0, "'a'", "hello\n");
@@ -249,13 +249,13 @@ static void what_code_printed_is_a_part_of_its_answer(void **state)
 	take_value(answers, 6, "None", NULL);
 	check_classes(answers,
 		      "2: 'a'|4: done|6: None|0-1: hello\n'a'|3,5: hello|5 values over 7 ranks");
-	eval_history_clear(&dialogue);
+	eval_history_clear(&eval_history);
 }
 
 static void what_raised_is_told_from_what_was_not_run(void **state)
 {
-	struct eval_history dialogue = { .items = NULL };
-	struct answers *answers = eval_history_add(&dialogue, "x", ANSWERS_EVAL, 1, 0);
+	struct eval_history eval_history = { .items = NULL };
+	struct answers *answers = eval_history_add(&eval_history, "x", ANSWERS_EVAL, 1, 0);
 	struct answer raised = {
 		.rank = 1,
 		.error = (char *)"NameError: name 'x' is not defined",
@@ -278,33 +278,33 @@ static void what_raised_is_told_from_what_was_not_run(void **state)
 		assert_int_equal(class->first->traceback != NULL, is_raised);
 	}
 	answer_classes_clear(&classes);
-	eval_history_clear(&dialogue);
+	eval_history_clear(&eval_history);
 }
 
 static void the_oldest_questions_are_forgotten(void **state)
 {
-	struct eval_history dialogue = { .items = NULL };
+	struct eval_history eval_history = { .items = NULL };
 
 	(void)state;
 	for (uint64_t i = 1; i <= EVAL_HISTORY_MAXIMUM + 2; i++)
-		eval_history_add(&dialogue, "x", ANSWERS_EVAL, i, 0);
-	assert_int_equal(dialogue.count, EVAL_HISTORY_MAXIMUM);
-	assert_null(eval_history_find(&dialogue, 2));
-	assert_ptr_equal(eval_history_find(&dialogue, 3), &dialogue.items[0]);
-	eval_history_clear(&dialogue);
+		eval_history_add(&eval_history, "x", ANSWERS_EVAL, i, 0);
+	assert_int_equal(eval_history.count, EVAL_HISTORY_MAXIMUM);
+	assert_null(eval_history_find(&eval_history, 2));
+	assert_ptr_equal(eval_history_find(&eval_history, 3), &eval_history.items[0]);
+	eval_history_clear(&eval_history);
 }
 
 /* A long text of each of many ranks: of few questions that is much. */
 static void what_is_long_is_forgotten_sooner(void **state)
 {
-	struct eval_history dialogue = { .items = NULL };
+	struct eval_history eval_history = { .items = NULL };
 	size_t length = (size_t)1 << 20;
 	char *text = xcalloc(1, length + 1);
 
 	(void)state;
 	memset(text, 'x', length);
 	for (uint64_t i = 1; i <= 6; i++) {
-		struct answers *answers = eval_history_add(&dialogue, "x", ANSWERS_EVAL, i, 0);
+		struct answers *answers = eval_history_add(&eval_history, "x", ANSWERS_EVAL, i, 0);
 
 		/* What a rank says anew takes the place of what it said. */
 		for (int rank = 0; rank < 16; rank++)
@@ -313,9 +313,9 @@ static void what_is_long_is_forgotten_sooner(void **state)
 		for (int rank = 8; rank < 24; rank++)
 			answers_take(answers, rank, text, NULL);
 	}
-	assert_int_equal(dialogue.count, 3);
-	assert_non_null(eval_history_find(&dialogue, 6));
-	eval_history_clear(&dialogue);
+	assert_int_equal(eval_history.count, 3);
+	assert_non_null(eval_history_find(&eval_history, 6));
+	eval_history_clear(&eval_history);
 	free(text);
 }
 

@@ -333,10 +333,10 @@ static size_t at(struct world *world, int fake, int line, struct break_hit *hit)
 	return count;
 }
 
-static size_t wishes(struct world *world, uint64_t addresses[8])
+static size_t queries(struct world *world, uint64_t addresses[8])
 {
 	struct planned planned[8];
-	size_t count = breakpoint_table_wishes(world->breaks, planned, 8);
+	size_t count = breakpoint_table_watch_requests(world->breaks, planned, 8);
 
 	for (size_t i = 0; i < count && i < 8; i++) {
 		assert_int_equal(planned[i].watch.access, HARDWARE_WATCH_ACCESS);
@@ -375,7 +375,7 @@ static void test_line(void **state)
 	uint64_t addresses[8];
 
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}]");
-	assert_int_equal(wishes(world, addresses), 1);
+	assert_int_equal(queries(world, addresses), 1);
 	assert_int_equal(addresses[0], 0x20000 + 13);
 	assert_int_equal(at(world, 1, 6, NULL), 1);
 	assert_int_equal(at(world, 1, 7, NULL), 0);
@@ -392,7 +392,7 @@ static void test_loop(void **state)
 	/* Two on one line share its units. */
 	set(world, "[{'id': 4, 'path': 'train.py', 'line': 7}, {'id': 5, 'path': '/job/train.py', "
 		   "'line': 7}]");
-	assert_int_equal(wishes(world, addresses), 2);
+	assert_int_equal(queries(world, addresses), 2);
 	assert_int_equal(addresses[0], 0x20000 + 15);
 	assert_int_equal(addresses[1], 0x20000 + 2 * (LINES + 7) + 1);
 	assert_int_equal(at(world, 1, 7, NULL), 2);
@@ -514,11 +514,11 @@ static void test_temporary(void **state)
 	before = breakpoint_table_revision(world->breaks);
 	truth = 0;
 	assert_int_equal(at(world, 1, 6, NULL), 0);
-	assert_int_equal(wishes(world, addresses), 1);
+	assert_int_equal(queries(world, addresses), 1);
 	truth = 1;
 	assert_int_equal(at(world, 1, 6, NULL), 1);
 	assert_int_equal(at(world, 1, 6, NULL), 0);
-	assert_int_equal(wishes(world, addresses), 0);
+	assert_int_equal(queries(world, addresses), 0);
 	assert_int_not_equal(breakpoint_table_revision(world->breaks), before);
 	assert_false(breakpoint_table_are_any(world->breaks));
 	/* A list that was on its way does not bring it back. */
@@ -538,7 +538,7 @@ static void test_disabled(void **state)
 	assert_int_equal(at(world, 1, 6, NULL), 1);
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6, 'disabled': true}]");
 	assert_int_equal(at(world, 1, 6, NULL), 0);
-	assert_int_equal(wishes(world, addresses), 0);
+	assert_int_equal(queries(world, addresses), 0);
 	assert_false(breakpoint_table_are_any(world->breaks));
 	expect(world, 0, 1, 1, NULL);
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}]");
@@ -841,7 +841,7 @@ static void test_gone(void **state)
 	fakes[1].is_loaded = false;
 	revision++;
 	assert_true(breakpoint_table_look(world->breaks));
-	assert_int_equal(wishes(world, addresses), 0);
+	assert_int_equal(queries(world, addresses), 0);
 	expect(world, 0, 0, 1, "Line 6 of train.py is behind the last one that has code, line 3.");
 }
 
@@ -868,7 +868,7 @@ static void test_short(void **state)
 	set(world,
 	    "[{'id': 1, 'path': 'train.py', 'line': 6}, {'id': 2, 'path': 'train.py', 'line': 7}, "
 	    "{'id': 3, 'path': 'train.py', 'line': 8}, {'id': 4, 'path': 'train.py', 'line': 9}]");
-	assert_int_equal(wishes(world, addresses), 5);
+	assert_int_equal(queries(world, addresses), 5);
 	breakpoint_table_short(world->breaks, 1, NULL);
 	expect(world, 2, 3, 0, NULL);
 	expect(world, 3, 0, 0,

@@ -1,5 +1,5 @@
 /*
- * record: what a recording of several chapters shows when it is entered at any
+ * record: what a recording of several segments shows when it is entered at any
  * time, kept in memory, cut, damaged, or put together with another.
  */
 #include <setjmp.h>
@@ -276,7 +276,7 @@ static void changes_are_found(void **state)
 	assert_float_equal(time, HANG_AT, 1e-3);
 	time = replay_find_change(replay, time, false);
 	assert_float_equal(time, HANG_AT - STEP_SECONDS, 1e-3);
-	/* From chapter to chapter, and back to where it was. */
+	/* From segment to segment, and back to where it was. */
 	time = replay_find_change(replay, HANG_AT, true);
 	assert_float_equal(time, HANG_AT + 20, 1e-3);
 	assert_true(replay_find_change(replay, HANG_AT + 20, true) == -1);
@@ -314,18 +314,18 @@ static void a_ring_keeps_the_end(void **state)
 	scene_clear(&scene);
 }
 
-static size_t count_chapters(void)
+static size_t count_segments(void)
 {
 	struct error error = ERROR_INIT;
 	struct recording_budget budget;
-	struct recording *tape;
+	struct recording *recording;
 	size_t count;
 
 	recording_budget_init(&budget);
-	tape = recording_new(path, &budget, &error);
+	recording = recording_new(path, &budget, &error);
 	assert_string_equal(error.message, "");
-	count = tape->chapter_count;
-	recording_free(tape);
+	count = recording->segment_count;
+	recording_free(recording);
 	return count;
 }
 
@@ -341,7 +341,7 @@ static void a_ring_has_a_maximum(void **state)
 	record_free(record);
 	scene_clear(&scene);
 	/* One that has ended, and the one that is being written. */
-	assert_int_equal(count_chapters(), 2);
+	assert_int_equal(count_segments(), 2);
 }
 
 /* However long it is: else each line would bring a snapshot. */
@@ -369,11 +369,11 @@ static void a_snapshot_is_the_smaller_part(void **state)
 	}
 	record_free(record);
 	scene_clear(&scene);
-	assert_int_equal(count_chapters(), 1);
+	assert_int_equal(count_segments(), 1);
 }
 
 /* A snapshot is not made more often than every few seconds. */
-static void many_lines_are_one_chapter(void **state)
+static void many_lines_are_one_segment(void **state)
 {
 	struct error error = ERROR_INIT;
 	struct record *record = record_new(path, &error);
@@ -392,7 +392,7 @@ static void many_lines_are_one_chapter(void **state)
 	look(&scene, 0);
 	record_free(record);
 	scene_clear(&scene);
-	assert_int_equal(count_chapters(), 1);
+	assert_int_equal(count_segments(), 1);
 }
 
 /* Many ranks with a long past are written without a pause that shows. */
@@ -503,12 +503,12 @@ static void tapes_share_a_budget(void **state)
 	static const char lines[] = "{\"time\":1,\n{\"time\":1,\n";
 	struct recording_budget budget = { .length = 50, .line_count = 3 };
 	struct error error = ERROR_INIT;
-	struct recording *tape =
+	struct recording *recording =
 		recording_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
 
 	(void)state;
 	assert_string_equal(error.message, "");
-	recording_free(tape);
+	recording_free(recording);
 	assert_int_equal(budget.length, 50 - (sizeof(lines) - 1));
 	assert_int_equal(budget.line_count, 1);
 	assert_null(recording_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
@@ -556,7 +556,7 @@ static void plain_text_is_read_as_well(void **state)
 {
 	struct recording_budget budget;
 	struct record *record = record_new(path, NULL);
-	struct recording *tape;
+	struct recording *recording;
 	struct recording *plain;
 	struct recording_cursor cursor;
 	struct buffer text = BUFFER_INIT;
@@ -568,10 +568,10 @@ static void plain_text_is_read_as_well(void **state)
 	live(&scene, record);
 	record_free(record);
 	recording_budget_init(&budget);
-	tape = recording_new(path, &budget, &error);
-	assert_true(tape->is_packed);
-	assert_true(tape->chapter_count > 2);
-	recording_cursor_init(&cursor, tape);
+	recording = recording_new(path, &budget, &error);
+	assert_true(recording->is_packed);
+	assert_true(recording->segment_count > 2);
+	recording_cursor_init(&cursor, recording);
 	while (recording_cursor_time(&cursor, &time, &error) > 0) {
 		const struct recording_line *line = &cursor.lines[cursor.line++];
 
@@ -582,10 +582,10 @@ static void plain_text_is_read_as_well(void **state)
 	plain = recording_new_bytes("plain", text.data, text.length, &budget, &error);
 	assert_string_equal(error.message, "");
 	assert_false(plain->is_packed);
-	assert_int_equal(plain->chapter_count, tape->chapter_count);
-	assert_true(recording_last(plain) == recording_last(tape));
+	assert_int_equal(plain->segment_count, recording->segment_count);
+	assert_true(recording_last(plain) == recording_last(recording));
 	recording_free(plain);
-	recording_free(tape);
+	recording_free(recording);
 	buffer_clear(&text);
 	scene_clear(&scene);
 }
@@ -720,7 +720,7 @@ int main(void)
 		TEST(a_ring_keeps_the_end),
 		TEST(a_ring_has_a_maximum),
 		TEST(a_snapshot_is_the_smaller_part),
-		TEST(many_lines_are_one_chapter),
+		TEST(many_lines_are_one_segment),
 		TEST(a_snapshot_leaves_out_what_is_old),
 		TEST(a_killed_recorder_leaves_the_rest),
 		TEST(what_unpacks_to_too_much_is_refused),

@@ -1,4 +1,4 @@
-/* standstill: what counts as movement, and for how long there was none. */
+/* stall: what counts as movement, and for how long there was none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -59,17 +59,17 @@ static void count(int64_t done, int64_t total, void *data)
 	answer->progress_count++;
 }
 
-static struct tensor_wish wish_of(const char *body)
+static struct tensor_query query_of(const char *body)
 {
 	struct error error = ERROR_INIT;
 	json_t *json = json_parse(body, strlen(body), &error);
-	struct tensor_wish wish;
+	struct tensor_query query;
 
 	assert_non_null(json);
-	if (tensor_wish_parse(&wish, json, &error) < 0)
+	if (tensor_query_parse(&query, json, &error) < 0)
 		fail_msg("%s", error.message);
 	json_decref(json);
-	return wish;
+	return query;
 }
 
 static struct tensor_layout layout_of(const char *dtype, const void *address, int dimension_count,
@@ -103,12 +103,12 @@ static struct tensor_layout row_of(const char *dtype, const void *address, int64
 
 static struct answer ask(const struct tensor_layout *layout, const char *body)
 {
-	struct tensor_wish wish = wish_of(body);
+	struct tensor_query query = query_of(body);
 	struct answer answer = { .is_there = false };
 	struct tensor_work_calls calls = { .done = take, .data = &answer };
 	struct loop *loop = loop_new();
 
-	tensor_work_start(loop, layout, &wish, &calls);
+	tensor_work_start(loop, layout, &query, &calls);
 	assert_false(answer.is_there);
 	while (!answer.is_there)
 		loop_turn(loop);
@@ -532,11 +532,11 @@ static void work_ends_in_time(void **state)
 static void work_is_cancelled_as_it_tells_progress(void **state)
 {
 	struct tensor_layout layout = endless();
-	struct tensor_wish wish = wish_of("{\"statistics\":\"whole\"}");
+	struct tensor_query query = query_of("{\"statistics\":\"whole\"}");
 	struct answer answer = { .is_there = false };
 	struct tensor_work_calls calls = { take, count, &answer };
 	struct loop *loop = loop_new();
-	struct tensor_work *work = tensor_work_start(loop, &layout, &wish, &calls);
+	struct tensor_work *work = tensor_work_start(loop, &layout, &query, &calls);
 
 	(void)state;
 	while (answer.progress_count == 0)
@@ -552,13 +552,13 @@ static void work_is_cancelled_as_it_tells_progress(void **state)
 static void work_is_forgotten(void **state)
 {
 	struct tensor_layout layout = endless();
-	struct tensor_wish wish = wish_of("{\"statistics\":\"whole\"}");
+	struct tensor_query query = query_of("{\"statistics\":\"whole\"}");
 	struct answer answer = { .is_there = false };
 	struct tensor_work_calls calls = { take, count, &answer };
 	struct loop *loop = loop_new();
 
 	(void)state;
-	tensor_work_forget(tensor_work_start(loop, &layout, &wish, &calls));
+	tensor_work_forget(tensor_work_start(loop, &layout, &query, &calls));
 	loop_run(loop);
 	assert_false(answer.is_there);
 	loop_free(loop);
@@ -620,7 +620,7 @@ static const struct {
 	  "of 0 dimensions" },
 };
 
-static void wishes_that_do_not_go_are_refused(void **state)
+static void queries_that_do_not_go_are_refused(void **state)
 {
 	struct tensor_layout layout = row_of("complex64", plain, 12);
 
@@ -672,7 +672,7 @@ int main(void)
 		cmocka_unit_test(work_is_cancelled_as_it_tells_progress),
 		cmocka_unit_test(work_is_forgotten),
 		cmocka_unit_test(hostile_layouts_are_refused),
-		cmocka_unit_test(wishes_that_do_not_go_are_refused),
+		cmocka_unit_test(queries_that_do_not_go_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("tensor-work", tests, fill, NULL);

@@ -55,7 +55,7 @@ static void a_short_stand_in_one_place_is_not_hung(void **state)
 	scene_clear(&scene);
 }
 
-static void camps_that_wait_for_each_other_are_hung_at_once(void **state)
+static void wait_groups_that_wait_for_each_other_are_hung_at_once(void **state)
 {
 	struct scene scene;
 
@@ -499,7 +499,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_stand_in_one_place_is_not_hung),
-		cmocka_unit_test(camps_that_wait_for_each_other_are_hung_at_once),
+		cmocka_unit_test(wait_groups_that_wait_for_each_other_are_hung_at_once),
 		cmocka_unit_test(sleep_takes_longer_to_be_odd),
 		cmocka_unit_test(what_wakes_may_get_somewhere),
 		cmocka_unit_test(what_a_debugger_wakes_has_not_moved),

@@ -125,7 +125,7 @@ static void another_collective(void **state)
 }
 
 /* Inside of a known place the line does not matter, outside it does. */
-static void two_lines_of_one_collective_are_one_camp(void **state)
+static void two_lines_of_one_collective_are_one_wait_group(void **state)
 {
 	struct scene scene;
 	struct seen odd = {
@@ -146,7 +146,7 @@ static void two_lines_of_one_collective_are_one_camp(void **state)
 	scene_clear(&scene);
 }
 
-static void one_collective_from_two_lines_is_two_camps(void **state)
+static void one_collective_from_two_lines_is_two_wait_groups(void **state)
 {
 	struct scene scene;
 	struct seen odd = WAITS(103, 16);
@@ -161,7 +161,7 @@ static void one_collective_from_two_lines_is_two_camps(void **state)
 	scene_clear(&scene);
 }
 
-static void two_camps(void **state)
+static void two_wait_groups(void **state)
 {
 	struct scene scene;
 
@@ -864,9 +864,9 @@ int main(void)
 		cmocka_unit_test(a_short_time_is_not_said),
 		cmocka_unit_test(a_sleeping_loop_that_wakes_does_not_move),
 		cmocka_unit_test(another_collective),
-		cmocka_unit_test(two_lines_of_one_collective_are_one_camp),
-		cmocka_unit_test(one_collective_from_two_lines_is_two_camps),
-		cmocka_unit_test(two_camps),
+		cmocka_unit_test(two_lines_of_one_collective_are_one_wait_group),
+		cmocka_unit_test(one_collective_from_two_lines_is_two_wait_groups),
+		cmocka_unit_test(two_wait_groups),
 		cmocka_unit_test(two_ranks_in_two_collectives),
 		cmocka_unit_test(two_ranks_one_late),
 		cmocka_unit_test(all_together_and_moving),
