@@ -31,7 +31,7 @@
 #define TAIL_BYTES_OF_TWO (16u << 10)
 #define TURN_BYTES (16u << 10)
 /* So many turns half a character waits for the rest of it. */
-#define PATIENCE 8
+#define TURNS_WAITED_MAXIMUM 8
 /* A reader that is this far behind gets nothing more for now. */
 #define WAITING_MAXIMUM (256u << 10)
 
@@ -138,7 +138,7 @@ static void hold_back(struct followed *followed, struct output_file *stream, str
 	size_t waiting = text_unfinished(text->data, text->length);
 
 	*waited = waiting > 0 && waiting == text->length ? *waited + 1 : 0;
-	if (*waited > PATIENCE)
+	if (*waited > TURNS_WAITED_MAXIMUM)
 		return;
 	buffer_truncate(text, text->length - waiting);
 	stream->at -= (off_t)waiting;

@@ -1,7 +1,7 @@
 /*
  * stop-clock: until when the ranks of one job may stay stopped, from the
  * deadlines of the collectives that wait for these ranks. Arithmetic only:
- * holdlimit reads the deadlines and resumes the ranks.
+ * stop_limit reads the deadlines and resumes the ranks.
  *
  * Each wait has a deadline and the time at which the wait was first read while
  * ranks were stopped. The ranks are due to be resumed when four fifths of the

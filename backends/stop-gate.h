@@ -11,7 +11,7 @@
  * limit. Later requests for the same process wait behind: the order stays; but
  * `continue` withdraws the pauses that wait, which are answered then.
  * Requests to stop at exceptions are not delayed, as no exception is to be
- * missed, while the limits are being raised: holdlimit resumes in time what
+ * missed, while the limits are being raised: stop_limit resumes in time what
  * waits in an operation that began before. Nor are the breakpoints that a rank
  * of a job of ours gets before it runs anything (ptrace/launched-programs.h): it would pass
  * them, and has begun no operation; an agent raises its limits once it answers.

@@ -350,7 +350,7 @@ void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t
  * What is known
  */
 
-/* holdlimit reads when each operation in flight times out. */
+/* stop_limit reads when each operation in flight times out. */
 static bool is_read(pid_t pid)
 {
 	struct deadlines deadlines = { .count = 0 };

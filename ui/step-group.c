@@ -63,7 +63,7 @@ bool step_group_begin(struct step_group *motion, const struct engine *engine, ui
 	step_group_clear(motion);
 	motion->command = xstrdup(newest->command);
 	motion->began_at = engine_now(engine);
-	motion->patience = engine->settings.step_timeout;
+	motion->offer_after = engine->settings.step_timeout;
 	motion->number = newest->number;
 	motion->ranks = xcalloc(newest->count + 1, sizeof(struct step_group_rank));
 	for (size_t i = 0; i < newest->count; i++) {
@@ -385,7 +385,7 @@ bool step_group_is_stuck(const struct step_group *motion, const struct session *
 	bool is_stuck = false;
 
 	if (motion->command == NULL || !form_of(motion->command)->is_step ||
-	    session->now - motion->began_at < motion->patience)
+	    session->now - motion->began_at < motion->offer_after)
 		return false;
 	count(&tally, motion, session);
 	for (size_t i = 0; i < session->rank_count && !is_stuck; i++)

@@ -24,11 +24,11 @@ struct step_group {
 	char *name;    /* what it is called; NULL: by its command */
 	struct step_group_rank *ranks;
 	size_t count;
-	double began_at;  /* session time */
-	double patience;  /* seconds until resuming the others is offered */
-	uint64_t number;  /* of the pending command */
-	bool is_answered; /* who stands as before was refused */
-	bool is_silent;	  /* it may take for ever, and was said */
+	double began_at;    /* session time */
+	double offer_after; /* seconds until resuming the others is offered */
+	uint64_t number;    /* of the pending command */
+	bool is_answered;   /* who stands as before was refused */
+	bool is_silent;	    /* it may take for ever, and was said */
 };
 
 void step_group_clear(struct step_group *motion);

@@ -28,7 +28,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 TEXT_MAXIMUM = 65536
 # File times are those of the last tick of the clock.
 START_SECONDS = 0.1
-PATIENCE_SECONDS = 0.1
+LIMIT_SECONDS = 0.1
 CLAIM_SECONDS = 5.0
 
 
@@ -143,7 +143,7 @@ class Lock:
     def take(self) -> bool:
         """False: another process has it."""
         # Others have it for a moment when they look whether it is locked.
-        patience = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + LIMIT_SECONDS
         while self._fd < 0:
             try:
                 fd = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW)
@@ -156,9 +156,9 @@ class Lock:
                 os.close(fd)
                 if error.errno not in (errno.EACCES, errno.EAGAIN):
                     raise
-                if time.monotonic() > patience:
+                if time.monotonic() > deadline:
                     return False
-                time.sleep(PATIENCE_SECONDS / 20)
+                time.sleep(LIMIT_SECONDS / 20)
                 continue
             # It may have been removed as left over before it was locked.
             if _is_same(fd, self.path):

@@ -130,9 +130,9 @@ def parse_head(data: bytes) -> Head:
         raise Refusal(505, "HTTP/1.1 is spoken here")
     path, _, query = match.group(2).partition("?")
     headers = _parse_headers(lines[1:])
-    wishes = headers.get("connection", "").lower().replace(" ", "").split(",")
+    options = headers.get("connection", "").lower().replace(" ", "").split(",")
     return Head(match.group(1), path, _parse_query(query), headers,
-                match.group(4) != "0" and "close" not in wishes)
+                match.group(4) != "0" and "close" not in options)
 
 
 def _head_of(status: int, more: Tuple[str, ...], length: int,
@@ -246,10 +246,10 @@ class Reader:
 
     def read_body(self, head: Head) -> bytes:
         length = head.length
-        wish = head.headers.get("expect", "").lower()
-        if wish not in ("", "100-continue"):
+        expected = head.headers.get("expect", "").lower()
+        if expected not in ("", "100-continue"):
             raise Refusal(417, "only 100-continue can be expected")
-        if wish and len(self._data) < length:
+        if expected and len(self._data) < length:
             send(self._connection, b"HTTP/1.1 100 Continue\r\n\r\n")
         while len(self._data) < length:
             self._receive()

@@ -122,12 +122,12 @@ static bool has_stopped(const struct agent *agent, enum capability capability,
 			const struct message *request, struct reason *reason)
 {
 	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
-	const struct halt *halt =
+	const struct stopped_thread *stopped =
 		tid ? stopped_threads_find(agent, (pid_t)tid) : stopped_threads_shown(agent);
 
-	if (!halt)
+	if (!stopped)
 		return reason_is_running(reason);
-	if (capability == CAPABILITY_STEPPED && halt_is_held(halt))
+	if (capability == CAPABILITY_STEPPED && halt_is_held(stopped))
 		return reason_set(
 			reason,
 			"It is held at an uncaught exception: its frames can be looked at, "

@@ -305,7 +305,7 @@ static void look_up(struct round *round, json_t *wanted)
 {
 	struct agent *agent = round->agent;
 	const json_t *before = find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
-	const struct halt *halt = stopped_threads_shown(agent);
+	const struct stopped_thread *stopped = stopped_threads_shown(agent);
 	size_t depth = (size_t)json_get_count(wanted, "depth");
 	json_t *arguments = json_object();
 	struct agent_request *query;
@@ -318,8 +318,8 @@ static void look_up(struct round *round, json_t *wanted)
 	copy_text(arguments, "name", wanted, "watch");
 	if (json_get_boolean(wanted, "nan", false))
 		json_object_set_new(arguments, "nan", json_true());
-	else if (halt && depth < halt->frame_count)
-		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
+	else if (stopped && depth < stopped->frame_count)
+		json_object_set_new(arguments, "frameId", json_integer(stopped->frames[depth].id));
 	query = begin_request(round, NULL, on_info);
 	query->value = json_get_count(wanted, "id");
 	agent_request_send(query, "dataBreakpointInfo", arguments, AGENT_SECONDS);

@@ -16,31 +16,31 @@
 /* A thread that runs Python stands by then. */
 #define STAND_SECONDS 0.25
 
-static struct halt *find_halt(const struct agent *agent, const struct message *request,
-			      struct error *error)
+static struct stopped_thread *find_halt(const struct agent *agent, const struct message *request,
+					struct error *error)
 {
-	struct halt *halt = stopped_threads_find_asked(agent, request);
+	struct stopped_thread *stopped = stopped_threads_find_asked(agent, request);
 
-	if (!halt)
+	if (!stopped)
 		error_set(error, "That thread has gone on.");
-	return halt;
+	return stopped;
 }
 
-static json_t *make_arguments(const struct halt *halt, const struct message *request,
+static json_t *make_arguments(const struct stopped_thread *stopped, const struct message *request,
 			      struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 	int64_t line = json_get_integer(request->body, "line", 0);
 	json_t *arguments;
 
-	if (depth > 0 && (size_t)depth >= halt->frame_count) {
+	if (depth > 0 && (size_t)depth >= stopped->frame_count) {
 		error_set(error, "There is no such frame any more; the stack has changed.");
 		return NULL;
 	}
 	arguments = json_object();
-	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
+	json_object_set_new(arguments, "threadId", json_integer(stopped->thread));
 	if (depth > 0)
-		json_object_set_new(arguments, "frameId", json_integer(halt->frames[depth].id));
+		json_object_set_new(arguments, "frameId", json_integer(stopped->frames[depth].id));
 	if (line > 0)
 		json_object_set_new(arguments, "line", json_integer(line));
 	return arguments;
@@ -132,21 +132,21 @@ static void send_withdrawals(struct agent *agent)
 int agent_resume_go(struct agent *agent, enum request_kind kind, const struct message *request,
 		    struct error *error)
 {
-	struct halt *halt;
+	struct stopped_thread *stopped;
 	json_t *arguments;
 	struct agent_request *query;
 
 	if (kind == REQUEST_CONTINUE && agent->paused &&
 	    !stopped_threads_find_asked(agent, request))
 		return withdraw_pause(agent, request);
-	halt = find_halt(agent, request, error);
-	arguments = halt ? make_arguments(halt, request, error) : NULL;
+	stopped = find_halt(agent, request, error);
+	arguments = stopped ? make_arguments(stopped, request, error) : NULL;
 	if (!arguments)
 		return -1;
 	query = agent_request_new(agent, request, on_gone);
-	query->value = halt->number;
+	query->value = stopped->number;
 	query->context = json_object();
-	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	json_object_set_new(query->context, "thread", json_integer(stopped->thread));
 	if (kind == REQUEST_CONTINUE)
 		json_object_del(arguments, "frameId");
 	agent_request_send(query, request_kind_name(kind), arguments, AGENT_SECONDS);
@@ -178,24 +178,24 @@ static void on_targets(struct agent_request *query, json_t *body, const struct e
 
 int agent_resume_jump(struct agent *agent, const struct message *request, struct error *error)
 {
-	struct halt *halt = find_halt(agent, request, error);
+	struct stopped_thread *stopped = find_halt(agent, request, error);
 	int64_t line = json_get_integer(request->body, "line", 0);
 	struct agent_request *query;
 	json_t *arguments;
 	json_t *source;
 
-	if (!halt)
+	if (!stopped)
 		return -1;
-	if (halt->frame_count == 0)
+	if (stopped->frame_count == 0)
 		return error_set(error, "jump: there is no such line.");
 	arguments = json_object();
 	source = json_object();
-	json_set_text(source, "path", halt->frames[0].code.file);
+	json_set_text(source, "path", stopped->frames[0].code.file);
 	json_object_set_new(arguments, "source", source);
 	json_object_set_new(arguments, "line", json_integer(line));
 	query = agent_request_new(agent, request, on_targets);
 	query->context = json_object();
-	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	json_object_set_new(query->context, "thread", json_integer(stopped->thread));
 	agent_request_send(query, "gotoTargets", arguments, AGENT_SECONDS);
 	return 0;
 }

@@ -57,15 +57,15 @@ bool agent_has_frame(const struct message *request)
 const struct halt_frame *agent_find_frame(const struct agent *agent, const struct message *request,
 					  struct error *error)
 {
-	const struct halt *halt = stopped_threads_find_asked(agent, request);
+	const struct stopped_thread *stopped = stopped_threads_find_asked(agent, request);
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 
-	if (!halt) {
+	if (!stopped) {
 		error_set(error, "It runs: only a frame that stands can be looked into.");
 		return NULL;
 	}
-	if (depth >= 0 && (size_t)depth < halt->frame_count)
-		return &halt->frames[depth];
+	if (depth >= 0 && (size_t)depth < stopped->frame_count)
+		return &stopped->frames[depth];
 	error_set(error, "There is no such frame any more; the stack has changed.");
 	return NULL;
 }

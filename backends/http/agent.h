@@ -37,7 +37,7 @@
 struct agent;
 struct http_transfer;
 struct error;
-struct halt;
+struct stopped_thread;
 struct loop_timer;
 struct process;
 struct round;
@@ -78,7 +78,7 @@ struct agent {
 	char *session;			 /* NULL: none */
 	int64_t after;			 /* the last event that was taken */
 	struct agent_request *requests;	 /* what is under way */
-	struct halt *halts;		 /* threads that stand, the one shown first */
+	struct stopped_thread *stops;	 /* threads that stand, the one shown first */
 	int64_t heard;			 /* so many stops were told of */
 	uint64_t epoch;			 /* of the newest sample that they were put into */
 	json_t *breakpoints;		 /* wanted; NULL: none were */

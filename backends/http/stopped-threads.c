@@ -20,95 +20,96 @@
 #include "protocol/message.h"
 #include "protocol/sample.h"
 
-#define HALTS_MAXIMUM 1000
+#define STOPS_MAXIMUM 1000
 
-static void halt_free(struct halt *halt)
+static void halt_free(struct stopped_thread *stopped)
 {
-	agent_frames_free(halt->frames, halt->frame_count);
-	free(halt->value);
-	free(halt->exception);
-	free(halt->description);
-	free(halt);
+	agent_frames_free(stopped->frames, stopped->frame_count);
+	free(stopped->value);
+	free(stopped->exception);
+	free(stopped->description);
+	free(stopped);
 }
 
 void stopped_threads_clear(struct agent *agent)
 {
-	while (agent->halts) {
-		struct halt *halt = agent->halts;
+	while (agent->stops) {
+		struct stopped_thread *stopped = agent->stops;
 
-		agent->halts = halt->next;
-		halt_free(halt);
+		agent->stops = stopped->next;
+		halt_free(stopped);
 	}
 }
 
-struct halt *stopped_threads_shown(const struct agent *agent)
+struct stopped_thread *stopped_threads_shown(const struct agent *agent)
 {
-	struct halt *halt = agent->halts;
+	struct stopped_thread *stopped = agent->stops;
 
-	while (halt && !halt->is_known)
-		halt = halt->next;
-	return halt;
+	while (stopped && !stopped->is_known)
+		stopped = stopped->next;
+	return stopped;
 }
 
-struct halt *stopped_threads_find_asked(const struct agent *agent, const struct message *request)
+struct stopped_thread *stopped_threads_find_asked(const struct agent *agent,
+						  const struct message *request)
 {
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 
 	return tid ? stopped_threads_find(agent, (pid_t)tid) : stopped_threads_shown(agent);
 }
 
-struct halt *stopped_threads_find(const struct agent *agent, pid_t tid)
+struct stopped_thread *stopped_threads_find(const struct agent *agent, pid_t tid)
 {
-	struct halt *halt = agent->halts;
+	struct stopped_thread *stopped = agent->stops;
 
-	while (halt && (halt->tid != tid || !halt->is_known))
-		halt = halt->next;
-	return halt;
+	while (stopped && (stopped->tid != tid || !stopped->is_known))
+		stopped = stopped->next;
+	return stopped;
 }
 
-static struct halt *find_thread(const struct agent *agent, int64_t thread)
+static struct stopped_thread *find_thread(const struct agent *agent, int64_t thread)
 {
-	struct halt *halt = agent->halts;
+	struct stopped_thread *stopped = agent->stops;
 
-	while (halt && halt->thread != thread)
-		halt = halt->next;
-	return halt;
+	while (stopped && stopped->thread != thread)
+		stopped = stopped->next;
+	return stopped;
 }
 
-bool halt_is_held(const struct halt *halt)
+bool halt_is_held(const struct stopped_thread *stopped)
 {
-	return halt->reason == STOP_EXCEPTION && halt->lease >= 0;
+	return stopped->reason == STOP_EXCEPTION && stopped->lease >= 0;
 }
 
 /*
  * What is told
  */
 
-static void describe_halt(struct debugger *debugger, const struct halt *halt)
+static void describe_halt(struct debugger *debugger, const struct stopped_thread *stopped)
 {
 	double now = loop_now();
 
-	debugger->stops = halt->count;
-	debugger->reason = halt->reason;
-	debugger->at = halt->at;
-	debugger->tid = halt->tid;
-	debugger->held = now - halt->since;
-	debugger->is_post_mortem = halt_is_held(halt);
-	debugger->lease = halt->lease < 0 ? -1 : halt->lease > now ? halt->lease - now : 0;
-	debugger->hit_count = halt->hit_count;
-	memcpy(debugger->hits, halt->hits, sizeof(halt->hits));
-	xreplace(&debugger->value, halt->value);
-	xreplace(&debugger->exception, halt->exception);
-	xreplace(&debugger->description, halt->description);
+	debugger->stops = stopped->count;
+	debugger->reason = stopped->reason;
+	debugger->at = stopped->at;
+	debugger->tid = stopped->tid;
+	debugger->held = now - stopped->since;
+	debugger->is_post_mortem = halt_is_held(stopped);
+	debugger->lease = stopped->lease < 0 ? -1 : stopped->lease > now ? stopped->lease - now : 0;
+	debugger->hit_count = stopped->hit_count;
+	memcpy(debugger->hits, stopped->hits, sizeof(stopped->hits));
+	xreplace(&debugger->value, stopped->value);
+	xreplace(&debugger->exception, stopped->exception);
+	xreplace(&debugger->description, stopped->description);
 }
 
 void stopped_threads_describe(struct agent *agent)
 {
 	struct debugger *debugger = &agent->debugger;
-	const struct halt *halt = stopped_threads_shown(agent);
+	const struct stopped_thread *stopped = stopped_threads_shown(agent);
 
-	if (debugger->state == DEBUGGER_STOPPED && halt) {
-		describe_halt(debugger, halt);
+	if (debugger->state == DEBUGGER_STOPPED && stopped) {
+		describe_halt(debugger, stopped);
 		return;
 	}
 	debugger->held = -1;
@@ -120,7 +121,7 @@ void stopped_threads_describe(struct agent *agent)
 /* After a change: what was shown before, by its count. */
 static void tell_change(struct agent *agent, uint64_t before)
 {
-	const struct halt *shown = stopped_threads_shown(agent);
+	const struct stopped_thread *shown = stopped_threads_shown(agent);
 	struct debugger *debugger = &agent->debugger;
 
 	if (!agent_is_open(agent))
@@ -142,7 +143,7 @@ static void tell_change(struct agent *agent, uint64_t before)
 
 static uint64_t shown_count(const struct agent *agent)
 {
-	const struct halt *shown = stopped_threads_shown(agent);
+	const struct stopped_thread *shown = stopped_threads_shown(agent);
 
 	return shown ? shown->count : 0;
 }
@@ -151,26 +152,26 @@ static uint64_t shown_count(const struct agent *agent)
  * Stops
  */
 
-static void drop(struct agent *agent, struct halt *halt)
+static void drop(struct agent *agent, struct stopped_thread *stopped)
 {
-	struct halt **link = &agent->halts;
+	struct stopped_thread **link = &agent->stops;
 
-	while (*link != halt)
+	while (*link != stopped)
 		link = &(*link)->next;
-	*link = halt->next;
-	halt_free(halt);
+	*link = stopped->next;
+	halt_free(stopped);
 }
 
 void stopped_threads_release(struct agent *agent, int64_t thread, int64_t number)
 {
-	struct halt *halt = find_thread(agent, thread);
+	struct stopped_thread *stopped = find_thread(agent, thread);
 	uint64_t before = shown_count(agent);
 	bool was_known;
 
-	if (!halt || (number != 0 && halt->number != number))
+	if (!stopped || (number != 0 && stopped->number != number))
 		return;
-	was_known = halt->is_known;
-	drop(agent, halt);
+	was_known = stopped->is_known;
+	drop(agent, stopped);
 	if (was_known)
 		tell_change(agent, before);
 }
@@ -211,13 +212,13 @@ static enum stop_reason find_reason(const char *name)
 	return STOP_PAUSE;
 }
 
-static void read_hits(struct halt *halt, const json_t *ids)
+static void read_hits(struct stopped_thread *stopped, const json_t *ids)
 {
 	for (size_t i = 0; i < json_array_size(ids); i++) {
 		json_int_t id = json_integer_value(json_array_get(ids, i));
 
-		if (id > 0 && id <= INT_MAX && halt->hit_count < STOP_HITS_MAXIMUM)
-			halt->hits[halt->hit_count++] = (int)id;
+		if (id > 0 && id <= INT_MAX && stopped->hit_count < STOP_HITS_MAXIMUM)
+			stopped->hits[stopped->hit_count++] = (int)id;
 	}
 }
 
@@ -225,7 +226,7 @@ static void read_hits(struct halt *halt, const json_t *ids)
  * A few words, as debugger.h has them. What changed, or why a condition
  * failed, only the agent knows; how breakpoints are numbered, we do.
  */
-static char *find_description(const struct halt *halt, const json_t *body)
+static char *find_description(const struct stopped_thread *stopped, const json_t *body)
 {
 	const char *said = json_get_string(body, "text", NULL);
 	const char *described = json_get_string(body, "description", "");
@@ -233,33 +234,34 @@ static char *find_description(const struct halt *halt, const json_t *body)
 
 	if (said && said[0])
 		return xstrdup(said);
-	if (halt->reason == STOP_DATA_BREAKPOINT && described[0])
+	if (stopped->reason == STOP_DATA_BREAKPOINT && described[0])
 		return xstrdup(described);
-	if (halt->hit_count > 0)
-		return xasprintf("breakpoint %d%s", halt->hits[0], why ? why : "");
-	if (halt->at == STOP_AT_CALL || halt->at == STOP_AT_RETURN || halt->at == STOP_AT_EXCEPTION)
-		return xstrdup(stop_event_name(halt->at));
+	if (stopped->hit_count > 0)
+		return xasprintf("breakpoint %d%s", stopped->hits[0], why ? why : "");
+	if (stopped->at == STOP_AT_CALL || stopped->at == STOP_AT_RETURN ||
+	    stopped->at == STOP_AT_EXCEPTION)
+		return xstrdup(stop_event_name(stopped->at));
 	return NULL;
 }
 
-static struct halt *read_halt(struct agent *agent, const json_t *body)
+static struct stopped_thread *read_halt(struct agent *agent, const json_t *body)
 {
-	struct halt *halt = xcalloc(1, sizeof(*halt));
+	struct stopped_thread *stopped = xcalloc(1, sizeof(*stopped));
 	double lease = json_get_real(body, "lease", -1);
 	double held = json_get_real(body, "held", 0);
 	double now = loop_now();
 
-	halt->thread = json_get_integer(body, "threadId", 0);
-	halt->tid = agent_tid(agent, halt->thread);
-	halt->number = json_get_integer(body, "stops", 0);
-	halt->reason = find_reason(json_get_string(body, "reason", ""));
-	halt->at = stop_event_parse(json_get_string(body, "at", ""));
-	halt->value = xstrdup_or_null(json_get_string(body, "value", NULL));
-	read_hits(halt, json_object_get(body, "hitBreakpointIds"));
-	halt->description = find_description(halt, body);
-	halt->since = held > 0 && held < 1e9 ? now - held : now;
-	halt->lease = lease >= 0 && lease < 1e9 ? now + lease : -1;
-	return halt;
+	stopped->thread = json_get_integer(body, "threadId", 0);
+	stopped->tid = agent_tid(agent, stopped->thread);
+	stopped->number = json_get_integer(body, "stops", 0);
+	stopped->reason = find_reason(json_get_string(body, "reason", ""));
+	stopped->at = stop_event_parse(json_get_string(body, "at", ""));
+	stopped->value = xstrdup_or_null(json_get_string(body, "value", NULL));
+	read_hits(stopped, json_object_get(body, "hitBreakpointIds"));
+	stopped->description = find_description(stopped, body);
+	stopped->since = held > 0 && held < 1e9 ? now - held : now;
+	stopped->lease = lease >= 0 && lease < 1e9 ? now + lease : -1;
+	return stopped;
 }
 
 bool stopped_threads_tell_of_hold(const json_t *body)
@@ -269,68 +271,69 @@ bool stopped_threads_tell_of_hold(const json_t *body)
 }
 
 /* Its thread is asked for by number: another stop may have come since. */
-static struct halt *find_asked(const struct agent_request *query)
+static struct stopped_thread *find_asked(const struct agent_request *query)
 {
-	struct halt *halt =
+	struct stopped_thread *stopped =
 		find_thread(query->agent, json_get_integer(query->context, "thread", 0));
 
 	/* Two may have asked, where it went and was told of again. */
-	return halt && halt->number == query->value && !halt->is_known ? halt : NULL;
+	return stopped && stopped->number == query->value && !stopped->is_known ? stopped : NULL;
 }
 
-static void put_last(struct agent *agent, struct halt *halt)
+static void put_last(struct agent *agent, struct stopped_thread *stopped)
 {
-	struct halt **link = &agent->halts;
+	struct stopped_thread **link = &agent->stops;
 
-	while (*link != halt)
+	while (*link != stopped)
 		link = &(*link)->next;
-	*link = halt->next;
+	*link = stopped->next;
 	while (*link)
 		link = &(*link)->next;
-	*link = halt;
-	halt->next = NULL;
+	*link = stopped;
+	stopped->next = NULL;
 }
 
-static void show(struct agent *agent, struct halt *halt)
+static void show(struct agent *agent, struct stopped_thread *stopped)
 {
 	uint64_t before = shown_count(agent);
 
-	halt->is_known = true;
-	if (halt->thread == agent->paused)
+	stopped->is_known = true;
+	if (stopped->thread == agent->paused)
 		agent->paused = 0;
-	for (size_t i = 0; i < halt->hit_count; i++)
-		agent_bindings_count_hit(agent, halt->hits[i]);
+	for (size_t i = 0; i < stopped->hit_count; i++)
+		agent_bindings_count_hit(agent, stopped->hits[i]);
 	/* Somebody is to know of it. */
 	agent_become_debugger(agent);
-	halt->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
+	stopped->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
 	/* What has stopped since is not in the way of what is shown. */
-	if (before != 0 && stopped_threads_shown(agent) == halt)
-		put_last(agent, halt);
+	if (before != 0 && stopped_threads_shown(agent) == stopped)
+		put_last(agent, stopped);
 	tell_change(agent, before);
 }
 
 static void on_exception(struct agent_request *query, json_t *body, const struct error *error)
 {
-	struct halt *halt = find_asked(query);
+	struct stopped_thread *stopped = find_asked(query);
 
-	if (!halt)
+	if (!stopped)
 		return;
-	free(halt->exception);
-	halt->exception = error ? NULL : agent_frames_read_exception(body);
-	show(query->agent, halt);
+	free(stopped->exception);
+	stopped->exception = error ? NULL : agent_frames_read_exception(body);
+	show(query->agent, stopped);
 }
 
-static void ask(struct agent *agent, const struct halt *halt, const char *command, size_t start,
+static void ask(struct agent *agent, const struct stopped_thread *stopped, const char *command,
+		size_t start,
 		void (*done)(struct agent_request *query, json_t *body, const struct error *error))
 {
 	struct agent_request *query = agent_request_new(agent, NULL, done);
 	json_t *arguments = json_object();
 
-	query->value = halt->number;
+	query->value = stopped->number;
 	query->context = json_object();
-	json_object_set_new(query->context, "thread", json_integer(halt->thread));
+	json_object_set_new(query->context, "thread", json_integer(stopped->thread));
 	json_object_set_new(query->context, "start", json_integer((json_int_t)start));
-	json_object_set_new(arguments, "threadId", json_integer(halt->thread));
+	json_object_set_new(arguments, "threadId", json_integer(stopped->thread));
 	if (start > 0)
 		json_object_set_new(arguments, "startFrame", json_integer((json_int_t)start));
 	agent_request_send(query, command, arguments, AGENT_SECONDS);
@@ -339,39 +342,39 @@ static void ask(struct agent *agent, const struct halt *halt, const char *comman
 static void on_stack(struct agent_request *query, json_t *body, const struct error *error)
 {
 	struct agent *agent = query->agent;
-	struct halt *halt = find_asked(query);
+	struct stopped_thread *stopped = find_asked(query);
 
-	if (!halt)
+	if (!stopped)
 		return;
 	if (query->failure == AGENT_REQUEST_LATE) {
-		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
+		ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
 		return;
 	}
 	/* It stands all the same, with as much of its stack as came. */
 	if (query->failure == AGENT_REQUEST_REFUSED) {
-		show(agent, halt);
+		show(agent, stopped);
 		return;
 	}
 	if (error) {
-		drop(agent, halt);
+		drop(agent, stopped);
 		return;
 	}
 	/* Another answer to the same question has come before. */
-	if (json_get_integer(query->context, "start", 0) != (int64_t)halt->frame_count)
+	if (json_get_integer(query->context, "start", 0) != (int64_t)stopped->frame_count)
 		return;
-	if (agent_frames_read(&halt->frames, &halt->frame_count, body))
-		ask(agent, halt, "stackTrace", halt->frame_count, on_stack);
-	else if (halt->reason == STOP_EXCEPTION)
-		ask(agent, halt, "exceptionInfo", 0, on_exception);
+	if (agent_frames_read(&stopped->frames, &stopped->frame_count, body))
+		ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
+	else if (stopped->reason == STOP_EXCEPTION)
+		ask(agent, stopped, "exceptionInfo", 0, on_exception);
 	else
-		show(agent, halt);
+		show(agent, stopped);
 }
 
-static size_t count_halts(const struct agent *agent)
+static size_t count_stops(const struct agent *agent)
 {
 	size_t count = 0;
 
-	for (const struct halt *halt = agent->halts; halt; halt = halt->next)
+	for (const struct stopped_thread *stopped = agent->stops; stopped; stopped = stopped->next)
 		count++;
 	return count;
 }
@@ -383,28 +386,28 @@ static bool is_jump(const json_t *body)
 
 void stopped_threads_take(struct agent *agent, const json_t *body)
 {
-	struct halt **link = &agent->halts;
-	struct halt *halt = read_halt(agent, body);
-	struct halt *old = find_thread(agent, halt->thread);
+	struct stopped_thread **link = &agent->stops;
+	struct stopped_thread *stopped = read_halt(agent, body);
+	struct stopped_thread *old = find_thread(agent, stopped->thread);
 
-	if (old && old->number > halt->number) {
-		halt_free(halt);
+	if (old && old->number > stopped->number) {
+		halt_free(stopped);
 		return;
 	}
-	if (old && old->number != halt->number) {
-		stopped_threads_release(agent, halt->thread, 0);
+	if (old && old->number != stopped->number) {
+		stopped_threads_release(agent, stopped->thread, 0);
 	} else if (old && is_jump(body)) {
 		/* It stands all the while. */
 		drop(agent, old);
-	} else if (old || count_halts(agent) >= HALTS_MAXIMUM) {
-		halt_free(halt);
+	} else if (old || count_stops(agent) >= STOPS_MAXIMUM) {
+		halt_free(stopped);
 		return;
 	}
 	while (*link)
 		link = &(*link)->next;
-	*link = halt;
-	halt->heard = ++agent->heard;
-	ask(agent, halt, "stackTrace", 0, on_stack);
+	*link = stopped;
+	stopped->heard = ++agent->heard;
+	ask(agent, stopped, "stackTrace", 0, on_stack);
 }
 
 /* Of what it tells: more is not looked through. */
@@ -412,7 +415,7 @@ static size_t count_told(const json_t *stops)
 {
 	size_t count = json_array_size(stops);
 
-	return count < HALTS_MAXIMUM ? count : HALTS_MAXIMUM;
+	return count < STOPS_MAXIMUM ? count : STOPS_MAXIMUM;
 }
 
 static bool is_among(const json_t *stops, int64_t thread)
@@ -426,13 +429,13 @@ static bool is_among(const json_t *stops, int64_t thread)
 /* What was told of since it was asked may be newer than the answer. */
 static void release_others(struct agent *agent, const json_t *stops, int64_t heard)
 {
-	struct halt *halt = agent->halts;
+	struct stopped_thread *stopped = agent->stops;
 
-	while (halt) {
-		bool is_older = halt->heard <= heard;
-		int64_t thread = halt->thread;
+	while (stopped) {
+		bool is_older = stopped->heard <= heard;
+		int64_t thread = stopped->thread;
 
-		halt = halt->next;
+		stopped = stopped->next;
 		if (is_older && !is_among(stops, thread))
 			stopped_threads_release(agent, thread, 0);
 	}
@@ -464,30 +467,33 @@ void stopped_threads_ask_state(struct agent *agent)
  * Samples
  */
 
-static struct thread_sample *find_sample(struct process_sample *sample, const struct halt *halt)
+static struct thread_sample *find_sample(struct process_sample *sample,
+					 const struct stopped_thread *stopped)
 {
 	struct thread_sample *thread;
 
 	for (size_t i = 0; i < sample->thread_count; i++)
-		if (sample->threads[i].tid == halt->tid)
+		if (sample->threads[i].tid == stopped->tid)
 			return &sample->threads[i];
-	if (halt->tid == 0 || sample->thread_count >= SAMPLE_THREADS_MAXIMUM)
+	if (stopped->tid == 0 || sample->thread_count >= SAMPLE_THREADS_MAXIMUM)
 		return NULL;
 	thread = process_sample_add(sample);
-	thread->tid = halt->tid;
-	thread->is_main = halt->tid == sample->pid;
+	thread->tid = stopped->tid;
+	thread->is_main = stopped->tid == sample->pid;
 	return thread;
 }
 
 void stopped_threads_amend(struct agent *agent, struct process_sample *sample)
 {
 	agent->epoch = sample->epoch;
-	for (const struct halt *halt = agent->halts; halt; halt = halt->next) {
-		struct thread_sample *thread = halt->is_known ? find_sample(sample, halt) : NULL;
+	for (const struct stopped_thread *stopped = agent->stops; stopped;
+	     stopped = stopped->next) {
+		struct thread_sample *thread =
+			stopped->is_known ? find_sample(sample, stopped) : NULL;
 
 		if (!thread)
 			continue;
-		thread->stack = agent_frames_intern(halt->frames, halt->frame_count,
+		thread->stack = agent_frames_intern(stopped->frames, stopped->frame_count,
 						    node_stacks(agent->base.node));
 		thread->native = NULL;
 		thread->state = THREAD_STOPPED;

@@ -25,8 +25,8 @@ struct halt_frame {
 	int64_t reference; /* of its source, where no file has it; 0: none */
 };
 
-struct halt {
-	struct halt *next;
+struct stopped_thread {
+	struct stopped_thread *next;
 	int64_t thread; /* as the agent calls it */
 	pid_t tid;
 	int64_t number; /* rises with each stop of the process */
@@ -57,13 +57,14 @@ void stopped_threads_release(struct agent *agent, int64_t thread, int64_t number
 /* None is stopped, as far as is known; no event is sent. */
 void stopped_threads_clear(struct agent *agent);
 /* Lends; NULL: it does not stand. */
-struct halt *stopped_threads_find(const struct agent *agent, pid_t tid);
+struct stopped_thread *stopped_threads_find(const struct agent *agent, pid_t tid);
 /* The one that is shown. */
-struct halt *stopped_threads_shown(const struct agent *agent);
+struct stopped_thread *stopped_threads_shown(const struct agent *agent);
 /* That of the request's thread, else the one that is shown; as above. */
-struct halt *stopped_threads_find_asked(const struct agent *agent, const struct message *request);
+struct stopped_thread *stopped_threads_find_asked(const struct agent *agent,
+						  const struct message *request);
 /* It is held at an uncaught exception: it can be looked at, not stepped. */
-bool halt_is_held(const struct halt *halt);
+bool halt_is_held(const struct stopped_thread *stopped);
 /* The same of what the agent tells of a stop. */
 bool stopped_threads_tell_of_hold(const json_t *body);
 /* Puts what is known into debugger. */

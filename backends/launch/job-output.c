@@ -32,118 +32,118 @@ struct job_output {
 
 struct job_output *job_output_new(struct node *node, void (*has_room)(void *data), void *data)
 {
-	struct job_output *jobout = xcalloc(1, sizeof(*jobout));
+	struct job_output *output = xcalloc(1, sizeof(*output));
 
-	jobout->node = node;
-	jobout->has_room = has_room;
-	jobout->data = data;
-	buffer_init(&jobout->text, 0);
-	return jobout;
+	output->node = node;
+	output->has_room = has_room;
+	output->data = data;
+	buffer_init(&output->text, 0);
+	return output;
 }
 
-static void stop_timer(struct job_output *jobout)
+static void stop_timer(struct job_output *output)
 {
-	if (jobout->timer)
-		loop_timer_stop(jobout->timer);
-	jobout->timer = NULL;
+	if (output->timer)
+		loop_timer_stop(output->timer);
+	output->timer = NULL;
 }
 
-void job_output_free(struct job_output *jobout)
+void job_output_free(struct job_output *output)
 {
-	if (!jobout)
+	if (!output)
 		return;
-	stop_timer(jobout);
-	buffer_clear(&jobout->text);
-	free(jobout);
+	stop_timer(output);
+	buffer_clear(&output->text);
+	free(output);
 }
 
-bool job_output_is_full(const struct job_output *jobout)
+bool job_output_is_full(const struct job_output *output)
 {
-	return jobout->text.length >= EVENT_BYTES;
+	return output->text.length >= EVENT_BYTES;
 }
 
 /* Where text waits it is not known how much was left out of it: no more. */
-static void count_told(struct job_output *jobout, size_t length)
+static void count_told(struct job_output *output, size_t length)
 {
-	jobout->told += length;
-	if (jobout->text.length == 0 || jobout->told > jobout->added)
-		jobout->told = jobout->added;
+	output->told += length;
+	if (output->text.length == 0 || output->told > output->added)
+		output->told = output->added;
 }
 
-static void emit(struct job_output *jobout, size_t length)
+static void emit(struct job_output *output, size_t length)
 {
 	json_t *body = json_object();
-	char *text = xstrndup(jobout->text.data, length);
+	char *text = xstrndup(output->text.data, length);
 
-	buffer_consume(&jobout->text, length);
-	count_told(jobout, length);
+	buffer_consume(&output->text, length);
+	count_told(output, length);
 	json_set_text(body, "category", "job");
 	json_set_text(body, "output", text);
-	json_object_set_new(body, "bytes", json_integer((json_int_t)jobout->told));
+	json_object_set_new(body, "bytes", json_integer((json_int_t)output->told));
 	free(text);
-	node_emit(jobout->node, EVENT_OUTPUT, body);
+	node_emit(output->node, EVENT_OUTPUT, body);
 }
 
 /* Half a character waits for the rest of it, a moment. */
-static void send_event(struct job_output *jobout)
+static void send_event(struct job_output *output)
 {
-	size_t length = jobout->text.length < EVENT_BYTES ? jobout->text.length : EVENT_BYTES;
-	size_t half = text_unfinished(jobout->text.data, length);
+	size_t length = output->text.length < EVENT_BYTES ? output->text.length : EVENT_BYTES;
+	size_t half = text_unfinished(output->text.data, length);
 
 	if (half < length)
 		length -= half;
-	else if (!jobout->is_half)
+	else if (!output->is_half)
 		length = 0;
-	jobout->is_half = half > 0 && length == 0;
+	output->is_half = half > 0 && length == 0;
 	if (length > 0)
-		emit(jobout, length);
+		emit(output, length);
 }
 
-void job_output_flush(struct job_output *jobout)
+void job_output_flush(struct job_output *output)
 {
-	while (jobout->text.length > 0)
-		send_event(jobout);
+	while (output->text.length > 0)
+		send_event(output);
 }
 
-static void start_timer(struct job_output *jobout);
+static void start_timer(struct job_output *output);
 
 static void on_timer(void *data)
 {
-	struct job_output *jobout = data;
+	struct job_output *output = data;
 
-	stop_timer(jobout);
-	if (node_waiting(jobout->node) <= WAITING_MAXIMUM)
-		send_event(jobout);
-	node_flush(jobout->node);
-	start_timer(jobout);
-	if (!job_output_is_full(jobout))
-		jobout->has_room(jobout->data);
+	stop_timer(output);
+	if (node_waiting(output->node) <= WAITING_MAXIMUM)
+		send_event(output);
+	node_flush(output->node);
+	start_timer(output);
+	if (!job_output_is_full(output))
+		output->has_room(output->data);
 }
 
-static void start_timer(struct job_output *jobout)
+static void start_timer(struct job_output *output)
 {
-	if (!jobout->timer && jobout->text.length > 0)
-		jobout->timer = loop_timer(node_loop(jobout->node), MOMENT, 0, on_timer, jobout);
+	if (!output->timer && output->text.length > 0)
+		output->timer = loop_timer(node_loop(output->node), MOMENT, 0, on_timer, output);
 }
 
-void job_output_add(struct job_output *jobout, const char *bytes, size_t length)
+void job_output_add(struct job_output *output, const char *bytes, size_t length)
 {
-	jobout->added += length;
+	output->added += length;
 	for (size_t i = 0; i < length; i++)
 		if (bytes[i] != '\0')
-			buffer_append_char(&jobout->text, bytes[i]);
-	start_timer(jobout);
+			buffer_append_char(&output->text, bytes[i]);
+	start_timer(output);
 }
 
 /* CAN gives up a sequence that is not whole; then the colours end. */
-void job_output_leave_out(struct job_output *jobout, uint64_t count, const char *file)
+void job_output_leave_out(struct job_output *output, uint64_t count, const char *file)
 {
-	jobout->added += count;
-	buffer_append_string(&jobout->text, "\030\033[m\r\n[probetui: ");
-	text_size(&jobout->text, count);
+	output->added += count;
+	buffer_append_string(&output->text, "\030\033[m\r\n[probetui: ");
+	text_size(&output->text, count);
 	if (file)
-		buffer_printf(&jobout->text, " were not read in time: they are in %s]\r\n", file);
+		buffer_printf(&output->text, " were not read in time: they are in %s]\r\n", file);
 	else
-		buffer_append_string(&jobout->text, " came too fast to be shown]\r\n");
-	start_timer(jobout);
+		buffer_append_string(&output->text, " came too fast to be shown]\r\n");
+	start_timer(output);
 }

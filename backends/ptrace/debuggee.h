@@ -162,7 +162,7 @@ void debuggee_starts(struct debuggee *control, pid_t tid);
 /* The watch for that; false: it is not needed, or not possible. */
 bool debuggee_start_watch(const struct debuggee *control, struct hardware_watch *watch);
 
-/* slot-arming.c */
+/* hardware-slots.c */
 
 /* Takes over the watches that a person set; true: it has changed. */
 bool debuggee_watch_request(struct debuggee *control);

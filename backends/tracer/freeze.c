@@ -21,7 +21,7 @@
 #include "base/loop.h"
 
 #define SPIN_NS 20000u /* as long as it takes on another processor */
-#define PATIENCE_NS 50000000u
+#define STOP_LIMIT_NS 50000000u
 #define NICENESS_LEAST (-20)
 
 /* 1: it stands, 0: not yet, -1: it is gone. */
@@ -54,7 +54,7 @@ static int wait_until_it_stands(struct freeze *hold)
 	for (;;) {
 		uint64_t now = loop_now_ns();
 		result = look(hold);
-		if (result || now - began > PATIENCE_NS)
+		if (result || now - began > STOP_LIMIT_NS)
 			break;
 		hold->began_ns = now;
 		if (now - began > SPIN_NS) {

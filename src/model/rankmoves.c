@@ -103,7 +103,7 @@ static bool was_within(const struct rank *rank, double time, double seconds)
 }
 
 /* How long after a change another one is not overdue. */
-static double patience(const struct rank *rank)
+static double quiet_seconds(const struct rank *rank)
 {
 	double looked_for = rank->sampled_at - rank->first_sampled_at;
 	double seconds = rank->longest_pause * PAUSES;
@@ -138,10 +138,10 @@ bool rank_is_waking(const struct rank *rank)
 
 bool rank_is_changing(const struct rank *rank)
 {
-	return was_within(rank, rank->last_changed_at, patience(rank));
+	return was_within(rank, rank->last_changed_at, quiet_seconds(rank));
 }
 
 bool rank_is_leaving(const struct rank *rank)
 {
-	return was_within(rank, rank->last_left_at, patience(rank));
+	return was_within(rank, rank->last_left_at, quiet_seconds(rank));
 }

@@ -333,9 +333,9 @@ static void say_wait_groups(struct buffer *out, const struct session *session,
 
 	(void)session;
 	if (count_word(count))
-		buffer_printf(out, ": %s camps, no majority", count_word(count));
+		buffer_printf(out, ": %s groups, no majority", count_word(count));
 	else
-		buffer_printf(out, ": %zu camps, no majority", count);
+		buffer_printf(out, ": %zu groups, no majority", count);
 	if (is_still)
 		buffer_append_string(out, ", and none of them moves");
 	buffer_append_char(out, '.');

@@ -284,11 +284,11 @@ static bool is_message_under_way(const struct wait_group_list *wait_groups)
 }
 
 /*
- * Camps that all wait, each for the others, have nothing to wait for, unless
+ * Wait groups that all wait, each for the others, have nothing to wait for, unless
  * a message may be on its way from one to the other.
  */
-static double patience_with(const struct wait_group_list *wait_groups,
-			    const struct wait_group *wait_group)
+static double quiet_seconds_of(const struct wait_group_list *wait_groups,
+			       const struct wait_group *wait_group)
 {
 	if (wait_group->main_thread->activity.kind == ACTIVITY_SLEEP)
 		return SLEEP_SECONDS;
@@ -299,7 +299,7 @@ static double patience_with(const struct wait_group_list *wait_groups,
 }
 
 /* Whether the wait groups have stood long enough to be called hung, or move. */
-static bool is_patience_over(const struct wait_group_list *wait_groups)
+static bool are_quiet_long(const struct wait_group_list *wait_groups)
 {
 	if (count_moving(wait_groups) > 0)
 		return true;
@@ -307,7 +307,7 @@ static bool is_patience_over(const struct wait_group_list *wait_groups)
 		const struct wait_group *wait_group = &wait_groups->items[i];
 
 		if (wait_group->main_thread &&
-		    wait_group->unchanged < patience_with(wait_groups, wait_group))
+		    wait_group->unchanged < quiet_seconds_of(wait_groups, wait_group))
 			return false;
 	}
 	return true;
@@ -349,7 +349,7 @@ static enum verdict_state state_of_majority(const struct wait_group_list *wait_g
 	if (majority->helped_count > 0 ||
 	    (majority->moving_count > 0 && majority->unchanged < SPIN_SECONDS))
 		return VERDICT_PROGRESSING;
-	if (majority->role == WAIT_GROUP_WAITS && !is_patience_over(wait_groups))
+	if (majority->role == WAIT_GROUP_WAITS && !are_quiet_long(wait_groups))
 		return VERDICT_UNKNOWN;
 	if (majority->waking_count > 0)
 		return VERDICT_UNKNOWN;
@@ -394,7 +394,7 @@ static enum verdict_state state_of(const struct session *session,
 		return wait_groups->is_sampled_twice ? VERDICT_PROGRESSING : VERDICT_UNKNOWN;
 	case FINDING_WAIT_GROUPS:
 	case FINDING_TOGETHER:
-		return is_patience_over(wait_groups)
+		return are_quiet_long(wait_groups)
 			       ? without_unread(wait_groups, state_of_living(wait_groups))
 			       : VERDICT_UNKNOWN;
 	case FINDING_LATE:

@@ -129,9 +129,9 @@ def by_device():
     device, and why one that hangs has no elements."""
     import time
 
-    from probetui.tensors import facts, memory, sources, wish, work
+    from probetui.tensors import facts, memory, query, sources, work
 
-    wanted = wish.Wish(statistics="whole", has_hash=True, bins=4)
+    wanted = query.Query(statistics="whole", has_hash=True, bins=4)
     different = []
     for tensor, _ in tensors():
         known = facts.find(tensor)

@@ -444,9 +444,9 @@ def main():
         __import__(name)
     before = fds(), {thread.name for thread in threading.enumerate()}
     threads = [worker(function) for function in WORKERS]
-    keeper = threading.Thread(target=keeping, name="keeping")
+    holder = threading.Thread(target=keeping, name="keeping")
     print("READY", probetui.listen()[0], flush=True)
-    for thread in threads + [keeper]:
+    for thread in threads + [holder]:
         thread.start()
     serve([""])
     over.set()
@@ -461,7 +461,7 @@ def main():
     gc.collect()
     check("what was dropped", told(known[0]()), None)
     finished.set()
-    keeper.join()
+    holder.join()
     until = time.monotonic() + END_SECONDS
     while any(type(each) is Node for each in gc.get_objects()) and \
             time.monotonic() < until:

@@ -187,15 +187,15 @@ class Holder:
     __slots__ = ("held",)
 
 
-class Keeper:
+class Holder:
     pass
 
 
 holder = Holder()
 holder.held = lambda: 17
-keeper = Keeper()
-keeper.held = {"x": lambda: 18}
-method = keeper.method = Base().method
+holder = Holder()
+holder.held = {"x": lambda: 18}
+method = holder.method = Base().method
 
 
 @dataclasses.dataclass

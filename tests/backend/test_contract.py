@@ -116,7 +116,7 @@ class Subject:
         return []
 
     def close(self):
-        # First: a debugger that has ended needs no farewell.
+        # First: a debugger that has ended needs no detach.
         self.target.process.kill()
         try:
             self.node.close()

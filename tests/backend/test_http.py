@@ -135,8 +135,8 @@ class TestQuiet(HttpCase):
                           if message.get("event") in ("debugger", "stopped",
                                                       "continued")])
 
-    def threads(self, **wishes):
-        self.node.ask("sample", pids=[self.pid], **wishes)
+    def threads(self, **options):
+        self.node.ask("sample", pids=[self.pid], **options)
         told = self.node.event("sampled", self.pid)
         # One that begins or ends has no name.
         return [thread.get("name") for thread in told["threads"]]

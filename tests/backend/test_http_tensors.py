@@ -11,7 +11,7 @@ from nodes import Node, Target
 
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 
-WISH = {"statistics": "whole", "bins": 4, "hash": True, "blocks": 2,
+QUERY = {"statistics": "whole", "bins": 4, "hash": True, "blocks": 2,
         "find": "nan", "data": {"start": 1, "count": 2},
         "slice": {"index": [0], "rowDimension": -1, "columnDimension": 0,
                   "column": 0, "columns": 4}}
@@ -46,8 +46,8 @@ class TestTensors(HttpCase):
                                 expression=expression, **arguments)
 
     def test_the_same_as_from_outside(self):
-        outside = self.ask("NUMBERS", **WISH)
-        inside = self.ask("NUMBERS[:]", **WISH)
+        outside = self.ask("NUMBERS", **QUERY)
+        inside = self.ask("NUMBERS[:]", **QUERY)
         for name in ("frame", "tid", "pid", "found", "slice", "data"):
             self.assertEqual(inside[name], outside[name], name)
         for name, told in outside["tensor"].items():
@@ -69,7 +69,7 @@ class TestTensors(HttpCase):
         least, most = -2 ** 62 - 1, 2 ** 63 - 1
         body = self.ask("memoryview(array.array('q', [%d, %d]))"
                         % (least, most), statistics="whole", slice=dict(
-                            WISH["slice"], columns=2))
+                            QUERY["slice"], columns=2))
         stats = body["tensor"]["stats"]
         self.assertEqual((stats["min"], stats["max"]), (least, most))
         self.assertEqual(body["slice"]["numbers"], [least, most])
@@ -155,9 +155,9 @@ class Many:
         else:
             self.assertEqual(one, other, what)
 
-    def ask(self, expression, **wish):
+    def ask(self, expression, **options):
         told = self.node.ask("tensor", pid=self.pid, expression=expression,
-                             **dict({"bins": 5}, **wish))
+                             **dict({"bins": 5}, **options))
         tensor = told["tensor"]
         # Only one of them knows how many of its own look on.
         tensor.pop("storage_users", None)
@@ -174,9 +174,9 @@ class Many:
             self.near(outside, inside, (number, outside["dtype"],
                                         outside["shape"]))
 
-    def both(self, name, **wish):
-        outside = self.ask(name, **wish)
-        self.near(outside, self.ask("[%s][0]" % name, **wish), (name, wish))
+    def both(self, name, **options):
+        outside = self.ask(name, **options)
+        self.near(outside, self.ask("[%s][0]" % name, **options), (name, options))
         return outside
 
     def test_parts(self):
@@ -189,8 +189,8 @@ class Many:
                 sample = self.both(name, statistics="sample", **more)
                 self.assertLess(sample["share"], 1)
                 self.assertIsNone(sample.get("hash"))
-        for wish in ({"hash": True}, {"blocks": 5}):
-            told = self.both("large", bins=0, **wish)
+        for options in ({"hash": True}, {"blocks": 5}):
+            told = self.both("large", bins=0, **options)
             self.assertIsNone(told.get("stats"))
 
 

@@ -71,10 +71,10 @@ class Target:
                        "    out.write('x')\n" % (seen + ".ran"))
         return path, seen
 
-    def inject(self, patience=LIMIT - 10, kill_after=None, kill_at=None):
+    def inject(self, limit=LIMIT - 10, kill_after=None, kill_at=None):
         path, seen = self.script()
         probe = subprocess.Popen(
-            [PROBE, str(self.pid), seen, str(patience)] +
+            [PROBE, str(self.pid), seen, str(limit)] +
             ([kill_at] if kill_at else []), stdout=subprocess.PIPE)
         if kill_after is not None:
             time.sleep(kill_after)
@@ -447,11 +447,11 @@ class TestRefused(Case):
         target = self.start("hangs")
         await_that(lambda: target.lines("wchan", lambda line:
                    "nanosleep" in line), "it sleeps")
-        self.refused(target, "holds the GIL", patience=0.2)
+        self.refused(target, "holds the GIL", limit=0.2)
 
     def test_gil_kept_is_given_up_and_withdrawn(self):
         target = self.start("keeps")
-        self.refused(target, "Python has not come to run", patience=2)
+        self.refused(target, "Python has not come to run", limit=2)
         with open("/proc/%d/maps" % target.pid) as file:
             page = next(line for line in file if "r-xp 00000000 00:00 0" in
                         line and "[" not in line)

@@ -1,6 +1,6 @@
 """A job that the node starts: its terminal, its end, and that it needs nobody.
 
-The job is the child of a keeper, which outlives the node; each test waits for
+The job is the child of a supervisor, which outlives the node; each test waits for
 what the job itself says or leaves.
 """
 import hashlib
@@ -73,7 +73,7 @@ class Launched(unittest.TestCase):
         shutil.rmtree(self.folder)
 
     def mentioned(self):
-        """Processes that name our folder: keepers and jobs."""
+        """Processes that name our folder: supervisors and jobs."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -298,9 +298,9 @@ class End(Launched):
             "sleep 100")
         self.output_until("pid ")
         daemon = int(self.output_until("\n"))
-        keeper = parent_of(job["pid"])
-        wait_until(lambda: parent_of(daemon) == keeper, "the daemon's parent")
-        self.assertEqual(parent_of(keeper), self.node.process.pid)
+        supervisor = parent_of(job["pid"])
+        wait_until(lambda: parent_of(daemon) == supervisor, "the daemon's parent")
+        self.assertEqual(parent_of(supervisor), self.node.process.pid)
         self.node.ask("jobEnd", now=True)
         self.job_event("ended")
         await_end(daemon)
@@ -339,7 +339,7 @@ class Typed(Launched):
         self.read_by_the_job(text, text)
 
     def test_many_lines_at_once(self):
-        """More than the terminal and the keeper hold."""
+        """More than the terminal and the supervisor hold."""
         text = "".join("this is line number %06d\n" % i
                        for i in range(12000))
         self.read_by_the_job(text, [text[at:at + 16000] for at in
@@ -453,10 +453,10 @@ class Alone(Launched):
         return job
 
     def go_on(self, job):
-        keeper = parent_of(job["pid"])
+        supervisor = parent_of(job["pid"])
         with open(self.file("go"), "w") as file:
             file.write("1")
-        await_end(keeper)
+        await_end(supervisor)
         self.assertEqual(self.read("state"), "done")
 
     def check_log(self, job):
@@ -485,7 +485,7 @@ class Alone(Launched):
         self.go_on(job)
         self.check_log(job)
 
-    def test_no_signal_to_the_keeper_ends_it(self):
+    def test_no_signal_to_the_supervisor_ends_it(self):
         job = self.start()
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM,
                        signal.SIGQUIT, signal.SIGPIPE, signal.SIGTSTP):

@@ -115,12 +115,12 @@ class TestBlocked(Subject):
         self.assertNotIn("torn", told)
 
     def test_what_is_wanted_makes_no_sense(self):
-        for wish in ({"statistics": "most"}, {"bins": -1}, {"bins": 1 << 40},
+        for options in ({"statistics": "most"}, {"bins": -1}, {"bins": 1 << 40},
                      {"hash": "x", "blocks": -1}, {"slice": {"index": [0, 0]}}, {"slice": 7},
                      {"data": {"start": -1, "count": 1}},
                      {"data": {"start": 0, "count": 1 << 60}}):
-            with self.subTest(wish=wish):
-                self.assertTrue(self.refuse(expression="NUMBERS", **wish))
+            with self.subTest(options=options):
+                self.assertTrue(self.refuse(expression="NUMBERS", **options))
 
     def test_by_address(self):
         value = self.tensor("RAW")["value"]
@@ -432,9 +432,9 @@ class TestTorch(unittest.TestCase):
     def test_the_agent_tells_the_same(self):
         """It is asked where code has to run."""
         for text in ("model", "optimizer", "both"):
-            for wish in ({"hash": True}, {"gradients": True}):
+            for options in ({"hash": True}, {"gradients": True}):
                 outside, agent = [self.node.ask(
-                    "parameters", pid=self.pid, expression=each, **wish)
+                    "parameters", pid=self.pid, expression=each, **options)
                     for each in (text, "(lambda: %s)()" % text)]
                 self.assertEqual(
                     *[[(one["name"], one["kind"], one["error"],

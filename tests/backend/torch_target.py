@@ -25,9 +25,9 @@ DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16",
           "float8_e8m0fnu"]
 
 
-def raw(carrier):
+def raw(base_tensor):
     """The values' bytes in the order of their indices."""
-    flat = carrier.contiguous().reshape(-1)
+    flat = base_tensor.contiguous().reshape(-1)
     if not flat.numel():
         return b""
     return bytes(flat.view(torch.uint8).tolist())
@@ -55,13 +55,13 @@ def describe(tensor):
             "is_parameter": isinstance(tensor, torch.nn.Parameter)}
 
 
-def add(tensor, name, carrier=None, **other):
+def add(tensor, name, base_tensor=None, **other):
     told = describe(tensor)
     told.update(strides=list(tensor.stride()),
                 offset=tensor.storage_offset(),
                 storage_nbytes=storage_of(tensor).nbytes())
     told.update(other)
-    source = tensor.detach() if carrier is None else carrier
+    source = tensor.detach() if base_tensor is None else base_tensor
     truths.add(tensor, name, told, raw(source))
 
 
@@ -115,8 +115,8 @@ def add_all_types():
         if dtype is None:
             continue
         base = base_of(dtype)
-        carrier = base.view(CARRIERS[base.element_size()])
-        for form, view in views(carrier):
+        base_tensor = base.view(CARRIERS[base.element_size()])
+        for form, view in views(base_tensor):
             add(view.view(dtype), name + " " + form, view)
 
 

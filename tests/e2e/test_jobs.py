@@ -148,7 +148,7 @@ class States:
         self.assertIn("all_reduce", verdict["verdict"])
         self.assertIn("late", verdict["verdict"])
 
-    def test_two_camps(self):
+    def test_two_groups(self):
         chosen = range(self.count // 2)
         rest = range(self.count // 2, self.count)
         places = {rank: "barrier" for rank in chosen}

@@ -473,20 +473,20 @@ def prompts():
 
 def tensors():
     """(name, layout and bytes) as fuzz-tensor.c takes them."""
-    def layout(dtype, dimensions, flags=0, wish=0x7f, offset=0, item=0,
+    def layout(dtype, dimensions, flags=0, query=0x7f, offset=0, item=0,
                start=-1, count=3):
-        head = struct.pack("<6BHqqq", dtype, len(dimensions), flags, wish, 10,
+        head = struct.pack("<6BHqqq", dtype, len(dimensions), flags, query, 10,
                            3, item, offset, start, count)
         return head + b"".join(struct.pack("<hh", *pair)
                                for pair in dimensions) + bytes(range(256)) * 4
     yield "plain", layout(0, [(8, 16), (4, 4)])
-    yield "transposed", layout(3, [(4, 8), (8, 32)], wish=0x1a)
-    yield "backwards", layout(4, [(6, -16), (2, -8)], offset=600, wish=0x16)
+    yield "transposed", layout(3, [(4, 8), (8, 32)], query=0x1a)
+    yield "backwards", layout(4, [(6, -16), (2, -8)], offset=600, query=0x16)
     yield "expanded", layout(2, [(9, 0), (5, 2)], flags=1)
-    yield "complex", layout(8, [(3, 40), (4, 8)], wish=0x1e)
-    yield "overlapping", layout(1, [(30, 2), (8, 2)], wish=0x32)
-    yield "text", layout(15, [(3, 40), (2, 20)], item=12, wish=0x50)
-    yield "void", layout(17, [(7, 31)], item=13, wish=0x30)
+    yield "complex", layout(8, [(3, 40), (4, 8)], query=0x1e)
+    yield "overlapping", layout(1, [(30, 2), (8, 2)], query=0x32)
+    yield "text", layout(15, [(3, 40), (2, 20)], item=12, query=0x50)
+    yield "void", layout(17, [(7, 31)], item=13, query=0x30)
     yield "nothing", layout(0, [(3, 4), (0, 4)])
     yield "scalar", layout(12, [])
     yield "anywhere", layout(0, [(300, 77), (20, -99)], flags=2,

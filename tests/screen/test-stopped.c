@@ -645,7 +645,7 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	stage_keys(stage, "3 Enter");
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	stage->app.view.motion.began_at = session->now;
-	stage->app.view.motion.patience = 5;
+	stage->app.view.motion.offer_after = 5;
 	session_find_rank(session, 0)->debugger.stops++;
 	debugger->state = DEBUGGER_RUNNING;
 	session->now += 3.25;

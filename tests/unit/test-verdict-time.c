@@ -207,7 +207,8 @@ static void a_rank_stopped_before_it_was_read_is_named(void **state)
 	scene_discovered(&scene);
 	assert_int_equal(scene_see(&scene, &computes), 0);
 	scene_judge(&scene);
-	assert_non_null(strstr(scene.session.verdict.sentence, "1 rank (1) is stopped: two camps"));
+	assert_non_null(
+		strstr(scene.session.verdict.sentence, "1 rank (1) is stopped: two groups"));
 	scene_clear(&scene);
 }
 

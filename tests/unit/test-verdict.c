@@ -179,7 +179,7 @@ static void two_wait_groups(void **state)
 	}
 	scene_expect(&scene, VERDICT_HUNG, "",
 		     "4 ranks (0-3) wait in all_reduce (train.py:17), 4 ranks (4-7) wait in "
-		     "barrier (train.py:20): two camps, no majority, and none of them moves.");
+		     "barrier (train.py:20): two groups, no majority, and none of them moves.");
 	assert_int_equal(scene.session.verdict.majority, -1);
 	scene_clear(&scene);
 }
@@ -195,7 +195,7 @@ static void two_ranks_in_two_collectives(void **state)
 	see_twice(&scene, 2, &odd, 1);
 	scene_expect(&scene, VERDICT_HUNG, "",
 		     "1 rank (0) waits in all_reduce (train.py:17), 1 rank (1) waits in barrier "
-		     "(train.py:20): two camps, no majority, and none of them moves.");
+		     "(train.py:20): two groups, no majority, and none of them moves.");
 	scene_clear(&scene);
 }
 

@@ -33,11 +33,11 @@ class Numbers:
         # come by another connection: one at a time.
         self.seat = threading.RLock()
 
-    def take(self, session: Session, wish: Optional[int]) -> int:
-        number = wish
+    def take(self, session: Session, asked: Optional[int]) -> int:
+        number = asked
         while number is None or number in self._owners:
             number = next(self._next)
-        self._owners[number] = (session.id, number if wish is None else wish)
+        self._owners[number] = (session.id, number if asked is None else asked)
         return number
 
     def give_back(self, number: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
 
-from ..tensors import facts, parameters, wish, work
+from ..tensors import facts, parameters, query, work
 from ..tensors.known import Known
 from ..tensors.memory import Unreadable
 from ..values import describe, type_name
@@ -33,7 +33,7 @@ def _known(value: Any) -> Optional[Known]:
             str(error)[:500])) from None
 
 
-def _read(found: Found, known: Known, wanted: wish.Wish
+def _read(found: Found, known: Known, wanted: query.Query
           ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     """The tensor, and what else the answer has. What it becomes meanwhile is
     read anew, and told to be torn in the end."""
@@ -55,7 +55,7 @@ def _read(found: Found, known: Known, wanted: wish.Wish
 
 
 def _tensor(call: Call) -> Dict[str, Any]:
-    wanted = wish.read(call.arguments)
+    wanted = query.read(call.arguments)
     found = Found(call, TIMEOUT_SECONDS)
 
     def do() -> Dict[str, Any]:
@@ -75,9 +75,9 @@ def _parameters(call: Call) -> Dict[str, Any]:
     start = arguments.integer("start", 0)
     of_gradient = arguments.flag("gradients")
     wants_values = arguments.flag("values") and not of_gradient
-    asked = wish.read(arguments)
+    asked = query.read(arguments)
     # The rest is for one tensor.
-    wanted = wish.Wish(asked.statistics, has_hash=asked.has_hash)
+    wanted = query.Query(asked.statistics, has_hash=asked.has_hash)
     found = Found(call, TIMEOUT_SECONDS)
 
     def one(value: Any, known: Known) -> Tuple[Any, Optional[str]]:

@@ -8,9 +8,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import deadline
 from . import by_python, dtypes, engines, masks, sources, statistics
-from . import wish as wishes
+from . import query as queries
 from .known import Known
-from .wish import Slice, Wish
+from .query import Query, Slice
 
 CHUNK_BYTES = 4 << 20
 CHUNK_ELEMENTS = 1 << 20
@@ -36,11 +36,11 @@ def _pieces(known: Known, is_whole: bool) -> Iterator[Tuple[int, int]]:
     """(first, how many) of those that are looked at."""
     count = known.told["numel"]
     if not is_whole:
-        apart = count - wishes.SAMPLE_ELEMENTS
-        for i in range(wishes.SAMPLE_PARTS):
+        apart = count - queries.SAMPLE_ELEMENTS
+        for i in range(queries.SAMPLE_PARTS):
             deadline.check()
-            yield i * apart // (wishes.SAMPLE_PARTS - 1), \
-                wishes.SAMPLE_ELEMENTS
+            yield i * apart // (queries.SAMPLE_PARTS - 1), \
+                queries.SAMPLE_ELEMENTS
         return
     step = _chunk(known)
     for start in range(0, count, step):
@@ -51,15 +51,15 @@ def _pieces(known: Known, is_whole: bool) -> Iterator[Tuple[int, int]]:
 class _Hash:
     """crc32 of all, and of parts of as many elements each."""
 
-    def __init__(self, wish: Wish, known: Known) -> None:
+    def __init__(self, query: Query, known: Known) -> None:
         self.whole = 0
         self.blocks: List[int] = []
         self.elements = 0
         self._item = known.told["itemsize"]
         self._left = 0
-        if wish.blocks:
+        if query.blocks:
             count = known.told["numel"]
-            self.elements = max(1, -(-count // wish.blocks))
+            self.elements = max(1, -(-count // query.blocks))
 
     def add(self, data: Any) -> None:
         self.whole = zlib.crc32(data, self.whole)
@@ -95,10 +95,10 @@ class _Hash:
 
 
 class _Work:
-    def __init__(self, source: Any, known: Known, wish: Wish) -> None:
+    def __init__(self, source: Any, known: Known, query: Query) -> None:
         self.source = source
         self.known = known
-        self.wish = wish
+        self.query = query
         self.dtype: Any = known.layout.dtype  # type: ignore[union-attr]
         self.told: Dict[str, Any] = {}
         self.is_number = self.dtype.kind in dtypes.NUMBERS
@@ -121,13 +121,13 @@ class _Work:
         return data if mask is None or not any(mask) else masks.kept(
             data, mask, self.known.told["itemsize"])
 
-    def survey(self) -> None:
+    def scan(self) -> None:
         """Statistics, histogram and hashes."""
-        wish, known = self.wish, self.known
-        is_whole = wish.is_whole(known)
-        hashed = _Hash(wish, known)
-        is_hashed = wish.is_hashed() and is_whole
-        is_counted = self.is_number and bool(wish.statistics)
+        query, known = self.query, self.known
+        is_whole = query.is_whole(known)
+        hashed = _Hash(query, known)
+        is_hashed = query.is_hashed() and is_whole
+        is_counted = self.is_number and bool(query.statistics)
         item = known.told["itemsize"]
         seen = 0
         for start, count in _pieces(known, is_whole):
@@ -157,12 +157,12 @@ class _Work:
         if hashed.elements and is_hashed:
             self.told["blocks"] = ["%08x" % one for one in hashed.blocks]
             self.told["block_numel"] = hashed.elements
-        if wish.bins and self.part.low is not None:
+        if query.bins and self.part.low is not None:
             self._histogram(is_whole)
 
     def _histogram(self, is_whole: bool) -> None:
         low, high = float(self.part.low), float(self.part.high)
-        counts = [0] * self.wish.bins
+        counts = [0] * self.query.bins
         for start, count in _pieces(self.known, is_whole):
             data = self._values(start, count)
             if data:
@@ -199,8 +199,8 @@ class _Work:
 
     def find(self) -> Optional[int]:
         wanted = None
-        after = self.wish.after
-        if self.wish.find != "nan":
+        after = self.query.after
+        if self.query.find != "nan":
             if self.part.count + self.masked != self.known.told["numel"]:
                 self.part = statistics.Part()
                 for start, count in _pieces(self.known, True):
@@ -208,7 +208,7 @@ class _Work:
                     self.part = statistics.merge(
                         self.part, _engine(count).part(self.dtype, data)
                     ) if data else self.part
-            wanted = self.part.low if self.wish.find == "min" \
+            wanted = self.part.low if self.query.find == "min" \
                 else self.part.high
             if wanted is None:
                 return None
@@ -234,25 +234,25 @@ class _Work:
         return None
 
     def data(self) -> str:
-        start, count = self.wish.data or (0, 0)
+        start, count = self.query.data or (0, 0)
         return base64.b64encode(
             self.source.read(start, count) if count else b"").decode()
 
 
-def do(value: Any, known: Known, wish: Wish) -> Tuple[Dict[str, Any],
+def do(value: Any, known: Known, query: Query) -> Tuple[Dict[str, Any],
                                                       Dict[str, Any]]:
     """(what more is told of the array, what else the answer has). Unreadable
-    says why not. Failure: the wish is none for it."""
-    wishes.check(wish, known)
+    says why not. Failure: the query is none for it."""
+    queries.check(query, known)
     more: Dict[str, Any] = {"found": None}
     with sources.opened(value, known) as source:
-        work = _Work(source, known, wish)
-        if wish.statistics or wish.is_hashed():
-            work.survey()
-        if wish.slice is not None:
-            more["slice"] = work.slice(wish.slice)
-        if wish.find:
+        work = _Work(source, known, query)
+        if query.statistics or query.is_hashed():
+            work.scan()
+        if query.slice is not None:
+            more["slice"] = work.slice(query.slice)
+        if query.find:
             more["found"] = work.find()
-        if wish.data is not None:
+        if query.data is not None:
             more["data"] = work.data()
     return work.told, more

@@ -37,7 +37,7 @@ class Slice(NamedTuple):
                 "column": self.column, "columns": self.columns}
 
 
-class Wish(NamedTuple):
+class Query(NamedTuple):
     statistics: str = ""
     bins: int = 0
     has_hash: bool = False
@@ -90,7 +90,7 @@ def _read_slice(arguments: Arguments) -> Slice:
     return found
 
 
-def read(arguments: Arguments) -> Wish:
+def read(arguments: Arguments) -> Query:
     """Failure says what is wrong with it."""
     statistics = arguments.choice("statistics", _STATISTICS) or ""
     bins = arguments.integer("bins", 0, 0, BINS_MAXIMUM)
@@ -100,7 +100,7 @@ def read(arguments: Arguments) -> Wish:
         statistics = "auto"
     part = arguments.object("slice", None)
     data = arguments.object("data", None)
-    return Wish(
+    return Query(
         statistics, bins, has_hash, blocks,
         None if part is None else _read_slice(part),
         arguments.choice("find", _FINDS) or "",
@@ -129,13 +129,13 @@ def _check_slice(part: Slice, shape: List[int], item: int) -> None:
                       % item)
 
 
-def check(wish: Wish, known: Known) -> None:
+def check(query: Query, known: Known) -> None:
     """Failure: it cannot be answered of that one."""
     told = known.told
-    if wish.slice is not None:
-        _check_slice(wish.slice, told["shape"], told["itemsize"])
-    if wish.data is not None:
-        start, count = wish.data
+    if query.slice is not None:
+        _check_slice(query.slice, told["shape"], told["itemsize"])
+    if query.data is not None:
+        start, count = query.data
         if start + count > told["numel"]:
             raise Failure("there are %d elements" % told["numel"])
         if count * told["itemsize"] > DATA_MAXIMUM:
@@ -144,8 +144,8 @@ def check(wish: Wish, known: Known) -> None:
             raise Failure("it has a mask, which the bytes of its elements "
                           "would lack")
     dtype = known.layout.dtype if known.layout is not None else None
-    if wish.find and dtype is not None:
+    if query.find and dtype is not None:
         if dtype.kind not in dtypes.NUMBERS:
             raise Failure("elements of %s are no numbers" % dtype.name)
-        if dtype.kind == dtypes.COMPLEX and wish.find != "nan":
+        if dtype.kind == dtypes.COMPLEX and query.find != "nan":
             raise Failure("elements of %s have no order" % dtype.name)

@@ -1,4 +1,4 @@
-/* holdclock: stopped ranks are resumed while what waits for them has a fifth of
+/* stop_clock: stopped ranks are resumed while what waits for them has a fifth of
  * its time left. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,5 +140,5 @@ int main(void)
 		cmocka_unit_test(what_is_over),
 	};
 
-	return cmocka_run_group_tests_name("holdclock", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("stop_clock", tests, NULL, NULL);
 }

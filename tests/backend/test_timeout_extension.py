@@ -46,7 +46,7 @@ TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 WHY_NO_TORCH_2 = pythons.why_no_torch_2(TORCH)
 
 
-class PatienceCase(unittest.TestCase):
+class ExtensionCase(unittest.TestCase):
     program, python = PROGRAM, sys.executable
 
     def setUp(self):
@@ -88,7 +88,7 @@ class PatienceCase(unittest.TestCase):
                  "the limits: %s" % (raised,))
 
 
-class TestPatience(PatienceCase):
+class TestTimeoutExtension(ExtensionCase):
     def pause(self, rank):
         """From outside: its agent is deaf until it goes on."""
         pid = self.targets[rank].pid
@@ -158,7 +158,7 @@ class TestPatience(PatienceCase):
         self.wait_until(False, False, False)
 
 
-class TestElsewhere(PatienceCase):
+class TestElsewhere(ExtensionCase):
     """Ranks that are known by their agents' addresses alone."""
 
     def environment(self, rank):
@@ -189,7 +189,7 @@ class TestElsewhere(PatienceCase):
 
 
 @unittest.skipIf(WHY_NO_TORCH_2, WHY_NO_TORCH_2)
-class TestGroups(PatienceCase):
+class TestGroups(ExtensionCase):
     program, python = GROUPS, TORCH
 
     def test_what_the_others_wait_is_told(self):
