@@ -187,15 +187,15 @@ class Holder:
     __slots__ = ("held",)
 
 
-class Holder:
+class Owner:
     pass
 
 
 holder = Holder()
 holder.held = lambda: 17
-holder = Holder()
-holder.held = {"x": lambda: 18}
-method = holder.method = Base().method
+owner = Owner()
+owner.held = {"x": lambda: 18}
+method = owner.method = Base().method
 
 
 @dataclasses.dataclass

@@ -129,7 +129,7 @@ class CodesCase(unittest.TestCase):
             self.assertEqual(forward, self.function(name))
         method = at(LIB, "def method", "method")
         for name in ("Base.method", "lib.Base.method", "Imported.method",
-                     "net.method", "lib.holder.method", "lib.method"):
+                     "net.method", "lib.owner.method", "lib.method"):
             self.assertEqual(method, self.function(name), name)
         self.assertEqual(at(LIB, "def deepest", "deepest"),
                          self.function("lib.Base.Inner.Innermost.deepest"))
