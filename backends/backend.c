@@ -61,6 +61,5 @@ bool reason_refuse(struct reason *reason, enum capability capability)
 
 bool reason_is_running(struct reason *reason)
 {
-	return reason_set(reason, "It runs: nothing has stopped it yet.",
-			  "Pause it, or wait for a breakpoint.");
+	return reason_set(reason, "It is still running.", "Pause it, or wait for a breakpoint.");
 }

@@ -139,7 +139,7 @@ static void explain_debugger(const struct debugger *debugger, struct reason *rea
 			 address_of(debugger->target), debugger->leaving ? " " : "",
 			 debugger->leaving ? debugger->leaving : "");
 	else
-		set_reason(reason, debugger->why ? debugger->why : "Its program opened none.", "");
+		set_reason(reason, debugger->why ? debugger->why : "None.", "");
 }
 
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
@@ -181,10 +181,8 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 		snprintf(reason->why, sizeof(reason->why), "It listens at %s.", found.path);
 		return true;
 	}
-	set_reason(reason, found.is_there ? error.message : "It has none.",
-		   found.is_there
-			   ? ""
-			   : "probetui inject puts one into it, and PROBETUI=1 at its start.");
+	set_reason(reason, found.is_there ? error.message : "Not injected.",
+		   found.is_there ? "" : "probetui inject loads one, and PROBETUI=1 at its start.");
 	return false;
 }
 
@@ -249,10 +247,10 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
 	if (!agent_endpoint_exists(pid, known ? known->uid : process.uid)) {
-		set_reason(reason,
-			   "Its agent would say for how long its groups wait, and have them wait "
-			   "while another rank is held.",
-			   "probetui inject puts one into it.");
+		set_reason(
+			reason,
+			"An agent is needed to extend collective timeouts while a rank is stopped.",
+			"probetui inject loads one.");
 		return false;
 	}
 	told = agent_probe(known ? known : &process, "/watchdogs", PROBE_SECONDS, &error);

@@ -320,8 +320,7 @@ static json_t *followed_to_json(struct outputs *outputs, const struct followed *
 		json_array_append_new(
 			streams, stream_to_json(outputs, followed->pid, &followed->streams[i]));
 	if (is_same_file(followed))
-		json_set_text(json_array_get(streams, 1), "why",
-			      "Its standard error goes where its standard output goes.");
+		json_set_text(json_array_get(streams, 1), "why", "stderr: same file as stdout.");
 	json_object_set_new(body, "pid", json_integer(followed->pid));
 	json_object_set_new(body, "streams", streams);
 	return body;

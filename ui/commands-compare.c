@@ -146,7 +146,7 @@ static int visit_run(struct command_context *context, const struct arguments *ar
 const struct command command_visit = {
 	.name = "visit",
 	.synopsis = "[tensor]",
-	.help = "home, or its tensor: of the first rank of the comparison's row",
+	.help = "select the first rank of the comparison's row, or its tensor",
 	.takes = "nothing, or tensor",
 	.flags = COMMAND_SCREEN,
 	.run = visit_run,

@@ -33,7 +33,7 @@ static int console_run(struct command_context *context, const struct arguments *
 const struct command command_console = {
 	.name = "console",
 	.synopsis = "",
-	.help = "the debugger's own session; ^] leaves it",
+	.help = "open the console of the debugger; ^] leaves it",
 	.flags = COMMAND_SCREEN,
 	.run = console_run,
 };

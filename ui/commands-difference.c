@@ -67,7 +67,7 @@ static int difference_run(struct command_context *context, const struct argument
 const struct command command_difference = {
 	.name = "difference",
 	.synopsis = "",
-	.help = "how the row's tensor differs, element by element; there: again",
+	.help = "show how the row's tensor differs, element by element; alone: refresh",
 	.flags = COMMAND_SCREEN,
 	.run = difference_run,
 };
@@ -124,7 +124,7 @@ static int follow_run(struct command_context *context, const struct arguments *a
 const struct command command_follow = {
 	.name = "follow",
 	.synopsis = "",
-	.help = "watch what is compared: at each stop; a tensor for NaN",
+	.help = "refresh the comparison at each stop; watch a tensor for NaN",
 	.flags = COMMAND_SCREEN,
 	.run = follow_run,
 };

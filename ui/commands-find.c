@@ -93,7 +93,7 @@ static int find(struct app *app, int direction, struct error *error)
 	if (found.line < 0 && landmark != NULL)
 		return error_set(error, "%s", landmark->none);
 	if (found.line < 0)
-		return error_set(error, "'%.80s' is not in this pane.", needle);
+		return error_set(error, "not found: %.80s", needle);
 	go_to(app, found.line);
 	app->view.search.has_marks = landmark == NULL;
 	said = xasprintf("%.40s: %d of %d", landmark != NULL ? landmark->name : needle,
@@ -181,7 +181,7 @@ static int search_run(struct command_context *context, const struct arguments *a
 const struct command command_search = {
 	.name = "search",
 	.synopsis = "[TEXT]",
-	.help = "find text in the pane; alone: again",
+	.help = "search for TEXT in the pane; alone: search again",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = search_run,
 };
@@ -195,7 +195,7 @@ static int find_run(struct command_context *context, const struct arguments *arg
 const struct command command_find = {
 	.name = "find",
 	.synopsis = "next | previous",
-	.help = "another hit, or difference",
+	.help = "go to the next or previous match or difference",
 	.flags = COMMAND_SCREEN,
 	.run = find_run,
 };

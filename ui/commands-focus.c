@@ -96,7 +96,7 @@ static int toggle_run(struct command_context *context, const struct arguments *a
 const struct command command_toggle = {
 	.name = "toggle",
 	.synopsis = "",
-	.help = "focus on what is under the cursor, too; or no more",
+	.help = "add the ranks under the cursor to the focus, or remove them",
 	.flags = COMMAND_SCREEN,
 	.run = toggle_run,
 };

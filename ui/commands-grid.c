@@ -108,7 +108,7 @@ static int outlier_run(struct command_context *context, const struct arguments *
 const struct command command_outlier = {
 	.name = "outlier",
 	.synopsis = "next | previous",
-	.help = "look at another outlier",
+	.help = "select the next or previous outlier",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = outlier_run,
 };
@@ -157,7 +157,7 @@ static int sort_run(struct command_context *context, const struct arguments *arg
 const struct command command_sort = {
 	.name = "sort",
 	.synopsis = "[next | reverse | COLUMN]",
-	.help = "by what ranks are sorted: rank, host, age, cpu, \u2026",
+	.help = "sort ranks by rank, host, age, cpu, \u2026",
 	.takes = "rank, host, pid, state, activity, function, place, age, cpu, memory, class, next "
 		 "or reverse",
 	.flags = COMMAND_SCREEN,
@@ -193,7 +193,7 @@ static int group_run(struct command_context *context, const struct arguments *ar
 const struct command command_group = {
 	.name = "group",
 	.synopsis = "[class | host | none]",
-	.help = "how ranks are grouped",
+	.help = "group ranks by class, by host, or not",
 	.flags = COMMAND_SCREEN,
 	.run = group_run,
 };
@@ -229,7 +229,7 @@ static int filter_run(struct command_context *context, const struct arguments *a
 const struct command command_filter = {
 	.name = "filter",
 	.synopsis = "[TEXT]",
-	.help = "show the ranks with TEXT in their row",
+	.help = "show only ranks with TEXT in their row",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = filter_run,
 };

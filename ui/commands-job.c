@@ -46,7 +46,7 @@ static int terminal_run(struct command_context *context, const struct arguments 
 const struct command command_terminal = {
 	.name = "terminal",
 	.synopsis = "",
-	.help = "the terminal of the job that was started; ^] leaves it",
+	.help = "open the terminal of the started job; ^] leaves it",
 	.flags = COMMAND_SCREEN,
 	.run = terminal_run,
 };

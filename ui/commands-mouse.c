@@ -177,7 +177,7 @@ static int click_run(struct command_context *context, const struct arguments *ar
 const struct command command_click = {
 	.name = "click",
 	.synopsis = "ROW COLUMN [open]",
-	.help = "what a click there does: select, or open",
+	.help = "select or open the item at a cell",
 	.takes = "a row, a column [open]",
 	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
 	.run = click_run,
@@ -214,7 +214,7 @@ static int wheel_run(struct command_context *context, const struct arguments *ar
 const struct command command_wheel = {
 	.name = "wheel",
 	.synopsis = "ROW COLUMN up | down",
-	.help = "what the wheel does there: move in the pane",
+	.help = "scroll the pane at a cell",
 	.takes = "a row, a column, up or down",
 	.flags = COMMAND_SCREEN | COMMAND_INTERNAL,
 	.run = wheel_run,

@@ -153,7 +153,7 @@ static int pane_run(struct command_context *context, const struct arguments *arg
 const struct command command_pane = {
 	.name = "pane",
 	.synopsis = "next | previous",
-	.help = "go to another pane",
+	.help = "select another pane",
 	.flags = COMMAND_SCREEN,
 	.run = pane_run,
 };
@@ -282,7 +282,7 @@ static int cursor_run(struct command_context *context, const struct arguments *a
 {
 	(void)error;
 	move_in_view(command_app(context),
-		    (enum move)arguments_choice(arguments, move_names, MOVE_COUNT));
+		     (enum move)arguments_choice(arguments, move_names, MOVE_COUNT));
 	return 0;
 }
 

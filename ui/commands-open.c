@@ -168,7 +168,7 @@ const struct command command_expand = {
 	.name = "expand",
 	.alias = "fold",
 	.synopsis = "",
-	.help = "open what is folded, fold what is open",
+	.help = "expand or collapse the item under the cursor",
 	.flags = COMMAND_SCREEN,
 	.run = expand_run,
 };
@@ -248,7 +248,7 @@ static int job_run(struct command_context *context, const struct arguments *argu
 const struct command command_job = {
 	.name = "job",
 	.synopsis = "PORT | PID",
-	.help = "look at another job: its port or its launcher",
+	.help = "select another job by its port or launcher pid",
 	.takes = "a port or a launcher's pid",
 	.flags = COMMAND_SCREEN,
 	.run = job_run,
@@ -339,7 +339,7 @@ static int open_run(struct command_context *context, const struct arguments *arg
 const struct command command_open = {
 	.name = "open",
 	.synopsis = "",
-	.help = "open what is under the cursor",
+	.help = "open the item under the cursor",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = open_run,
 };

@@ -82,7 +82,7 @@ static int edit_run(struct command_context *context, const struct arguments *arg
 const struct command command_edit = {
 	.name = "edit",
 	.synopsis = "",
-	.help = "the line looked at, in $VISUAL or $EDITOR",
+	.help = "open the selected line in $VISUAL or $EDITOR",
 	.flags = COMMAND_SCREEN,
 	.run = edit_run,
 };
@@ -157,7 +157,7 @@ static int suspend_run(struct command_context *context, const struct arguments *
 const struct command command_suspend = {
 	.name = "suspend",
 	.synopsis = "",
-	.help = "back to the shell; fg returns",
+	.help = "suspend to the shell; fg returns",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = suspend_run,
 };

@@ -50,7 +50,7 @@ static int repl_run(struct command_context *context, const struct arguments *arg
 const struct command command_repl = {
 	.name = "repl",
 	.synopsis = "",
-	.help = "type code for the ranks of the focus; C-d leaves",
+	.help = "open a prompt for code in the focused ranks; C-d leaves",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = repl_run,
 };

@@ -175,7 +175,7 @@ static int here_run(struct command_context *context, const struct arguments *arg
 const struct command command_here = {
 	.name = "here",
 	.synopsis = "break | until",
-	.help = "break at the line under the source's cursor, or no more; run to it",
+	.help = "toggle a breakpoint at the source's cursor, or run to it",
 	.flags = COMMAND_SCREEN,
 	.run = here_run,
 };
@@ -194,7 +194,7 @@ static int breakpoints_run(struct command_context *context, const struct argumen
 const struct command command_breakpoints = {
 	.name = "breakpoints",
 	.synopsis = "",
-	.help = "where ranks are to stop",
+	.help = "list the breakpoints",
 	.flags = COMMAND_SCREEN,
 	.run = breakpoints_run,
 };
@@ -300,7 +300,7 @@ static int remove_run(struct command_context *context, const struct arguments *a
 const struct command command_remove = {
 	.name = "remove",
 	.synopsis = "",
-	.help = "clear the breakpoint under the cursor",
+	.help = "remove the breakpoint under the cursor",
 	.flags = COMMAND_SCREEN,
 	.run = remove_run,
 };
@@ -335,7 +335,7 @@ static int stay_run(struct command_context *context, const struct arguments *arg
 const struct command command_stay = {
 	.name = "stay",
 	.synopsis = "",
-	.help = "the stopped ranks stay so, though a collective may time out",
+	.help = "keep ranks stopped, though a collective may time out",
 	.flags = COMMAND_SCREEN,
 	.run = stay_run,
 };
@@ -394,7 +394,7 @@ static int interrupt_run(struct command_context *context, const struct arguments
 const struct command command_interrupt = {
 	.name = "interrupt",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "close what is open; at home: pause the ranks of the focus",
+	.help = "close what is open; at home: pause the focused ranks",
 	.flags = COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = interrupt_run,
 };

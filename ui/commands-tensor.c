@@ -152,7 +152,7 @@ static int tensor_view_run(struct command_context *context, const struct argumen
 const struct command command_tensor_view = {
 	.name = "tensor-view",
 	.synopsis = "[numbers | heat | histogram]",
-	.help = "how its elements are shown; alone: the next way",
+	.help = "show the tensor as numbers, heat map or histogram; alone: the next of these",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_view_run,
 };
@@ -181,7 +181,7 @@ static int tensor_digits_run(struct command_context *context, const struct argum
 const struct command command_tensor_digits = {
 	.name = "tensor-digits",
 	.synopsis = "[automatic | fixed | scientific | hex | more | fewer]",
-	.help = "how its numbers are written; alone: the next way",
+	.help = "format the tensor's numbers; alone: the next format",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_digits_run,
 };
@@ -202,7 +202,7 @@ static int tensor_scale_run(struct command_context *context, const struct argume
 const struct command command_tensor_scale = {
 	.name = "tensor-scale",
 	.synopsis = "[linear | log]",
-	.help = "the bars of its histogram; alone: the other way",
+	.help = "linear or logarithmic bars of the histogram; alone: the other",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_scale_run,
 };
@@ -258,7 +258,7 @@ static int tensor_index_run(struct command_context *context, const struct argume
 const struct command command_tensor_index = {
 	.name = "tensor-index",
 	.synopsis = "[SLICE | next | previous]",
-	.help = "which two dimensions of it run, and where the others stand: [2, :, :]",
+	.help = "choose the tensor's two shown dimensions and the index of the others: [2, :, :]",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = tensor_index_run,
 };
@@ -288,7 +288,7 @@ static int tensor_find_run(struct command_context *context, const struct argumen
 const struct command command_tensor_find = {
 	.name = "tensor-find",
 	.synopsis = "min | max | nan",
-	.help = "go to its least or greatest element, to the next NaN or infinity",
+	.help = "go to the tensor's minimum, maximum, next NaN or infinity",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_find_run,
 };
@@ -362,7 +362,7 @@ static int tensor_export_run(struct command_context *context, const struct argum
 const struct command command_tensor_export = {
 	.name = "tensor-export",
 	.synopsis = "[FILE]",
-	.help = "write all its elements to a new file of numpy; alone: asks for a name",
+	.help = "export all elements as a new .npy file; alone: asks for a name",
 	.takes = "one file",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_export_run,

@@ -186,7 +186,7 @@ const struct command command_time = {
 	.alias = "seek",
 	.synopsis =
 		"next [N] | previous [N] | first | last | +SECONDS | -SECONDS | SECONDS | HH:MM:SS",
-	.help = "go to a time of the recording, or to where something changed",
+	.help = "go to a time or a change of the recording",
 	.takes = "next or previous, first or last, +10s or -1m, 90 or 1:30 (of the recording), or "
 		 "03:12:09 (of the clock)",
 	.flags = COMMAND_SCREEN,
@@ -212,7 +212,7 @@ static int hold_run(struct command_context *context, const struct arguments *arg
 const struct command command_hold = {
 	.name = "hold",
 	.synopsis = "",
-	.help = "freeze the display, or the recording, or resume it",
+	.help = "freeze or resume the display or the recording",
 	.flags = COMMAND_SCREEN,
 	.run = hold_run,
 };
@@ -243,7 +243,7 @@ static int record_run(struct command_context *context, const struct arguments *a
 const struct command command_record = {
 	.name = "record",
 	.synopsis = "[FILE]",
-	.help = "write what is seen to a new file; without one: end it",
+	.help = "record to a new file; without one: stop recording",
 	.takes = "a file; none ends the recording",
 	.flags = COMMAND_SCREEN,
 	.run = record_run,

@@ -42,7 +42,7 @@ static int zoom_run(struct command_context *context, const struct arguments *arg
 const struct command command_zoom = {
 	.name = "zoom",
 	.synopsis = "",
-	.help = "the pane alone, and back",
+	.help = "zoom the pane, and back",
 	.flags = COMMAND_SCREEN,
 	.run = zoom_run,
 };
@@ -71,7 +71,7 @@ static int grid_run(struct command_context *context, const struct arguments *arg
 const struct command command_grid = {
 	.name = "grid",
 	.synopsis = "[cards | table | cells]",
-	.help = "how ranks are shown",
+	.help = "show ranks as cards, as a table or as cells",
 	.flags = COMMAND_SCREEN,
 	.run = grid_run,
 };
@@ -96,7 +96,7 @@ static int merged_run(struct command_context *context, const struct arguments *a
 const struct command command_merged = {
 	.name = "merged",
 	.synopsis = "",
-	.help = "the stacks of all ranks, merged",
+	.help = "show the merged stacks of all ranks",
 	.flags = COMMAND_SCREEN,
 	.run = merged_run,
 };
@@ -119,7 +119,7 @@ static int native_run(struct command_context *context, const struct arguments *a
 const struct command command_native = {
 	.name = "native",
 	.synopsis = "[on | off]",
-	.help = "native frames in stacks, or not",
+	.help = "show or hide native frames",
 	.flags = COMMAND_SCREEN,
 	.run = native_run,
 };
@@ -145,7 +145,7 @@ static int granularity_run(struct command_context *context, const struct argumen
 const struct command command_granularity = {
 	.name = "granularity",
 	.synopsis = "[line | function | file]",
-	.help = "by what stacks are merged",
+	.help = "merge stacks by line, by function or by file",
 	.flags = COMMAND_SCREEN,
 	.run = granularity_run,
 };
@@ -237,7 +237,7 @@ static int against_run(struct command_context *context, const struct arguments *
 const struct command command_against = {
 	.name = "against",
 	.synopsis = "",
-	.help = "the next thing to compare with",
+	.help = "choose what the diff compares with",
 	.flags = COMMAND_SCREEN,
 	.run = against_run,
 };
@@ -261,7 +261,7 @@ static int refresh_run(struct command_context *context, const struct arguments *
 const struct command command_refresh = {
 	.name = "refresh",
 	.synopsis = "",
-	.help = "read all ranks now",
+	.help = "sample all ranks now",
 	.flags = COMMAND_SCREEN,
 	.run = refresh_run,
 };
@@ -295,7 +295,7 @@ static int theme_run(struct command_context *context, const struct arguments *ar
 const struct command command_theme = {
 	.name = "theme",
 	.synopsis = "[THEME]",
-	.help = "other colours; alone: which there are",
+	.help = "choose a theme; alone: list the themes",
 	.takes = "one name",
 	.flags = COMMAND_SCREEN,
 	.run = theme_run,
@@ -330,7 +330,7 @@ static int bind_run(struct command_context *context, const struct arguments *arg
 const struct command command_bind = {
 	.name = "bind",
 	.synopsis = "KEY [COMMAND LINE]",
-	.help = "what a key does",
+	.help = "bind a key to a command line",
 	.takes = "KEY and a command line",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = bind_run,
@@ -373,7 +373,7 @@ static int prompt_run(struct command_context *context, const struct arguments *a
 const struct command command_prompt = {
 	.name = "prompt",
 	.synopsis = "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
-	.help = "a line to type in",
+	.help = "open the command line",
 	.takes = "nothing, rank DIGIT, search, filter, focus, compare, watch, tensor or tolerance",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = prompt_run,
@@ -410,7 +410,7 @@ static int keys_run(struct command_context *context, const struct arguments *arg
 const struct command command_keys = {
 	.name = "keys",
 	.synopsis = "",
-	.help = "the keys of the screen",
+	.help = "list the keys",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	.run = keys_run,
 };
@@ -427,7 +427,7 @@ static int log_run(struct command_context *context, const struct arguments *argu
 const struct command command_log = {
 	.name = "log",
 	.synopsis = "",
-	.help = "what the rank prints, and our log",
+	.help = "show the output of the rank and probetui's log",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = log_run,
 };
@@ -537,7 +537,7 @@ static int back_run(struct command_context *context, const struct arguments *arg
 const struct command command_back = {
 	.name = "back",
 	.synopsis = "",
-	.help = "back; never leaves",
+	.help = "close what is open; never quits",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = back_run,
 };
@@ -591,7 +591,7 @@ static int redraw_run(struct command_context *context, const struct arguments *a
 const struct command command_redraw = {
 	.name = "redraw",
 	.synopsis = "",
-	.help = "draw the screen anew",
+	.help = "redraw the screen",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = redraw_run,
 };

@@ -178,7 +178,7 @@ void pane_locals(struct window window, const struct session *session, const stru
 struct merged_row {
 	struct stacktree_row tree;
 	uint64_t key;	   /* its path: function, file and line */
-	int run;	   /* the how manieth of a recursion */
+	int run;	   /* recursion depth */
 	bool is_folded;	   /* what is below it is not shown */
 	size_t fold_count; /* it stands for so many of a recursion; 0: not */
 };

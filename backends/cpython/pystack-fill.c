@@ -182,7 +182,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	thread->is_gil_known = gil && gil->is_known;
 	thread->has_gil = gil && gil->holder == pytask->state.address;
 	thread->state = judge_state(pystack, pytask, gil);
-	/* Who has stopped it says so himself. */
+	/* Ptrace-stopped by this node: its debugger reports the state of the thread. */
 	if (thread->state == THREAD_STOPPED && freezer_traces(pystack->holds, thread->tid))
 		thread->state = THREAD_RUNNING;
 	thread->interpreter = pytask->state.number;

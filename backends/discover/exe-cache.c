@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +29,8 @@
 #define LOOKS_IN_TURN 4
 #define STRINGS_MAXIMUM (4u << 20)
 #define DYNAMIC_MAXIMUM 512
+/* New processes whose statx(2) is worth a thread: it starts in 30 us, each costs 3. */
+#define PREFETCH_MINIMUM 128
 /* All kernel threads are children of this pid, in the first pid namespace. */
 #define KTHREADD 2
 
@@ -59,6 +64,18 @@ struct known_list {
 	size_t capacity;
 };
 
+/* What a second thread reads of the later half of a list of processes. */
+struct prefetch {
+	pthread_t thread;
+	bool is_running;
+	struct procfs procfs; /* the thread's own, but for its descriptor */
+	const struct procfs_entry *entries;
+	size_t first; /* index of the first entry that the thread reads */
+	size_t count; /* of all entries; 0: there is no thread */
+	struct statx *abouts;
+	int *errors; /* errno of each; 0: none */
+};
+
 struct exe_cache {
 	struct executable *executables; /* a ring */
 	size_t executable_count;	/* ever added */
@@ -71,8 +88,9 @@ struct exe_cache {
 	struct known current; /* the process that was last asked about */
 	unsigned links;	      /* of its executable */
 	int error;	      /* errno of its statx; 0: none */
-	uint64_t own_mount;   /* which this program is read from; 0: unknown, or
-			       * another machine's */
+	struct prefetch prefetch;
+	uint64_t own_mount; /* which this program is read from; 0: unknown, or
+			     * another machine's */
 };
 
 /* By statfs(2)'s f_type; of the types of is_local_type() those that containers
@@ -197,17 +215,111 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	       a->major == b->major && a->minor == b->minor;
 }
 
-/* AT_STATX_DONT_SYNC: a file server that does not answer is not waited for. */
-static void identify(struct exe_cache *cache, struct procfs *procfs, pid_t pid)
+static void *run_prefetch(void *data)
+{
+	struct prefetch *prefetch = data;
+
+	for (size_t i = prefetch->first; i < prefetch->count; i++) {
+		size_t at = i - prefetch->first;
+
+		if (procfs_statx(&prefetch->procfs, prefetch->entries[i].pid, "exe",
+				 &prefetch->abouts[at]) < 0)
+			prefetch->errors[at] = errno;
+	}
+	return NULL;
+}
+
+/* The signals of this program are for its own thread. */
+static bool start_prefetch(struct prefetch *prefetch)
+{
+	sigset_t all;
+	sigset_t before;
+	bool is_started;
+
+	sigfillset(&all);
+	if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+		return false;
+	is_started = pthread_create(&prefetch->thread, NULL, run_prefetch, prefetch) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_started;
+}
+
+static bool has_two_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
+void exe_cache_prefetch(struct exe_cache *cache, struct procfs *procfs,
+			const struct procfs_entry *entries, size_t count)
+{
+	struct prefetch *prefetch = &cache->prefetch;
+	size_t first;
+
+	if (count < cache->kernel_count + PREFETCH_MINIMUM ||
+	    (cache->before.count > 0 && !cache->is_whole) || !has_two_processors())
+		return;
+	/* Kernel threads cost nothing, and have low pids. */
+	first = cache->kernel_count + (count - cache->kernel_count) / 2;
+	*prefetch = (struct prefetch){
+		.procfs = { .fd = procfs->fd },
+		.entries = entries,
+		.first = first,
+		.count = count,
+		.abouts = xcalloc(count - first, sizeof(*prefetch->abouts)),
+		.errors = xcalloc(count - first, sizeof(*prefetch->errors)),
+	};
+	prefetch->is_running = start_prefetch(prefetch);
+	if (!prefetch->is_running)
+		exe_cache_end(cache, procfs);
+}
+
+static void join(struct prefetch *prefetch)
+{
+	if (prefetch->is_running)
+		pthread_join(prefetch->thread, NULL);
+	prefetch->is_running = false;
+}
+
+void exe_cache_end(struct exe_cache *cache, struct procfs *procfs)
+{
+	struct prefetch *prefetch = &cache->prefetch;
+
+	join(prefetch);
+	if (procfs->unread == 0)
+		procfs->unread = prefetch->procfs.unread;
+	free(prefetch->abouts);
+	free(prefetch->errors);
+	*prefetch = (struct prefetch){ .count = 0 };
+}
+
+/* 0, or the errno value. */
+static int read_about(struct exe_cache *cache, struct procfs *procfs,
+		      const struct procfs_entry *entry, struct statx *about)
+{
+	struct prefetch *prefetch = &cache->prefetch;
+	size_t at;
+
+	if (prefetch->count == 0 || entry < prefetch->entries + prefetch->first)
+		return procfs_statx(procfs, entry->pid, "exe", about) < 0 ? errno : 0;
+	join(prefetch);
+	at = (size_t)(entry - prefetch->entries) - prefetch->first;
+	*about = prefetch->abouts[at];
+	return prefetch->errors[at];
+}
+
+/* procfs_statx() has AT_STATX_DONT_SYNC: a file server that does not answer is not
+ * waited for. */
+static void identify(struct exe_cache *cache, struct procfs *procfs,
+		     const struct procfs_entry *entry)
 {
 	struct statx about = { .stx_mask = 0 };
 	struct known *current = &cache->current;
 
-	cache->error = 0;
-	if (procfs_statx(procfs, pid, "exe", &about) < 0) {
-		cache->error = errno;
+	cache->error = read_about(cache, procfs, entry, &about);
+	if (cache->error != 0)
 		return;
-	}
 	cache->links = about.stx_nlink;
 	current->identity = (struct identity){
 		.inode = about.stx_ino,
@@ -401,7 +513,7 @@ enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
 		return known->answer;
 	}
 	cache->current = (struct known){ .pid = entry->pid, .inode = entry->inode };
-	identify(cache, procfs, entry->pid);
+	identify(cache, procfs, entry);
 	if (known && is_unchanged(cache, known)) {
 		keep(cache, known);
 		return known->answer;

@@ -12,11 +12,15 @@
  * and C++ libraries and does not import dlopen(3): its processes are not
  * opened at all. Its file is read once, when its third process is met, and
  * only where that file is on this machine: NFS may hang.
+ *
+ * Where many processes are new, a second thread calls statx(2) for the later half
+ * of them meanwhile.
  */
 #ifndef BACKENDS_DISCOVER_EXE_CACHE_H
 #define BACKENDS_DISCOVER_EXE_CACHE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct exe_cache;
 struct procfs;
@@ -34,6 +38,14 @@ struct exe_cache *exe_cache_new(void);
 void exe_cache_free(struct exe_cache *cache);
 /* A look at all processes begins; is_whole: no process is left out of it. */
 void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs, bool is_whole);
+/*
+ * Begins the system calls for entries, as procfs_entries() lists them, which stay
+ * until exe_cache_end(). Each of them may then be looked at once, in their order.
+ */
+void exe_cache_prefetch(struct exe_cache *cache, struct procfs *procfs,
+			const struct procfs_entry *entries, size_t count);
+/* After the last entry. */
+void exe_cache_end(struct exe_cache *cache, struct procfs *procfs);
 /*
  * What is known of a process, in the order in which procfs_entries() lists them.
  * Of EXE_UNKNOWN exe_cache_name() lends the executable's name.

@@ -161,6 +161,7 @@ int process_scan_all(struct process_scan *scan, struct exe_cache *exes)
 	size_t count;
 	int result = procfs_entries(scan->procfs, &entries, &count);
 
+	exe_cache_prefetch(exes, scan->procfs, entries, count);
 	for (size_t i = 0; i < count; i++) {
 		switch (exe_cache_look(exes, scan->procfs, &entries[i])) {
 		case EXE_UNKNOWN:
@@ -174,6 +175,7 @@ int process_scan_all(struct process_scan *scan, struct exe_cache *exes)
 			break;
 		}
 	}
+	exe_cache_end(exes, scan->procfs);
 	free(entries);
 	return result;
 }

@@ -124,10 +124,7 @@ int source_file_read(struct source_file *source, const struct process *process, 
 
 	*source = (struct source_file){ .content = NULL };
 	if (path[0] == '<' || path[0] == '\0')
-		return error_set(
-			error,
-			"This code was made without a file (%s), so there is no source to show.",
-			path[0] ? path : "no name");
+		return error_set(error, "no source (%s)", path[0] ? path : "no name");
 	fd = find_file(process, path, &source->full);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot open %s as process %d sees it", path,

@@ -144,7 +144,7 @@ bool debuggee_probe(struct node *node, pid_t pid, struct reason *reason)
 
 	if ((!is_ours && !attachable(pid, reason)) || !can_follow_process(node, pid, reason))
 		return false;
-	reason_set(reason, "The process ignores SIGTRAP while a breakpoint or a step is set.", "");
+	reason_set(reason, "Yes; SIGTRAP is ignored while a breakpoint or a step is set.", "");
 	tell_anew(pid, reason);
 	return true;
 }

@@ -212,7 +212,7 @@ const struct command command_catch = {
 	.name = "catch",
 	.synopsis = "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off "
 		    "[ranks SET]",
-	.help = "hold ranks where an exception is not caught; or stop them where one is raised",
+	.help = "stop ranks where an exception is uncaught, or where one is raised",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = catch_run,
 };
@@ -260,7 +260,7 @@ static int execute_run(struct command_context *context, const struct arguments *
 const struct command command_execute = {
 	.name = "execute",
 	.synopsis = "[PID] FILE | CODE [ranks SET]",
-	.help = "run a file, or CODE, beside the program of each rank",
+	.help = "run a file or CODE in each rank, in a thread of its own",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = execute_run,
 	.answer = command_answer_evaluated,

@@ -214,7 +214,7 @@ const struct command command_break = {
 	.name = "break",
 	.alias = "b",
 	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
-	.help = "stop there, or only say TEXT with its {EXPR}; alone: the breakpoints",
+	.help = "set a breakpoint, or a log point that prints TEXT with its {EXPR}; alone: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = break_run,
 };
@@ -231,7 +231,7 @@ static int tbreak_run(struct command_context *context, const struct arguments *a
 const struct command command_tbreak = {
 	.name = "tbreak",
 	.synopsis = "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
-	.help = "stop there once",
+	.help = "set a breakpoint that stops once",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = tbreak_run,
 };
@@ -290,8 +290,8 @@ static int watch_run(struct command_context *context, const struct arguments *ar
 const struct command command_watch = {
 	.name = "watch",
 	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
-	.help = "stop where its value changes, in the frame looked at of ranks that are stopped; "
-		"alone: the watches",
+	.help = "stop where the value of a variable of the selected frame changes (stopped ranks); "
+		"alone: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = watch_run,
 };
@@ -368,7 +368,7 @@ const struct command command_clear = {
 	.name = "clear",
 	.alias = "cl delete",
 	.synopsis = "[ID | all]",
-	.help = "take a breakpoint away; alone: all of them",
+	.help = "remove a breakpoint; alone: all of them",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = clear_run,
 };
@@ -394,7 +394,7 @@ static int enable_run(struct command_context *context, const struct arguments *a
 const struct command command_enable = {
 	.name = "enable",
 	.synopsis = "ID",
-	.help = "the breakpoint stops again",
+	.help = "enable a breakpoint",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = enable_run,
 };
@@ -408,7 +408,7 @@ static int disable_run(struct command_context *context, const struct arguments *
 const struct command command_disable = {
 	.name = "disable",
 	.synopsis = "ID",
-	.help = "the breakpoint stays, and does not stop",
+	.help = "disable a breakpoint",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = disable_run,
 };
@@ -428,7 +428,7 @@ static int ignore_run(struct command_context *context, const struct arguments *a
 const struct command command_ignore = {
 	.name = "ignore",
 	.synopsis = "ID N",
-	.help = "the next N times it does not stop",
+	.help = "skip the next N hits of a breakpoint",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = ignore_run,
 };
@@ -449,7 +449,7 @@ static int condition_run(struct command_context *context, const struct arguments
 const struct command command_condition = {
 	.name = "condition",
 	.synopsis = "ID [EXPR]",
-	.help = "it stops only where EXPR is true; alone: always",
+	.help = "stop only where EXPR is true; alone: remove the condition",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = condition_run,
 };

@@ -199,10 +199,10 @@ static int compare_run(struct command_context *context, const struct arguments *
 const struct command command_compare = {
 	.name = "compare",
 	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
-	.help = "EXPR in each rank, stopped or not, equal values and tensors together; 1: they "
-		"differ",
+	.help = "compare EXPR over the ranks, running or stopped; equal values are one row; "
+		"status 1: values differ",
 	.screen_synopsis = "[EXPR [ranks SET]]",
-	.screen_help = "EXPR in each stopped rank, equal values together; alone: again",
+	.screen_help = "compare EXPR over the stopped ranks; alone: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = compare_run,
 	.answer = answer,
@@ -229,7 +229,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 const struct command command_broadcast = {
 	.name = "broadcast",
 	.synopsis = "[--yes] LINE [ranks SET]",
-	.help = "LINE to the prompt of each stopped rank, equal answers together",
+	.help = "send LINE to the prompt of each stopped rank; equal answers are one row",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = broadcast_run,
 	.answer = answer,

@@ -187,7 +187,7 @@ const struct command command_next = {
 	.name = "next",
 	.alias = "n",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "run to the next line of the frame",
+	.help = "step over one line",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = next_run,
 };
@@ -208,7 +208,7 @@ const struct command command_step = {
 	.name = "step",
 	.alias = "s",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "run to the next line, into calls",
+	.help = "step into",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = step_run,
 };
@@ -231,7 +231,7 @@ const struct command command_continue = {
 	.name = "continue",
 	.alias = "c",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "run on, to the next breakpoint",
+	.help = "continue to the next breakpoint",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = continue_run,
 };
@@ -253,7 +253,7 @@ const struct command command_finish = {
 	.name = "finish",
 	.alias = "f return r",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "run until the frame returns",
+	.help = "step out",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = finish_run,
 };
@@ -276,7 +276,7 @@ static int until_run(struct command_context *context, const struct arguments *ar
 const struct command command_until = {
 	.name = "until",
 	.synopsis = "[--yes] [LINE] [ranks SET]",
-	.help = "run to a greater line, or to LINE or beyond",
+	.help = "continue to a greater line, or to LINE or beyond (pdb's until)",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = until_run,
 };
@@ -296,7 +296,7 @@ const struct command command_jump = {
 	.name = "jump",
 	.alias = "j",
 	.synopsis = "LINE [ranks SET]",
-	.help = "continue at LINE, without running the lines between",
+	.help = "set the next line to run; the lines between are skipped",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = jump_run,
 };
@@ -344,7 +344,7 @@ static int pause_run(struct command_context *context, const struct arguments *ar
 const struct command command_pause = {
 	.name = "pause",
 	.synopsis = "[PID | ranks SET]",
-	.help = "stop ranks that run, where they are",
+	.help = "pause running ranks",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = pause_run,
 };
@@ -379,7 +379,7 @@ static int release_run(struct command_context *context, const struct arguments *
 const struct command command_release = {
 	.name = "release",
 	.synopsis = "[ranks SET]",
-	.help = "resume stopped ranks that a step may wait for",
+	.help = "resume stopped ranks that a step waits for",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = release_run,
 };
@@ -403,7 +403,7 @@ static int terminate_run(struct command_context *context, const struct arguments
 const struct command command_terminate = {
 	.name = "terminate",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "quit their debuggers, which raises in the program",
+	.help = "quit the ranks' debuggers: bdb.BdbQuit is raised in the program",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = terminate_run,
 };
@@ -430,7 +430,7 @@ static int detach_run(struct command_context *context, const struct arguments *a
 const struct command command_detach = {
 	.name = "detach",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "leave their debuggers; ranks that would wait for probetui continue",
+	.help = "detach from the ranks; stopped ranks resume",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = detach_run,
 };
@@ -511,8 +511,9 @@ static int connect_run(struct command_context *context, const struct arguments *
 const struct command command_connect = {
 	.name = "connect",
 	.synopsis = "TARGET | [--yes] [ranks SET]",
-	.help = "be the client of agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
-		"or of debuggers that wait",
+	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; alone: "
+		"all "
+		"waiting debuggers",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = connect_run,
 	.answer = connect_answer,

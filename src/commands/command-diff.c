@@ -157,9 +157,9 @@ static int diff_run(struct command_context *context, const struct arguments *arg
 const struct command command_diff = {
 	.name = "diff",
 	.synopsis = "A B",
-	.help = "two stacks; A, B: a rank, a set or majority",
+	.help = "diff two stacks; A, B: a rank, a set or majority",
 	.screen_synopsis = "[majority | RANK [RANK] | Ts]",
-	.screen_help = "how the rank's stack differs: from the majority, a rank, T s ago",
+	.screen_help = "diff the rank's stack with the majority's, a rank's, or that of T s ago",
 	.takes = "one or two ranks",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = diff_run,

@@ -263,7 +263,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 const struct command command_doctor = {
 	.name = "doctor",
 	.synopsis = "",
-	.help = "the ways into each rank, and what is in the way",
+	.help = "list how each rank can be reached, and what prevents the rest",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
 	.run = doctor_run,
 };

@@ -93,7 +93,7 @@ static int eval_run(struct command_context *context, const struct arguments *arg
 const struct command command_eval = {
 	.name = "eval",
 	.synopsis = "CODE [ranks SET]",
-	.help = "run CODE in each rank, stopped or not, equal answers together",
+	.help = "run CODE in each rank, running or stopped; equal answers are one row",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = eval_run,
 	.answer = command_answer_evaluated,

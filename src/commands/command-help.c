@@ -34,7 +34,7 @@ static int help_run(struct command_context *context, const struct arguments *arg
 const struct command command_help = {
 	.name = "help",
 	.synopsis = "[COMMAND]",
-	.help = "the commands",
+	.help = "list the commands",
 	.screen_synopsis = "",
 	.screen_help = "keys and commands",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
@@ -50,7 +50,7 @@ static int completion_run(struct command_context *context, const struct argument
 const struct command command_completion = {
 	.name = "completion",
 	.synopsis = "bash | zsh",
-	.help = "a script that completes words in a shell",
+	.help = "print a completion script for a shell",
 	.flags = COMMAND_SHELL | COMMAND_TEXT | COMMAND_ALONE,
 	.run = completion_run,
 };

@@ -73,7 +73,7 @@ const struct command command_inject = {
 	.name = "inject",
 	.alias = "listen",
 	.synopsis = "[PID | ranks SET]",
-	.help = "put the agent into ranks that run; it says where it listens",
+	.help = "load the agent into running ranks, and print where it listens",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = inject_run,
 };
@@ -99,7 +99,7 @@ static int eject_run(struct command_context *context, const struct arguments *ar
 const struct command command_eject = {
 	.name = "eject",
 	.synopsis = "[PID | ranks SET]",
-	.help = "take the agent out of ranks again; nothing of it is left",
+	.help = "remove the agent from ranks",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = eject_run,
 };

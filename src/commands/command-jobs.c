@@ -42,7 +42,7 @@ static int jobs_run(struct command_context *context, const struct arguments *arg
 const struct command command_jobs = {
 	.name = "jobs",
 	.synopsis = "[--for SECONDS]",
-	.help = "the jobs that run here, and how they are",
+	.help = "list the jobs on this host and their status",
 	.screen_synopsis = "",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = jobs_run,

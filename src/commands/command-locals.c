@@ -162,7 +162,7 @@ static int locals_run(struct command_context *context, const struct arguments *a
 const struct command command_locals = {
 	.name = "locals",
 	.synopsis = "--rank R [--thread TID] [--frame DEPTH] [--secrets]",
-	.help = "the variables of a frame (0 is the innermost)",
+	.help = "print the variables of a frame (0 is the innermost)",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = locals_run,
 };

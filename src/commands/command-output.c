@@ -178,7 +178,7 @@ static int output_run(struct command_context *context, const struct arguments *a
 const struct command command_output = {
 	.name = "output",
 	.synopsis = "[--lines N] [ranks SET]",
-	.help = "what ranks printed last, where it goes to files",
+	.help = "print the last output of ranks, where it goes to files",
 	.flags = COMMAND_SHELL | COMMAND_RANKS,
 	.run = output_run,
 };

@@ -91,10 +91,10 @@ static int answer(struct command_context *context, struct error *error)
 const struct command command_diff_params = {
 	.name = "diff-params",
 	.synopsis = "[--gradients] [EXPR] [ranks SET]",
-	.help = "all parameters and buffers of EXPR (model), in each rank: the first that differs, "
-		"and how; 1: one does",
+	.help = "compare all parameters and buffers of EXPR (model) over the ranks; "
+		"status 1: one differs",
 	.screen_synopsis = "[[--gradients] EXPR [ranks SET]]",
-	.screen_help = "all parameters of EXPR (model) over ranks, which differ; alone: again",
+	.screen_help = "compare all parameters of EXPR (model) over the ranks; alone: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = diff_params_run,
 	.answer = answer,

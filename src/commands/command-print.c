@@ -192,7 +192,7 @@ const struct command command_print = {
 	.name = "print",
 	.alias = "p",
 	.synopsis = "EXPR [ranks SET]",
-	.help = "evaluate EXPR in the frame looked at, in each stopped rank",
+	.help = "evaluate EXPR in the selected frame of each stopped rank",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = print_run,
 };
@@ -275,9 +275,9 @@ static int assign_run(struct command_context *context, const struct arguments *a
 const struct command command_assign = {
 	.name = "assign",
 	.synopsis = "NAME = VALUE [ranks SET]",
-	.help = "set a variable of the frame looked at, in the rank looked at",
+	.help = "set a variable of the selected frame of the selected rank",
 	.screen_synopsis = "[NAME = VALUE [ranks SET]]",
-	.screen_help = "set a variable of the frame looked at; alone: that under the cursor",
+	.screen_help = "set a variable of the selected frame; alone: the one under the cursor",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = assign_run,
 };
@@ -384,7 +384,7 @@ static int display_run(struct command_context *context, const struct arguments *
 const struct command command_display = {
 	.name = "display",
 	.synopsis = "[EXPR]",
-	.help = "evaluate EXPR at each stop of the rank looked at; alone: what is",
+	.help = "evaluate EXPR at each stop of the selected rank; alone: list them",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = display_run,
 };
@@ -406,7 +406,7 @@ static int undisplay_run(struct command_context *context, const struct arguments
 const struct command command_undisplay = {
 	.name = "undisplay",
 	.synopsis = "ID",
-	.help = "evaluate it no more",
+	.help = "stop displaying an expression",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = undisplay_run,
 };

@@ -52,9 +52,8 @@ const struct command command_quit = {
 	.name = "quit",
 	.alias = "q",
 	.synopsis = "[detach | end]",
-	.help = "end the script. A job that was started keeps running, or is ended",
-	.screen_help =
-		"close the view; at home: leave. A job that was started keeps running, or is ended",
+	.help = "end the script; a started job is detached or killed",
+	.screen_help = "close the view; at home: quit; a started job is detached or killed",
 	.takes = "nothing, or what becomes of the job that was started: detach or end",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = quit_run,

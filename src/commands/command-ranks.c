@@ -55,7 +55,7 @@ static int ranks_run(struct command_context *context, const struct arguments *ar
 const struct command command_ranks = {
 	.name = "ranks",
 	.synopsis = "[ranks SET]",
-	.help = "each rank: state, class, place",
+	.help = "list the ranks: state, class, place",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
 	.run = ranks_run,
 };
@@ -85,7 +85,7 @@ static int verdict_run(struct command_context *context, const struct arguments *
 const struct command command_verdict = {
 	.name = "verdict",
 	.synopsis = "[--for SECONDS]",
-	.help = "which rank is the odd one out, and where",
+	.help = "print the verdict: which rank is the outlier, and where",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
 	.run = verdict_run,
 };
@@ -235,7 +235,7 @@ const struct command command_stacks = {
 	.name = "stacks",
 	.alias = "dump backtrace",
 	.synopsis = "[--merge] [--native] [--locals [--secrets]] [PID | ranks SET]",
-	.help = "the stacks of all threads, or the merged tree",
+	.help = "print the stacks of all threads, or the merged tree",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS | COMMAND_PID,
 	.run = stacks_run,
 };

@@ -103,7 +103,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 const struct command command_report = {
 	.name = "report",
 	.synopsis = "[--out FILE] [ranks SET]",
-	.help = "one page for a ticket: what is known of the job",
+	.help = "write a report about the job for a ticket, one page",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
 	.run = report_run,
 };

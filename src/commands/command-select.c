@@ -113,9 +113,9 @@ static int rank_run(struct command_context *context, const struct arguments *arg
 const struct command command_rank = {
 	.name = "rank",
 	.synopsis = "N",
-	.help = "look at rank N",
+	.help = "select rank N",
 	.screen_synopsis = "next | previous | N",
-	.screen_help = "look at another rank",
+	.screen_help = "select another rank",
 	.takes = "next, previous or N",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = rank_run,
@@ -146,7 +146,7 @@ static int thread_run(struct command_context *context, const struct arguments *a
 const struct command command_thread = {
 	.name = "thread",
 	.synopsis = "TID",
-	.help = "look at another thread of the rank",
+	.help = "select another thread of the rank",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = thread_run,
 	.answer = answer,
@@ -188,7 +188,7 @@ static int frame_run(struct command_context *context, const struct arguments *ar
 const struct command command_frame = {
 	.name = "frame",
 	.synopsis = "N",
-	.help = "look at frame N; 0 is the innermost",
+	.help = "select frame N; 0 is the innermost",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = frame_run,
 	.answer = answer,
@@ -223,7 +223,7 @@ const struct command command_up = {
 	.name = "up",
 	.alias = "u",
 	.synopsis = "[COUNT]",
-	.help = "look at the caller's frame",
+	.help = "select the caller's frame",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = up_run,
 	.answer = answer,
@@ -239,7 +239,7 @@ const struct command command_down = {
 	.name = "down",
 	.alias = "d",
 	.synopsis = "[COUNT]",
-	.help = "look at the called frame",
+	.help = "select the called frame",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = down_run,
 	.answer = answer,
@@ -290,7 +290,7 @@ static int focus_run(struct command_context *context, const struct arguments *ar
 const struct command command_focus = {
 	.name = "focus",
 	.synopsis = "SET",
-	.help = "the ranks that commands act on; all: every one",
+	.help = "set the ranks that commands act on; all: every rank",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = focus_run,
 	.answer = focus_answer,
@@ -351,7 +351,7 @@ static int name_run(struct command_context *context, const struct arguments *arg
 const struct command command_name = {
 	.name = "name",
 	.synopsis = "[NAME SET]",
-	.help = "call a set of ranks @NAME; alone: list the names",
+	.help = "name a set of ranks @NAME; alone: list the names",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = name_run,
 };
@@ -399,7 +399,7 @@ const struct command command_where = {
 	.name = "where",
 	.alias = "w",
 	.synopsis = "",
-	.help = "the stack of the rank and thread looked at",
+	.help = "print the stack of the selected rank and thread",
 	.flags = COMMAND_SHELL,
 	.run = where_run,
 };

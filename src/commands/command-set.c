@@ -54,7 +54,7 @@ static int set_run(struct command_context *context, const struct arguments *argu
 const struct command command_set = {
 	.name = "set",
 	.synopsis = "[SETTING [VALUE]]",
-	.help = "what can be set, and its values; or set it",
+	.help = "show or change settings",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	.run = set_run,
 };

@@ -383,10 +383,10 @@ static int tensor_run(struct command_context *context, const struct arguments *a
 const struct command command_tensor = {
 	.name = "tensor",
 	.synopsis = "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
-	.help = "a tensor of one rank, and its statistics; a slice ([0:8, 3]) of it, or all of it "
-		"as a file of numpy",
+	.help = "show a tensor of one rank: statistics, a slice ([0:8, 3]), or export all "
+		"elements as .npy",
 	.screen_synopsis = "[EXPR]",
-	.screen_help = "a tensor of the rank looked at; alone: the last one",
+	.screen_help = "show a tensor of the selected rank; alone: the last one",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = tensor_run,
 };

@@ -298,8 +298,8 @@ static int wait_stopped(struct wait *wait, struct error *error)
 	if (rankset_count(&wait->ranks) == 0)
 		add_stoppable(&wait->ranks, &engine->session);
 	if (rankset_count(&wait->ranks) == 0)
-		return error_set(error, "wait stopped: nothing is to stop a rank; pause, break "
-					"FILE:LINE or connect TARGET does that");
+		return error_set(error, "wait stopped: nothing will stop a rank; pause it, set a "
+					"breakpoint or connect to its debugger first");
 	if (wait_until(wait, has_stopped) == 0)
 		return 0;
 	say_not_stopped(wait, error);
@@ -440,8 +440,9 @@ const struct command command_wait = {
 	.name = "wait",
 	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
 		    "exited [ranks SET] [timeout S]",
-	.help = "watch the job; leave with 1 and a report when it is stuck or fails; or wait 30 s "
-		"until it is so",
+	.help = "watch the job: exit with status 1 and a report when it hangs or fails; or wait "
+		"for a "
+		"state of ranks",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = wait_run,
 };

@@ -74,10 +74,8 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 				json_pack("{s:s, s:n, s:I}", "expr", watch->expression, "rank",
 					  "looks", (json_int_t)watch->looks));
 	else
-		buffer_printf(
-			context->out,
-			"no NaN and no infinity was seen in %s; it was looked at %llu times\n",
-			watch->expression, (unsigned long long)watch->looks);
+		buffer_printf(context->out, "%s was finite in all %llu samples\n",
+			      watch->expression, (unsigned long long)watch->looks);
 	return 0;
 }
 
@@ -217,8 +215,9 @@ static int watch_nan_run(struct command_context *context, const struct arguments
 const struct command command_watch_nan = {
 	.name = "watch-nan",
 	.synopsis = "[[--gradients] EXPR [stop] | off] [ranks SET]",
-	.help = "tell of the first NaN or infinity in its value; stop: and pause the ranks; a "
-		"shell waits for it",
+	.help = "report the first NaN or infinity in the value of EXPR; stop: also pause the "
+		"ranks; "
+		"a shell waits for it",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = watch_nan_run,
 };

@@ -87,10 +87,9 @@ static int not_found(struct command_cursor cursor, const char *name, struct erro
 	while ((command = command_cursor_next(&cursor)))
 		nearest_offer(&nearest, command->name);
 	if (nearest.best)
-		return error_set(error,
-				 "there is no command '%.40s'; did you mean %s? help lists them",
+		return error_set(error, "unknown command '%.40s'; did you mean %s? help lists them",
 				 name, nearest.best);
-	return error_set(error, "there is no command '%.40s'; help lists them", name);
+	return error_set(error, "unknown command '%.40s'; help lists them", name);
 }
 
 static int ambiguous(struct command_cursor cursor, const char *name, struct error *error)
@@ -177,8 +176,7 @@ static int choose_pid(struct command_context *context, const char *pid, struct e
 		return 0;
 	}
 	context->status = STATUS_USAGE;
-	return error_set(error, "process %s is none of the ranks found; --pid %s makes it one", pid,
-			 pid);
+	return error_set(error, "pid %s is not a rank (inspect it with --pid %s)", pid, pid);
 }
 
 int command_confirm(struct command_context *context, char *owned_question, struct error *error)

@@ -281,6 +281,6 @@ char *control_end_question(const struct session *session)
 	if (count == 0)
 		return NULL;
 	append_fates(&out, counts, count);
-	buffer_append_string(&out, ". Leave?");
+	buffer_append_string(&out, ". Quit?");
 	return buffer_take(&out);
 }

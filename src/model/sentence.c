@@ -280,7 +280,7 @@ static void say_stopped(struct buffer *out, const struct session *session,
 	(void)is_still;
 	phrase_append_all(out, session);
 	buffer_append_string(out, session->rank_count == 1 ? " is" : " are");
-	buffer_append_string(out, " stopped, by a signal or by another debugger.");
+	buffer_append_string(out, " stopped (SIGSTOP, or another debugger).");
 }
 
 static void say_late(struct buffer *out, const struct session *session,
@@ -377,7 +377,7 @@ static void say_still(struct buffer *out, const struct session *session,
 		return;
 	}
 	if (!is_below_python(wait_group)) {
-		buffer_append_string(out, "; none of them is the odd one.");
+		buffer_append_string(out, "; none of them is an outlier.");
 		return;
 	}
 	buffer_append_string(out, "; the stacks agree, so look below Python: ");
@@ -407,13 +407,11 @@ static void say_together(struct buffer *out, const struct session *session,
 	if (is_still)
 		say_still(out, session, wait_group);
 	else if (wait_group->waking_count > 0)
-		buffer_append_string(
-			out,
-			wait_group->count == 1
-				? "; it wakes now and then, and what it does then was not seen."
-				: "; they wake now and then, and what they do then was not seen.");
+		buffer_append_string(out, wait_group->count == 1
+						  ? "; too few samples to see progress."
+						  : "; too few samples to see progress.");
 	else if (wait_groups->is_sampled_twice && wait_group->moving_count == 0)
-		buffer_append_string(out, ", so far without moving.");
+		buffer_append_string(out, ", no progress seen yet.");
 	else
 		buffer_append_char(out, '.');
 }

@@ -326,7 +326,7 @@ class TestStops(DebuggingCase):
             self.assertEqual(self.line(), ["4"])
         self.assertEqual([m for m in self.node.messages
                           if m.get("event") == "stopped"], [])
-        self.assertIn("nothing has stopped it",
+        self.assertIn("is running",
                       self.node.refuse("continue", pid=self.pid))
         self.ask("continue", withdraw=True)
 

@@ -697,7 +697,7 @@ class TestScript(Cli):
     def test_a_failure_names_its_line(self):
         result = self.run_cli("--replay", HUNG, "-x", "-", status=1,
                               stdin="# one\nrank 0\nnonsense\n")
-        self.assertIn("probetui: line 3: there is no command",
+        self.assertIn("probetui: line 3: unknown command",
                       result.stderr)
 
     def test_locals_of_another_rank(self):

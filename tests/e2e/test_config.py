@@ -30,7 +30,7 @@ class TestConfig(unittest.TestCase):
     def test_a_mistake_is_status_2_and_names_its_line(self):
         cases = (
             ("set period 0", "line 1: period: '0' is not a number of seconds"),
-            ("\nbind M megred", "line 2: there is no command 'megred'"),
+            ("\nbind M megred", "line 2: unknown command 'megred'"),
             ("bind PageUp up", "line 1: 'PageUp' is no key"),
             ("bind M up\nbind M down", "line 2: 'bind M' is 'down' here"),
             ("\n\ntheme nosuch", "line 3: there is no theme 'nosuch'"),

@@ -71,7 +71,7 @@ class TestEditor(unittest.TestCase):
         self.terminal.wait_for(b"\x1b[?1049h")
         self.terminal.wait_for(b"\x1b[30;")
         self.terminal.press(b"?")
-        self.terminal.wait_for(b"previous, next rank")
+        self.terminal.wait_for(b"Previous, next rank")
         self.leave()
 
     def replay(self, lacking=None):

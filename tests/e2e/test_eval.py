@@ -280,8 +280,7 @@ class TestAgents(unittest.TestCase):
                 [(each[1]["pid"], each[1].get("code"))
                  for each in fake.asked("execute", "catch")],
                 [(101, "a  + b"), (102, None)], run.stderr)
-            self.assertIn("process 99 is none of the ranks found; --pid 99 "
-                          "makes it one", run.stderr)
+            self.assertIn("pid 99 is not a rank (inspect it with --pid 99", run.stderr)
 
     def test_a_pid_alone_is_looked_at(self):
         with subprocess.Popen(

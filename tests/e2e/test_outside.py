@@ -217,7 +217,7 @@ class TestKeys(OutsideCase):
         self.press(b"c", b"stopped at watch 2 (total: 0 -> ")
         self.press(b"B", b"watch total")
         self.press(b"q:clear\r", b"1 stopped")
-        self.leave(b"1 rank is stopped, and will resume. Leave?")
+        self.leave(b"1 rank is stopped, and will resume. Quit?")
 
     def test_what_can_never_be_set_is_not_kept(self):
         self.press(b"", b"Locals \xc2\xb7 ")

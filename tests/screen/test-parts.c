@@ -235,12 +235,12 @@ static void a_config_binds_keys(void **state)
 {
 	static const struct bad_bind bad[] = {
 		{ "bind M megred",
-		  "config: line 7: there is no command 'megred'; did you mean merged?" },
+		  "config: line 7: unknown command 'megred'; did you mean merged?" },
 		{ "bind PageUp up", "config: line 7: 'PageUp' is no key" },
 		{ "bind C-1 up", "'C-1' is no key" },
 		{ "bind '' up", "'' is no key" },
 		{ "bind ' ' up", "' ' is no key" },
-		{ "bind M locals", "there is no command 'locals'" },
+		{ "bind M locals", "unknown command 'locals'" },
 	};
 	struct keymap keymap;
 

@@ -498,13 +498,13 @@ static void who_raised_stays_held_when_we_leave(void **state)
 {
 	struct stage *stage = *state;
 
-	check_end_question(stage, "2 ranks are stopped, and will resume. Leave?");
+	check_end_question(stage, "2 ranks are stopped, and will resume. Quit?");
 	hold_by_agent(stage, 3);
 	check_end_question(stage, "2 ranks are stopped: 1 will resume, 1 stays held by its agent "
-				  "until its lease ends. Leave?");
+				  "until its lease ends. Quit?");
 	hold_by_agent(stage, 0);
 	check_end_question(stage, "2 ranks are stopped, and stay held by their agents until their "
-				  "leases end. Leave?");
+				  "leases end. Quit?");
 	stage_keys(stage, "q");
 	stage_check_shows(stage, "2 ranks are stopped, and stay held by their agents");
 }

@@ -105,7 +105,7 @@ static void any_text_is_searched(void **state)
 		assert_int_equal(stage->app.view.source_line, lines[i]);
 	}
 	stage_keys(stage, "/ ' \" Enter");
-	assert_string_equal(stage->app.view.message.text, "'\'\"' is not in this pane.");
+	assert_string_equal(stage->app.view.message.text, "not found: '\"");
 }
 
 static void expect_focus(struct stage *stage, const char *keys, const char *focus)
@@ -529,9 +529,9 @@ static void an_error_is_kept_in_the_log(void **state)
 	log_set_quiet(1);
 	commands_run(&stage->app, "nonsense");
 	log_set_quiet(0);
-	assert_true(is_logged("there is no command 'nonsense'"));
+	assert_true(is_logged("unknown command 'nonsense'"));
 	stage_keys(stage, "L");
-	stage_check_shows(stage, "there is no command 'nonsense'");
+	stage_check_shows(stage, "unknown command 'nonsense'");
 }
 
 static void a_shell_command_says_where_it_works(void **state)

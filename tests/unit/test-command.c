@@ -125,7 +125,7 @@ static void what_is_no_name_gives_a_sentence(void **state)
 	assert_null(command_lookup(&shell, "verdikt", &error));
 	assert_non_null(strstr(error.message, "did you mean verdict?"));
 	assert_null(command_lookup(&shell, "zoom", &error));
-	assert_non_null(strstr(error.message, "there is no command 'zoom'"));
+	assert_non_null(strstr(error.message, "unknown command 'zoom'"));
 	assert_null(command_lookup(&shell, "", &error));
 }
 

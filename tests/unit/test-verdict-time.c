@@ -47,7 +47,7 @@ static void a_short_stand_in_one_place_is_not_hung(void **state)
 	scene_wait(&scene, 0.2);
 	see_all(&scene, 4, waits);
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 4 ranks wait in all_reduce (train.py:17), so far without moving.");
+		     "All 4 ranks wait in all_reduce (train.py:17), no progress seen yet.");
 	scene_wait(&scene, 1);
 	see_all(&scene, 4, waits);
 	scene_judge(&scene);
@@ -91,7 +91,7 @@ static void sleep_takes_longer_to_be_odd(void **state)
 	see_all(&scene, 4, sleeps);
 	scene_expect(&scene, VERDICT_HUNG, "",
 		     "All 4 ranks are in load_batch (train.py:5) in time.sleep and did not move "
-		     "for 12 s; none of them is the odd one.");
+		     "for 12 s; none of them is an outlier.");
 	scene_clear(&scene);
 }
 
@@ -109,8 +109,8 @@ static void what_wakes_may_get_somewhere(void **state)
 		sleeps.switches += 6;
 	}
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "All 4 ranks are in load_batch (train.py:5) in time.sleep; they wake now and "
-		     "then, and what they do then was not seen.");
+		     "All 4 ranks are in load_batch (train.py:5) in time.sleep; too few samples "
+		     "to see progress.");
 	assert_true(stall_seconds(&scene.session) == 0);
 	scene_clear(&scene);
 }

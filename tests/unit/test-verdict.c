@@ -701,7 +701,7 @@ static void a_rank_that_is_half_read_is_not_blamed(void **state)
 	scene_start(&scene, 8);
 	see_twice(&scene, 8, &half, 2);
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "7 of 8 ranks wait in all_reduce (train.py:17), so far without moving. Rank "
+		     "7 of 8 ranks wait in all_reduce (train.py:17), no progress seen yet. Rank "
 		     "7: " UNREAD ".");
 	scene_clear(&scene);
 	/* Whoever is known to be elsewhere still is. */
@@ -766,7 +766,7 @@ static void a_rank_that_may_be_there_is_not_gone(void **state)
 	(void)state;
 	start_unseen(&scene, "'unread':'Too many open files'");
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "3 of 4 ranks wait in all_reduce (train.py:17), so far without moving. Rank "
+		     "3 of 4 ranks wait in all_reduce (train.py:17), no progress seen yet. Rank "
 		     "3: not found, but not all processes could be read: Too many open files. Not "
 		     "all processes could be read: Too many open files.");
 	assert_int_equal(scene_text(&scene, "unread", "{'unread':null}"), 0);
@@ -775,7 +775,7 @@ static void a_rank_that_may_be_there_is_not_gone(void **state)
 	scene_clear(&scene);
 	start_unseen(&scene, "'hidden':1");
 	scene_expect(&scene, VERDICT_UNKNOWN, "",
-		     "3 of 4 ranks wait in all_reduce (train.py:17), so far without moving. Rank "
+		     "3 of 4 ranks wait in all_reduce (train.py:17), no progress seen yet. Rank "
 		     "3: not found, but 1 Python process of this user cannot be read.");
 	scene_clear(&scene);
 }
@@ -803,7 +803,7 @@ static void stopped_ranks(void **state)
 		scene_see(&scene, &seen);
 	}
 	scene_expect(&scene, VERDICT_STOPPED, "",
-		     "Both ranks are stopped, by a signal or by another debugger.");
+		     "Both ranks are stopped (SIGSTOP, or another debugger).");
 	scene_clear(&scene);
 }
 

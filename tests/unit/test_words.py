@@ -51,7 +51,25 @@ VERBS = ("arming", "asking", "binding", "breaking", "evaluating", "filtering",
          "sampling", "starting", "stopping", "telling", "valuing", "wanting")
 # What the program said, and a stranger did not understand.
 PHRASES = (
+    "by a signal or by another debugger",
+    "do what costs something",
+    "goes where its standard output goes",
+    "how manieth",
+    "is none of the ranks found",
+    "is not in this pane",
+    "none of them is the odd one",
+    "nothing has stopped it",
+    "nothing is to stop a rank;",
     "on without us",
+    "program opened none",
+    "puts one into it",
+    "says so himself",
+    "so far without moving",
+    "there is no command",
+    "they wake now and then",
+    "was made without a file",
+    "what can be set, and its values",
+    "would say for how long",
 )
 # Their own meaning: listen(2)'s argument.
 ALLOWED = {

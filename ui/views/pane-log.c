@@ -104,7 +104,7 @@ static void put_log(struct window window, int scroll)
 	int first = first_of(scroll, log_count(), window.row_count);
 
 	if (log_count() == 0)
-		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, "Nothing was logged.");
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, "No messages.");
 	for (int row = 0; row < window.row_count; row++) {
 		const char *line = log_line((size_t)(first + row));
 
