@@ -102,7 +102,7 @@ class TestOutput(unittest.TestCase):
         body = self.node.ask("output", pid=target.pid, on=True)
         self.assertEqual([s["path"] for s in body["streams"]],
                          [self.path, self.path])
-        self.assertIn("where its standard output goes",
+        self.assertIn("same file as stdout",
                       body["streams"][1]["why"])
         first = self.node.event("output", target.pid)
         self.assertEqual(first, {"pid": target.pid, "category": "stdout",
